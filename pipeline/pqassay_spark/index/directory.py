@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pqassay.lake.targets import is_uri
 from pqassay_reference.directory.described_data import paths_called
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import DEFAULT_LIMIT, Request
+from pqassay_reference.directory.making import Request
 from pqassay_reference.directory.reading import read_entries
+from pqassay_reference.directory.size_limit import DEFAULT_LIMIT
 from pqassay_reference.errors import Refused
 from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run, answered, outcomes_of
 from pqassay_spark.index.listing import DataFile, list_files
@@ -25,6 +26,7 @@ from pqassay_spark.jobs.packing import packed
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.entries import EntryKey
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
 
@@ -92,7 +94,12 @@ def index_directories(
         if file.trouble
         for one in outcomes_of(file.names, Outcome.REFUSED, file.trouble)
     ]
-    files = [file for file in listing.files if not file.trouble]
+    # The executors work in folders of their own.
+    files = [
+        replace(file, path=os.path.abspath(file.path))  # noqa: PTH100 - links stay
+        for file in listing.files
+        if not file.trouble
+    ]
 
     def tell(done: int) -> None:
         if progress is not None:
@@ -136,7 +143,9 @@ def missing(path: str, wanted: WantedIndex, *, force: bool = False) -> list[Requ
     """
     with FileSource(path) as source:
         metadata = read_footer(source, read_framing(source))[0]
-    fresh = set() if force else {one.entry.key for one in read_entries(metadata, tuple(IndexType)).entries}
+    fresh: set[EntryKey] = (
+        set() if force else {one.entry.key for one in read_entries(metadata, tuple(IndexType)).entries}
+    )
     return [request for request in wanted.requests(metadata) if request.key not in fresh]
 
 

@@ -1,5 +1,7 @@
 """Indexes of the index directory for all files of a folder on Spark, and queries that several of them answer together."""
 
+# pyright: reportUnknownMemberType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from pathlib import Path
@@ -45,13 +47,16 @@ def test_what_a_file_lacks_is_found_by_its_footer(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_files_are_indexed_once_and_pruned_by_two_columns(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_are_indexed_once_and_pruned_by_two_columns(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lake = tmp_path / "lake"
     write(lake, "a.parquet", ["Chad", "Peru", "Togo"], ["DHL", "UPS", "UPS"])
     write(lake, "b.parquet", ["Chad", "Peru", "Togo"], ["DHL", "FedEx", "UPS"])
     write(lake, "c.parquet", ["Chad", "Fiji", "Togo"], ["DHL", "FedEx", "UPS"])
+    monkeypatch.chdir(tmp_path)  # executors work elsewhere
     for expected in ("indexed", "fresh"):
-        done = index_directories(spark, lake, SETS)
+        done = index_directories(spark, "lake", SETS)
         assert [(name, expected) for name in ("a.parquet", "b.parquet", "c.parquet")] == outcomes(done.files)
     plan = plan_read(spark, lake, "nation = 'Peru' AND carrier = 'FedEx'")
     assert ("a.parquet", "c.parquet") == plan.skipped
