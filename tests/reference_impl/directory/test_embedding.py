@@ -26,6 +26,7 @@ from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import KEY
 from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.thrift import CompressionCodec
 
 ARROW: Any = pq
 """The type stubs of pyarrow know only part of what it takes."""
@@ -269,3 +270,13 @@ def test_what_cannot_be_done_is_said_in_one_line(path: Path, options: list[str],
 
     assert (1, f"error: {path}: {said}\n") == (done.exit_code, done.stderr)
     assert before == path.read_bytes()
+
+
+def test_a_blob_that_says_to_be_huge_is_not_decompressed(path: Path) -> None:
+    add_indexes(path, [_request(SETS, "metal", Placement.INLINE, codec=CompressionCodec.ZSTD)])
+    path.write_bytes(
+        mutate(path.read_bytes(), Mutation("set", "directory.entries[0].head.plain_length", 1 << 40))
+    )
+    (listed,) = list_indexes(path).entries
+
+    assert f"a blob of {1 << 40} bytes; the most are {256 << 20}" == listed.unusable
