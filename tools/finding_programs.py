@@ -168,7 +168,7 @@ class Workshop:
 
     folder: Path
     spark: Callable[[], Any] | None = None
-    _built: dict[str, Built] = field(default_factory=dict)
+    _built: dict[str, Built] = field(default_factory=dict[str, "Built"])
 
     @cached_property
     def _programs(self) -> list[Program]:

@@ -31,11 +31,11 @@ def table(page: Path) -> Iterator[str]:
 
     The anchor of each section is that of its row as well, so that links to the overview lead on.
     """
-    yield "| severity | observed | in | finding | rule |"
-    yield "| ---: | --- | --- | --- | --- |"
+    yield "| observed | in | finding | rules |"
+    yield "| --- | --- | --- | --- |"
     for one in sorted(findings(page), key=lambda one: one.severity):
         finding = f'<span id="{one.anchor}"></span>[{one.title}]({page.name}#{one.anchor})'
-        yield f"| {one.severity} | {one.observed} | {', '.join(one.software)} | {finding} | {one.rules} |"
+        yield f"| {one.severity}, {one.observed} | {', '.join(one.software)} | {finding} | {one.rules} |"
 
 
 def count(page: Path) -> Iterator[str]:

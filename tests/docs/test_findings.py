@@ -43,6 +43,7 @@ PINNED = {
         r"<artifactId>parquet-hadoop</artifactId>\s*<version>([\d.]+)",
     ),
     "hyparquet": ("hyparquet/package.json", r'"hyparquet": "([\d.]+)"'),
+    "hyparquet-writer": ("hyparquet-writer/package.json", r'"hyparquet-writer": "([\d.]+)"'),
 }
 """Where the driver of a library says which version it uses."""
 
