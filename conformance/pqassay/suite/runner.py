@@ -30,6 +30,7 @@ from pqassay.report.run_model import (
     RunLimits,
     RunReport,
     RunSummary,
+    ScoredBy,
     counts,
     scores,
 )
@@ -46,6 +47,7 @@ from pqassay.suite.reader_faults import broken_reader_rules
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.revision import Revision
 from pqassay_spec.rules.catalogue import digest as rules_digest
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
@@ -99,6 +101,7 @@ def run(
     settings: Settings,
     expectations: Expectations | None = None,
     *,
+    revision: Revision | None = None,
     progress: Callable[[int, int, str], object] | None = None,
     times: Times | None = None,
 ) -> RunReport:
@@ -108,6 +111,7 @@ def run(
         cases: The cases, parents included.
         settings: The driver's command, limits, and how to run.
         expectations: What is known to fail.
+        revision: The cases that count; without one, all do.
         progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
         times: Filled with what took how long.
 
@@ -145,7 +149,57 @@ def run(
     results = credited([golden.case for golden in cases], [one.result for one in done if one.result])
     if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported":
         results.insert(0, _unanswered("hello", greeting))
-    return _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+    report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+    asked: dict[str, list[Operation]] = {}
+    for golden, operation in work:
+        asked.setdefault(golden.case.id, []).append(operation)
+    report = dataclasses.replace(report, asked=asked)
+    if revision is None:
+        return report
+    return counted_by(revision, report, cases, narrowed=bool(settings.only or settings.tasks))
+
+
+def counted_by(
+    revision: Revision, report: RunReport, cases: Sequence[GoldenCase], *, narrowed: bool = False
+) -> RunReport:
+    """A report in which the cases of a revision count, and no others.
+
+    Args:
+        revision: The revision.
+        report: A report in which all count.
+        cases: The cases that the run was about.
+        narrowed: Whether questions about them were left out.
+    """
+    standing = {golden.case.id: revision.standing(golden.case.id, golden.asked_sha256) for golden in cases}
+    results = [
+        dataclasses.replace(result, unscored=True)
+        if standing.get(result.case, "counted") != "counted"
+        else result
+        for result in report.results
+    ]
+    outside = [result.outcome for result in results if result.unscored]
+    inside = [result.outcome for result in results if not result.unscored]
+    digests = {golden.case.id: golden.asked_sha256 for golden in cases}
+    return dataclasses.replace(
+        report,
+        results=results,
+        scores=scores(results),
+        summary=dataclasses.replace(
+            report.summary,
+            results=len(inside),
+            outcomes=counts(inside),
+            unscored=counts(outside) if outside else None,
+        ),
+        scored_by=ScoredBy(
+            revision.number,
+            revision.sha256,
+            cases=len(revision.cases),
+            chosen=sum(one == "counted" for one in standing.values()),
+            narrowed=narrowed or None,
+            added={case: digests[case] for case, one in standing.items() if one == "added"},
+            changed={case: digests[case] for case, one in standing.items() if one == "changed"},
+        ),
+    )
 
 
 @dataclass(frozen=True)
