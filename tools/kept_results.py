@@ -41,6 +41,11 @@ class Kept:
     report: RunReport
 
     @property
+    def is_submitted(self) -> bool:
+        """Whether others produced it."""
+        return self.report.submitted is not None
+
+    @property
     def version(self) -> str:
         """The version of the library, as its driver says."""
         return self.report.driver.version or "unknown"
@@ -85,6 +90,12 @@ def in_the_matrix() -> list[Implementation]:
 def asked_cases() -> Sequence[GoldenCase]:
     """Everything that an implementation is asked about: the golden files, and tables to write."""
     return writer_cases.asked_cases()
+
+
+def place(name: str, version: str | None, folder: Path = RESULTS) -> Path:
+    """The file of an implementation and its version."""
+    stem = re.sub(r"[^\w.+-]", "_", version or "unknown")
+    return folder / name / f"{stem}.json"
 
 
 def results(folder: Path = RESULTS) -> list[Kept]:

@@ -119,10 +119,15 @@ def kept(report: RunReport) -> RunReport:
     return replace(report, results=results, exposures=exposures)
 
 
-def keep(name: str, report: RunReport) -> Path:
-    """Write a result to its place; those of other versions stay."""
-    version = re.sub(r"[^\w.+-]", "_", report.driver.version or "unknown")
-    path = RESULTS / name / f"{version}.json"
+def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
+    """Write a result to its place; those of other versions stay, and those that others submitted.
+
+    Returns:
+        Where it was written; ``None`` where submitted results of this version have the place.
+    """
+    path = kept_results.place(name, report.driver.version, folder)
+    if any(one.path == path and one.is_submitted for one in results(folder)):
+        return None
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, f"{kept(report).to_json()}\n".encode())
     return path
@@ -213,7 +218,9 @@ def main() -> int:
             if options.expectations:
                 foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
-            print(f"  {keep(one.name, report).relative_to(ROOT)}")
+            path = keep(one.name, report)
+            taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
+            print(f"  {path.relative_to(ROOT) if path else taken}")
             if any(folder.rglob("*.parquet")):
                 written[one.name], versions[one.name] = folder, report.driver.version
         if not options.no_exchange:
