@@ -20,8 +20,9 @@ from pqassay.report.reading import parse
 from pqassay.report.run_model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
 from pqassay.suite import runner
 from pqassay.suite.cases import inputs_digest
+from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import HelloAnswer
-from pqassay.suite.runner import Declared, Settings, counted_by
+from pqassay.suite.runner import Settings, counted_by
 from pqassay_spec.golden.revision import current
 
 URL = "https://ci.example.org/reader/runs/7"
@@ -47,7 +48,7 @@ def whole() -> RunReport:
     hello = HelloAnswer(
         answer="accept", name="Made Up", version="1.2", language="none", capabilities=["read"]
     )
-    report = runner._report(cases, Settings(["made"]), hello, results, [], [], runner.Expectations())
+    report = runner._report(cases, Settings(["made"]), hello, results, [], [], Expectations())
     return counted_by(current(), dataclasses.replace(report, asked=asked), cases)
 
 
