@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from pqassay.report.model import members_json, schema_of
+from pqassay.report.run_files import Collection
 
 SCHEMA_VERSION = 2
 
@@ -262,6 +263,7 @@ class RunReport:
         options: Options of the command without which a request is not repeated.
         date: The day of the run, of results that are kept.
         tools: Versions of the tools that the driver was built and run with, of results that are kept.
+        collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
     """
 
     schema_version: int
@@ -284,6 +286,7 @@ class RunReport:
     options: list[str] = field(default_factory=list[str])
     date: str | None = None
     tools: dict[str, str] | None = None
+    collection: Collection | None = None
 
     @property
     def exit_code(self) -> int:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pqassay.literals.predicate import keeps
+from pqassay.suite.file_facts import FileFacts
 from pqassay.suite.manifest import ManifestError, read_manifest
 from pqassay.suite.protocol import Wishes
 from pqassay_spec.golden.case import MANIFEST, Case
@@ -32,6 +33,8 @@ class GoldenCase:
         manifest_sha256: Digest of its manifest.
         parent: The valid case that it was made from.
         wishes: What a writer is wished to do.
+        known_facts: Facts about its file, where somebody has them; else they are read from it.
+        stands_alone: A right answer counts by itself; else only beside one about a valid file.
     """
 
     case: Case
@@ -39,6 +42,8 @@ class GoldenCase:
     manifest_sha256: str
     parent: GoldenCase | None = None
     wishes: Wishes | None = None
+    known_facts: FileFacts | None = None
+    stands_alone: bool = False
 
     def content(self) -> bytes:
         """The bytes of its input.
@@ -138,7 +143,7 @@ def matches(name: str, pattern: str) -> bool:
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)
     """
-    return _matches(name.split("/"), pattern.split("/"))
+    return name == pattern or _matches(name.split("/"), pattern.split("/"))
 
 
 def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
