@@ -20,6 +20,7 @@ import typer
 
 from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import print_report, write_output
+from pqassay.cli.run_files import DEFAULT_MEBIBYTES, DEFAULT_VALUES, files_to_ask, list_files, with_collection
 from pqassay.cli.run_driver import named_driver, print_times, say_hello, wrong_in
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.run_model import Operation
@@ -40,7 +41,8 @@ else:
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
-    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`. "
+    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`, "
+    "`pqassay run --driver duckdb --files my-collection`. "
     "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
 )
 
@@ -75,6 +77,21 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of golden files. Default: those of this installation."),
     ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Ask about these Parquet files; expected are rows on which two other readers agree.",
+        ),
+    ] = None,
+    max_size: Annotated[
+        float,
+        typer.Option(metavar="MIB", help="With --files: leave larger files out."),
+    ] = DEFAULT_MEBIBYTES,
+    max_values: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="With --files: leave files with more values out."),
+    ] = DEFAULT_VALUES,
     expectations: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What is known to fail (TOML).")
     ] = None,
@@ -123,20 +140,27 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Judge a reader or writer, in any language, by the golden files."""
+    """Judge a reader or writer, in any language, by the golden files or by files of your own."""
     from pqassay.suite.cases import CaseError, golden_folder, load, select
     from pqassay.suite.writer_cases import writer_cases
 
-    _require_positive({"--timeout": timeout, "--memory": memory})
+    _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
+    if files and cases:
+        fail("--files takes the place of --cases: files of your own have no manifests")
+    wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
+    only = operation or ()
+    own, every, chosen = None, [], []
     try:
-        every = load(cases) if cases else [*load(golden_folder()), *writer_cases()]
-        chosen = select(every, case or ())
+        if files is not None:
+            own = files_to_ask(files, case or (), wrong, max_size, max_values)
+        else:
+            every = load(cases) if cases else [*load(golden_folder()), *writer_cases()]
+            chosen = select(every, case or ())
     except CaseError as error:
         fail(str(error))
     require_no_data({"--output": output, "--write-expectations": write_expectations})
-    only = operation or ()
     if list_only:
-        _list(chosen, only)
+        _list(chosen, only) if own is None else list_files(own)
         return
     command, known_driver = named_driver(driver or [], shipped)
 
@@ -147,8 +171,6 @@ def run(
     from pqassay.suite.runner import run as run_cases
     from pqassay_spec.golden.revision import current
 
-    if not tasks(chosen, only):
-        fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
     seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
     settings = Settings(
         command,
@@ -157,40 +179,54 @@ def run(
         strict=validate_protocol,
         keep=keep,
         only=only,
-        tasks=wrong_in(rerun) if rerun else frozenset(),
+        tasks=wrong,
         queries=queries or (known_driver.queries if known_driver else None),
         fresh=known_driver.fresh if known_driver else MOST_FRESH,
         shipped=known_driver.name if known_driver else None,
         shown=known_driver.command if known_driver else (),
     )
-    if hello:
-        say_hello(chosen, settings)
-        return
-    known = dataclasses.replace(
-        _read_expectations(expectations) if expectations else Expectations(),
-        others=frozenset(golden.case.id for golden in every) - {golden.case.id for golden in chosen},
-        narrowed=bool(only) or rerun is not None,
-    )
-    times = Times()
-    try:
-        with _ended_by_sigterm(), _progress() as progress:
-            report = run_cases(
-                chosen,
-                settings,
-                known,
-                revision=None if cases else current(),  # of the cases of another folder, all count
-                progress=progress,
-                times=times,
-            )
-    except (CannotStartError, CaseError) as error:
-        fail(str(error))
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of a file: the output
-        fail(f"{error.filename}: {error.strerror or error}")
+    with _ended_by_sigterm(), contextlib.ExitStack() as stack:
+        collection = None
+        if own is not None:
+            with _progress() as progress:
+                made = own.cases(settings, known_driver, progress)
+                chosen, collection = stack.enter_context(made)
+        if not tasks(chosen, only):
+            fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+        if hello:
+            say_hello(chosen, settings)
+            return
+        names = own.others if own else frozenset(golden.case.id for golden in every)
+        known = dataclasses.replace(
+            _read_expectations(expectations) if expectations else Expectations(),
+            others=names - {golden.case.id for golden in chosen},
+            narrowed=bool(only) or rerun is not None,
+        )
+        times = Times()
+        try:
+            with _progress() as progress:
+                report = run_cases(
+                    chosen,
+                    settings,
+                    known,
+                    revision=None if cases or own else current(),  # of the cases of others, all count
+                    progress=progress,
+                    times=times,
+                )
+        except (CannotStartError, CaseError) as error:
+            fail(str(error))
+        except OSError as error:
+            if error.filename is None:
+                raise  # not of a file: the output
+            fail(f"{error.filename}: {error.strerror or error}")
+    if collection is not None:
+        report = with_collection(report, collection)
     if write_expectations is not None:
         _write_expectations(report, known, write_expectations)
     options = ["--cases", str(cases)] * (cases is not None)
+    options += ["--files", str(files)] * (files is not None)
+    options += ["--max-size", f"{max_size:g}"] * (max_size != DEFAULT_MEBIBYTES)
+    options += ["--max-values", str(max_values)] * (max_values != DEFAULT_VALUES)
     options += ["--timeout", f"{timeout:g}"] if timeout else []
     options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
     options += ["--queries", str(queries)] if queries else []

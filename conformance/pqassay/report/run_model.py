@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from pqassay.report.model import members_json, schema_of
+from pqassay.report.run_files import Collection
 
 SCHEMA_VERSION = 2
 
@@ -321,6 +322,7 @@ class RunReport:
         scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
         asked: The operations that each case was asked for, by its id.
         submitted: Where results come from that are kept and were not produced here.
+        collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
     """
 
     schema_version: int
@@ -346,6 +348,7 @@ class RunReport:
     scored_by: ScoredBy | None = None
     asked: dict[str, list[Operation]] | None = None
     submitted: Submission | None = None
+    collection: Collection | None = None
 
     @property
     def exit_code(self) -> int:

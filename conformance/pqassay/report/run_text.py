@@ -15,6 +15,7 @@ from typing import Any, TextIO, get_args
 
 from rich.console import Console
 
+from pqassay.report import run_files
 from pqassay.report.line import plain_console, write_line, write_row
 from pqassay.report.model import members
 from pqassay.report.run_model import ExposureVerdict, Result, RunReport, Score, observed_words
@@ -34,6 +35,9 @@ GREATEST_VALUE = 400
 """Characters of an expected or actual value that are shown."""
 
 RULES_SHOWN = 3
+FEATURES_SHOWN = 12
+"""Features that fail most, of files of somebody's own."""
+
 CASES_SHOWN = 8
 """Further cases of a cause that are named."""
 
@@ -50,7 +54,7 @@ def render(report: RunReport, stream: TextIO | None = None) -> None:
             (first.outcome, COLOURS[first.outcome]),
             f"  {first.case}  {first.operation}{more}{mark}",
         )
-        for label, value in [*details(first, report), *_others(results)]:
+        for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
             write_row(console, label, value)
         console.print()
     for problem in report.problems:
@@ -97,6 +101,21 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         )
 
 
+def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
+    yield from (("features", line) for line in shared_features(results, report))
+
+
+def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
+    """What the files of one cause have in common, and no file has that passed, in a line; none where there is nothing."""
+    if report.collection is None:
+        return []
+    names = list(dict.fromkeys(result.case for result in results))
+    passed = [result.case for result in report.results if result.outcome == "passed"]
+    shared = run_files.suspects(report.collection.tags, names, passed)
+    whose = "this file has" if len(names) == 1 else f"all {len(names)} files have"
+    return [f"{', '.join(shared)}: {whose} them, and none that passed"] if shared else []
+
+
 def how_it_is_named(report: RunReport) -> list[str]:
     """The end of a command that asks this driver."""
     name = report.driver.shipped
@@ -139,12 +158,26 @@ def _summary(console: Console, report: RunReport) -> None:
         write_line(console, f"  {left_aside(report)}")
     if report.not_asked:
         write_line(console, f"  {undeclared(report)}")
+    if report.collection is not None:
+        _collection(console, report.collection)
     if report.tested_nothing:
         write_line(
             console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
         )
     if summary.known:
         write_line(console, f"{summary.known} as expected, though not passed")
+
+
+def _collection(console: Console, collection: run_files.Collection) -> None:
+    for line in run_files.lines(collection):
+        write_line(console, f"  {line}")
+    rows = run_files.feature_rows(collection)
+    width = max((len(row[0]) for row in rows), default=0)
+    for number, (feature, *counts) in enumerate(rows[: FEATURES_SHOWN + 1]):
+        cells = "".join(f"{count:>8}" for count in counts)
+        write_line(console, (f"  {feature:<{width}}{cells}", "dim" if number == 0 else ""))
+    if len(rows) > FEATURES_SHOWN + 1:
+        write_line(console, f"  … and {len(rows) - FEATURES_SHOWN - 1} features more")
 
 
 def tally(report: RunReport) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-from pqassay.report import run_text
+from pqassay.report import run_files, run_text
 from pqassay.report.model import encodable
 from pqassay.report.run_model import (
     Exposure,
@@ -59,6 +59,8 @@ def view(report: RunReport) -> View:
         scores=_scores(report),
         alarms=[f"expectation {problem.entry}: {problem.problem}" for problem in report.problems],
         remarks=list(_remarks(report)),
+        features=run_files.feature_rows(report.collection) if report.collection else [],
+        basis=run_files.lines(report.collection) if report.collection else [],
         exposure=exposure_table(report.exposures),
         misled=sorted(
             (one for one in report.exposures if one.verdict in MISLED),
@@ -130,7 +132,7 @@ def _groups(report: RunReport) -> Iterator[Group]:
             first.cause or first.reason or first.outcome,
             observed_words(first) or first.outcome,
             _tone(first),
-            [],
+            run_text.shared_features(results, report),
             [_item(result, report) for result in results],
         )
     for results in report.unscored_causes:

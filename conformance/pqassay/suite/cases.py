@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pqassay.literals.predicate import keeps
+from pqassay.suite.file_facts import FileFacts
 from pqassay.suite.manifest import ManifestError, read_manifest
 from pqassay.suite.protocol import Wishes
 from pqassay_spec.golden.case import MANIFEST, Case
@@ -35,6 +36,8 @@ class GoldenCase:
         asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
         parent: The valid case that it was made from.
         wishes: What a writer is wished to do.
+        known_facts: Facts about its file, where somebody has them; else they are read from it.
+        stands_alone: A right answer counts by itself; else only beside one about a valid file.
     """
 
     case: Case
@@ -43,6 +46,8 @@ class GoldenCase:
     asked_sha256: str = ""
     parent: GoldenCase | None = None
     wishes: Wishes | None = None
+    known_facts: FileFacts | None = None
+    stands_alone: bool = False
 
     def content(self) -> bytes:
         """The bytes of its input.
@@ -142,7 +147,7 @@ def matches(name: str, pattern: str) -> bool:
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)
     """
-    return _matches(name.split("/"), pattern.split("/"))
+    return name == pattern or _matches(name.split("/"), pattern.split("/"))
 
 
 def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:

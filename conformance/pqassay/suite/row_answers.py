@@ -9,6 +9,7 @@ from typing import Any
 from pqassay.literals.rows import digest, rows_difference
 from pqassay.suite import protocol
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, refusal
+from pqassay.suite.cases import GoldenCase
 from pqassay.suite.file_facts import facts_of
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_spec.golden.case import Case, ReadExpectation
@@ -41,10 +42,15 @@ def _expected(case: Case) -> Sequence[ReadExpectation]:
 
 
 def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
-    golden = bench.golden
+    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), _names(bench.golden))
+
+
+def _names(golden: GoldenCase) -> list[str]:
+    """The columns of a case's file."""
+    if golden.known_facts is not None:
+        return list(golden.known_facts.names)
     rows = golden.rows or (golden.parent.rows if golden.parent else None)
-    names = rows.names() if rows is not None else list(facts_of(golden.content()).names)
-    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), names)
+    return rows.names() if rows is not None else list(facts_of(golden.content()).names)
 
 
 def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:

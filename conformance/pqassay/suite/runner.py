@@ -146,7 +146,9 @@ def run(
                 raise
     finally:
         driver.close()
-    results = credited([golden.case for golden in cases], [one.result for one in done if one.result])
+    results = [one.result for one in done if one.result]
+    if not any(golden.stands_alone for golden in cases):
+        results = credited([golden.case for golden in cases], results)
     if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported":
         results.insert(0, _unanswered("hello", greeting))
     report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
