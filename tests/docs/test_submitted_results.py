@@ -22,7 +22,9 @@ from pqassay.suite import runner
 from pqassay.suite.cases import inputs_digest
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import HelloAnswer
-from pqassay.suite.runner import Settings, counted_by
+from pqassay.suite.revision_score import counted_by
+from pqassay.suite.runner import Settings
+from pqassay.suite.submission import problems
 from pqassay_spec.golden.revision import current
 
 URL = "https://ci.example.org/reader/runs/7"
@@ -208,3 +210,16 @@ def test_the_schema_keeps_what_is_promised(whole: RunReport) -> None:
 
 def test_the_digest_of_the_golden_files_is_that_of_all_cases_that_were_chosen(whole: RunReport) -> None:
     assert inputs_digest(kept_results.asked_cases()) == whole.golden_files_sha256
+
+
+def test_what_the_matrix_keeps_would_be_taken_if_it_were_submitted() -> None:
+    """As long as the revision is the one that it names: a draft may be written anew."""
+    mine = [
+        one
+        for one in kept_results.results()
+        if one.report.scored_by is not None and one.report.scored_by.sha256 == current().sha256
+    ]
+
+    assert {} == {
+        one.path: found for one in mine if (found := problems(one.report, kept_results.asked_cases()))
+    }

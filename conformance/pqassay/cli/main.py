@@ -165,3 +165,5 @@ app.command("new-driver", epilog=cli_drivers.NEW_EPILOG)(cli_drivers.new_driver)
 app.command(epilog=cli_report.EPILOG)(cli_report.report)
 
 app.command("export-pack", epilog=cli_export.PACK_EPILOG)(cli_export.export_pack)
+
+app.command("export-status", epilog=cli_export.STATUS_EPILOG)(cli_export.export_status)

@@ -30,7 +30,6 @@ from pqassay.report.run_model import (
     RunLimits,
     RunReport,
     RunSummary,
-    ScoredBy,
     counts,
     scores,
 )
@@ -44,6 +43,7 @@ from pqassay.suite.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, N
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
 from pqassay.suite.reader_faults import broken_reader_rules
+from pqassay.suite.revision_score import counted_by
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.golden.case import Case
@@ -159,49 +159,6 @@ def run(
     if revision is None:
         return report
     return counted_by(revision, report, cases, narrowed=bool(settings.only or settings.tasks))
-
-
-def counted_by(
-    revision: Revision, report: RunReport, cases: Sequence[GoldenCase], *, narrowed: bool = False
-) -> RunReport:
-    """A report in which the cases of a revision count, and no others.
-
-    Args:
-        revision: The revision.
-        report: A report in which all count.
-        cases: The cases that the run was about.
-        narrowed: Whether questions about them were left out.
-    """
-    standing = {golden.case.id: revision.standing(golden.case.id, golden.asked_sha256) for golden in cases}
-    results = [
-        dataclasses.replace(result, unscored=True)
-        if standing.get(result.case, "counted") != "counted"
-        else result
-        for result in report.results
-    ]
-    outside = [result.outcome for result in results if result.unscored]
-    inside = [result.outcome for result in results if not result.unscored]
-    digests = {golden.case.id: golden.asked_sha256 for golden in cases}
-    return dataclasses.replace(
-        report,
-        results=results,
-        scores=scores(results),
-        summary=dataclasses.replace(
-            report.summary,
-            results=len(inside),
-            outcomes=counts(inside),
-            unscored=counts(outside) if outside else None,
-        ),
-        scored_by=ScoredBy(
-            revision.number,
-            revision.sha256,
-            cases=len(revision.cases),
-            chosen=sum(one == "counted" for one in standing.values()),
-            narrowed=narrowed or None,
-            added={case: digests[case] for case, one in standing.items() if one == "added"},
-            changed={case: digests[case] for case, one in standing.items() if one == "changed"},
-        ),
-    )
 
 
 @dataclass(frozen=True)
