@@ -16,7 +16,7 @@ from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.report.run_model import Operation, RunReport
-from pqassay.report.status_table import SCHEMA_VERSION, Aspect, Cell, Row, StatusTable
+from pqassay.report.status_table import SCHEMA_VERSION, Aspect, Cell, Row, StatusTable, Tick
 from pqassay.suite.cases import GoldenCase, inputs_digest
 from pqassay.suite.file_facts import facts_of
 from pqassay.suite.protocol import missing_capability
@@ -253,5 +253,5 @@ def _cell(
     }
     failing = [case for case in mine if case in bad]
     passed = len(mine) - len(failing)
-    tick = "yes" if not failing else "partly" if passed else "no"
+    tick: Tick = "yes" if not failing else "partly" if passed else "no"
     return Cell(label, tick, passed, len(mine), mine, failing)

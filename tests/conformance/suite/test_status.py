@@ -17,11 +17,11 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.report import run_model
 from pqassay.report.run_model import Exposure, Operation, RunReport, ScoredBy
-from pqassay.report.status_table import COLUMNS, TICKS, Cell, StatusTable
+from pqassay.report.status_table import COLUMNS, TICKS, Aspect, Cell, StatusTable
 from pqassay.suite import status as status_module
 from pqassay.suite import writer_cases
 from pqassay.suite.cases import GoldenCase, inputs_digest
-from pqassay.suite.status import Aspect, asked, features, proving, status, tags_of
+from pqassay.suite.status import asked, features, proving, status, tags_of
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from report_samples import run_report
@@ -96,8 +96,9 @@ def test_what_proves_a_feature_is_told_by_the_files(
             assert all(by_id[case].case.kind == "valid" for case in found)
 
 
+@pytest.mark.usefixtures("once")
 def test_yes_takes_all_cases_partly_some_and_no_none(
-    proofs: dict[tuple[str, Aspect], list[str]], cases: Sequence[GoldenCase], once: None
+    proofs: dict[tuple[str, Aspect], list[str]], cases: Sequence[GoldenCase]
 ) -> None:
     first, second = proofs["logical-time-int32", "reads"]
     report = made(
@@ -120,9 +121,8 @@ def test_yes_takes_all_cases_partly_some_and_no_none(
     assert "not asked" == cell(found, "logical-interval", "reads").tick
 
 
-def test_only_a_lie_that_misleads_shows_that_a_structure_is_used(
-    cases: Sequence[GoldenCase], once: None
-) -> None:
+@pytest.mark.usefixtures("once")
+def test_only_a_lie_that_misleads_shows_that_a_structure_is_used(cases: Sequence[GoldenCase]) -> None:
     lie = "blm/no-bit-set"
     honest = made({lie: ["scan"]}, exposures=[Exposure(lie, "BLM", "right", 8, 0)])
     misled = made({lie: ["scan"]}, exposures=[Exposure(lie, "BLM", "rows lost", 8, 2)])
@@ -197,7 +197,8 @@ def results(tmp_path: Path, proofs: dict[tuple[str, Aspect], list[str]]) -> Path
     return path
 
 
-def test_every_format_has_every_row(once: None, results: Path) -> None:
+@pytest.mark.usefixtures("once")
+def test_every_format_has_every_row(results: Path) -> None:
     rows = sum(len(feature.aspects) for feature in features())
     document = json.loads(export(str(results), "--format", "json").stdout)
     lines = list(csv.reader(io.StringIO(export(str(results), "--format", "csv").stdout)))
@@ -215,7 +216,8 @@ def test_every_format_has_every_row(once: None, results: Path) -> None:
     assert "| UUID | yes | [`pqf/uuid`](https://example.org/golden_files/pqf/#pqf-uuid) |" in page
 
 
-def test_two_results_of_one_version_are_refused(once: None, results: Path) -> None:
+@pytest.mark.usefixtures("once")
+def test_two_results_of_one_version_are_refused(results: Path) -> None:
     again = results.with_name("again.json")
     again.write_bytes(results.read_bytes())
     result = export(str(results), str(again))
