@@ -116,12 +116,13 @@ def test_a_case_that_was_added_after_the_revision_is_no_reason_to_refuse(
     take: Callable[..., tuple[int, Path]],
 ) -> None:
     def later(members: dict[str, Any]) -> None:
-        members["scored_by"]["added"] = {ADDED: "1" * 64}
+        members["scored_by"].setdefault("added", {})[ADDED] = "1" * 64
         members["asked"][ADDED] = ["read"]
         members["results"].append(
             {"case": ADDED, "family": "PIX", "operation": "read", "outcome": "failed", "unscored": True}
         )
-        members["summary"]["unscored"] = {"failed": 1}
+        unscored = members["summary"].setdefault("unscored", {})
+        unscored["failed"] = unscored.get("failed", 0) + 1
 
     assert 0 == take(later)[0]
 

@@ -85,7 +85,7 @@ def test_what_proves_a_feature_is_told_by_the_files(
 ) -> None:
     by_id = {golden.case.id: golden for golden in cases}
 
-    assert ["pqf/uuid"] == proofs["logical-uuid", "reads"]
+    assert "pqf/uuid" in proofs["logical-uuid", "reads"]
     assert "pqf/decimals" in proofs["logical-decimal-int64", "reads"]
     assert {"logical.decimal", "logical.decimal.int32", "physical.int32"} <= tags_of(
         by_id["pqf/decimals"].content()
@@ -100,7 +100,7 @@ def test_what_proves_a_feature_is_told_by_the_files(
 def test_yes_takes_all_cases_partly_some_and_no_none(
     proofs: dict[tuple[str, Aspect], list[str]], cases: Sequence[GoldenCase]
 ) -> None:
-    first, second = proofs["logical-time-int32", "reads"]
+    first, second = proofs["logical-time-int32", "reads"][:2]
     report = made(
         {first: ["read"], second: ["read"], "pqf/uuid": ["read"], "pqf/streams": ["read"]},
         (first, "read", "failed"),
@@ -213,7 +213,7 @@ def test_every_format_has_every_row(results: Path) -> None:
         "\n- FLOAT16, reads, plain 1.0: [`pqf/half`](https://example.org/golden_files/pqf/#pqf-half)\n"
         in page
     )
-    assert "| UUID | yes | [`pqf/uuid`](https://example.org/golden_files/pqf/#pqf-uuid) |" in page
+    assert "| UUID | yes | [`pqf/uuid`](https://example.org/golden_files/pqf/#pqf-uuid)" in page
 
 
 @pytest.mark.usefixtures("once")
