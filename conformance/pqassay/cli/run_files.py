@@ -102,13 +102,16 @@ def files_to_ask(
         max_size: MiB of a file, at most.
         max_values: Values of a file, at most.
 
-    Raises:
-        CaseError: See `files_in` and `Files.chosen`.
+    What leaves none ends the command.
     """
+    from pqassay.suite.cases import CaseError
     from pqassay.suite.collection import Limits, files_in
 
-    files = files_in(folder)
-    chosen = files.chosen(patterns, {case for case, _ in wrong} or None)
+    try:
+        files = files_in(folder)
+        chosen = files.chosen(patterns, {case for case, _ in wrong} or None)
+    except CaseError as error:
+        fail(str(error))
     return OwnFiles(files, chosen, Limits(math.ceil(max_size * MEBIBYTE), max_values))
 
 

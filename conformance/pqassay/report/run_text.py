@@ -108,7 +108,7 @@ def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
         return []
     names = list(dict.fromkeys(result.case for result in results))
     passed = [result.case for result in report.results if result.outcome == "passed"]
-    shared = run_files.suspects(report.collection.tags, names, passed)
+    shared = run_files.suspects(report.collection.tags, names, passed) if passed else []
     whose = "this file has" if len(names) == 1 else f"all {len(names)} files have"
     return [f"{', '.join(shared)}: {whose} them, and none that passed"] if shared else []
 

@@ -38,6 +38,7 @@ from pqassay_spec.golden.case import (
 )
 from pqassay_spec.golden.literals import Column, Rows
 from pqassay_spec.parquet.file import ENCRYPTED_MAGIC, MAGIC, SUMMARY_NAMES
+from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 DEPRECATED_CODECS = frozenset({"codec.lz4", "codec.lzo"})
 """Codecs that a reader need not have."""
@@ -182,7 +183,7 @@ def _reason_against(target: Target) -> str:
             pass
     except OSError as error:
         return f"the file cannot be opened: {error.strerror or error}"
-    return "" if kind.name == kinds.DEFAULT_FILE else kinds.OTHER
+    return "" if kind.name == DEFAULT_FILE else kinds.OTHER
 
 
 def _looks_like_parquet(path: str, size: int) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from pqassay.literals.rows import digest, rows_difference
+from pqassay.literals.rows import digest, multiset, rows_difference
 from pqassay.suite import protocol
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, refusal
 from pqassay.suite.cases import GoldenCase
 from pqassay.suite.file_facts import facts_of
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_spec.golden.case import Case, ReadExpectation
-from pqassay_spec.golden.literals import Value, read_value
+from pqassay_spec.golden.literals import Rows, Value, read_value
 
 
 def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
@@ -30,6 +31,24 @@ def judged_rows(wanted: Sequence[Sequence[Value]], answer: Accept | IgnoredIndex
         return Judgement(False, "wrong rows", f"digest {right}", f"digest {answer.digest}")
     difference = rows_difference(wanted, found)
     return RIGHT if not difference else Judgement(False, "wrong rows", words, difference)
+
+
+def _closer(judged: Judgement, rows: Rows, found: Sequence[Sequence[Value]]) -> Judgement:
+    """The same judgement with the columns that differ, where it is not all of them: rows are shown by these alone."""
+    wanted, names = rows.values(), rows.names()
+    if judged.right or len(wanted) != len(found) or any(len(row) != len(names) for row in found):
+        return judged
+    places = [
+        place
+        for place in range(len(names))
+        if multiset([row[place]] for row in wanted) != multiset([row[place]] for row in found)
+    ]
+    if not places or len(places) == len(names):
+        return judged
+    named = ", ".join(names[place] for place in places)
+    shown = rows_difference(*([[row[place] for place in places] for row in each] for each in (wanted, found)))
+    columns = f"column{'' if len(places) == 1 else 's'} {named}"
+    return replace(judged, difference=columns, actual=f"{columns}: {shown}")
 
 
 def counted(number: int, thing: str = "row") -> str:
@@ -65,7 +84,8 @@ def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement
     rows = bench.golden.rows
     if rows is None or expected.rows == "unspecified":
         return RIGHT
-    return judged_rows(rows.values(), answer, f"all {counted(len(rows.rows))}")
+    judged = judged_rows(rows.values(), answer, f"all {counted(len(rows.rows))}")
+    return _closer(judged, rows, rows_of(answer) or [])
 
 
 READING: Asking[Any] = Asking(_expected, _request, _judge)

@@ -160,11 +160,11 @@ def second_readers(
                 lacking.append(known.title)
                 continue
             reader = Reader(known)
-            chosen.append(reader)
             if reader.greeting is None:
-                raise TooFewReadersError(
-                    f"the driver {name} does not answer hello; `pqassay run --hello --driver {name}` says why"
-                )
+                reader.close()
+                lacking.append(known.title)
+                continue
+            chosen.append(reader)
             taken.add(known.decoder)
     except BaseException:
         _close(chosen)
@@ -182,7 +182,7 @@ def _are_one(known: Implementation, hello: str | None) -> bool:
 
 def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:
     there = f"there is only {names[0]}" if names else "there is none"
-    missing = f" ({', '.join(lacking)} not installed)" if lacking else ""
+    missing = f" ({', '.join(lacking)} cannot be asked)" if lacking else ""
     return (
         "which rows are right is known where two independent readers agree, beside the one under test; "
         f"{there}{missing}: {INSTALL}"
