@@ -147,6 +147,10 @@ def run(
     _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     if files and cases:
         fail("--files takes the place of --cases: files of your own have no manifests")
+    if files and operation and "read" not in operation:
+        fail(
+            "files of your own are asked about by read alone: nobody has said which queries they should answer"
+        )
     wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
     only = operation or ()
     own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)

@@ -313,7 +313,7 @@ def _manifest(name: str, path: Path, sha256: str, survey: Survey, confirmed: Con
 
 
 def _judged(survey: Survey) -> str:
-    if survey.judged == "nonconformant":
+    if survey.rules:
         return f"A file that breaks {', '.join(survey.rules)}"
     return (
         "A file that cannot be judged" if survey.judged == "errored" else "A file in which nothing is wrong"

@@ -201,6 +201,8 @@ def _tags_of_chunks(file: FileUnderTest) -> Iterator[str]:
         try:
             for page in chunk.pages:
                 yield from _tags_of_page(page)
+            if chunk.unusual_levels:
+                yield "levels.bit-packed"
         except (FormatError, NotApplicable, NotChecked):  # what the footer says of its encodings has to do
             yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 
