@@ -115,8 +115,14 @@ def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: I
     >>> suspects({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, ["a"], ["b"])
     ['codec.lz4']
     """
-    shared = set.intersection(*(set(tags.get(case, ())) for case in failed)) if failed else set[str]()
-    return sorted(shared - {tag for case in passed for tag in tags.get(case, ())})
+    if not failed:
+        return []
+    fine = {tag for case in passed for tag in tags.get(case, ())}
+    return sorted(
+        tag
+        for tag in tags.get(failed[0], ())
+        if tag not in fine and all(tag in tags.get(case, ()) for case in failed)
+    )
 
 
 def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:

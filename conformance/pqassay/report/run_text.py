@@ -109,8 +109,8 @@ def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
     names = list(dict.fromkeys(result.case for result in results))
     passed = [result.case for result in report.results if result.outcome == "passed"]
     shared = run_files.suspects(report.collection.tags, names, passed) if passed else []
-    whose = "this file has" if len(names) == 1 else f"all {len(names)} files have"
-    return [f"{', '.join(shared)}: {whose} them, and none that passed"] if shared else []
+    where = "this file" if len(names) == 1 else f"all {len(names)} files"
+    return [f"{', '.join(shared)}: in {where}, and in none that passed"] if shared else []
 
 
 def how_it_is_named(report: RunReport) -> list[str]:

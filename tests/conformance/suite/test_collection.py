@@ -27,7 +27,7 @@ from pqassay.suite.cases import CaseError, GoldenCase
 from pqassay.suite.collection import CollectionCases, Limits, files_in
 from pqassay.suite.file_facts import FileFacts, facts_of
 from pqassay.suite.file_survey import Survey, Surveyor, survey
-from pqassay.suite.implementations import implementation
+from pqassay.suite.implementations import Implementation, implementation
 from pqassay.suite.protocol import Accept
 from pqassay.suite.second_readers import Reader, SecondReaders, TooFewReadersError
 from pqassay_spec.golden.literals import Written
@@ -41,7 +41,8 @@ ROWS: list[list[Written]] = [[1], [2], [3]]
 def written(path: Path, column: Any = (1, 2, 3), name: str = "x", **options: Any) -> Path:
     """A Parquet file of one column."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.table({name: column}), path, **{"compression": "none", **options})
+    chosen: dict[str, Any] = {"compression": "none", **options}
+    pq.write_table(pa.table({name: column}), path, **chosen)
     return path
 
 
@@ -272,7 +273,10 @@ def test_a_file_that_changes_meanwhile_is_told_by_its_name(tmp_path: Path) -> No
 
 
 def readers_beside(decoder: str | None, hello: str | None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr(second_readers, "Reader", lambda known: Fake(known.name, ROWS))
+    def fake(known: Implementation) -> Fake:
+        return Fake(known.name, ROWS)
+
+    monkeypatch.setattr(second_readers, "Reader", fake)
     return second_readers.second_readers(decoder, hello).names
 
 
@@ -491,7 +495,7 @@ def test_formats_for_people_tell_which_features_fail_and_which_rows_nobody_knows
         "expected rows of 5 of 8 files",
         "nobody can say which rows are right",
         "disputed.parquet (conformant)",
-        "codec.zstd: this file has them, and none that passed",
+        "codec.zstd: in this file, and in none that passed",
         "page.v2",
     ):
         assert told in text
