@@ -27,6 +27,7 @@ from pqassay.suite.file_survey import Survey, Surveyor
 from pqassay.suite.protocol import Accept
 from pqassay.suite.second_readers import Confirmed, SecondReaders
 from pqassay_spec import __version__
+from pqassay_spec.base.terminal import printable
 from pqassay_spec.golden.case import (
     Case,
     CheckExpectation,
@@ -162,7 +163,8 @@ def files_in(folder: Path) -> Files:
 
 
 def _below(folder: Path, path: str) -> str:
-    return Path(path).relative_to(folder).as_posix()
+    """The path of a file below the folder, as people can type it: what is not printable is escaped."""
+    return printable(Path(path).relative_to(folder).as_posix())
 
 
 def _reason_against(target: Target) -> str:

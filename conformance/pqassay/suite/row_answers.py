@@ -14,7 +14,7 @@ from pqassay.suite.cases import GoldenCase
 from pqassay.suite.file_facts import facts_of
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_spec.golden.case import Case, ReadExpectation
-from pqassay_spec.golden.literals import Rows, Value, read_value
+from pqassay_spec.golden.literals import Value, read_value
 
 
 def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
@@ -33,22 +33,27 @@ def judged_rows(wanted: Sequence[Sequence[Value]], answer: Accept | IgnoredIndex
     return RIGHT if not difference else Judgement(False, "wrong rows", words, difference)
 
 
-def _closer(judged: Judgement, rows: Rows, found: Sequence[Sequence[Value]]) -> Judgement:
-    """The same judgement with the columns that differ, where it is not all of them: rows are shown by these alone."""
-    wanted, names = rows.values(), rows.names()
-    if judged.right or len(wanted) != len(found) or any(len(row) != len(names) for row in found):
-        return judged
-    places = [
-        place
-        for place in range(len(names))
-        if multiset([row[place]] for row in wanted) != multiset([row[place]] for row in found)
-    ]
+def narrowed(
+    names: Sequence[str], wanted: Sequence[Sequence[Value]], found: Sequence[Sequence[Value]]
+) -> tuple[str, str]:
+    """The columns that differ, in words, and the difference of the rows by these alone.
+
+    The first is empty, and the rows are compared whole, where all columns differ or none by itself.
+
+    >>> narrowed(["a", "b"], [[1, "x"], [2, "y"]], [[1, "x"], [2, "z"]])
+    ('column b', '1 row missing: ["y"]; 1 row too many: ["z"]')
+    """
+    places: list[int] = []
+    if len(wanted) == len(found) and all(len(row) == len(names) for row in found):
+        places = [
+            place
+            for place in range(len(names))
+            if multiset([row[place]] for row in wanted) != multiset([row[place]] for row in found)
+        ]
     if not places or len(places) == len(names):
-        return judged
-    named = ", ".join(names[place] for place in places)
+        return "", rows_difference(wanted, found)
     shown = rows_difference(*([[row[place] for place in places] for row in each] for each in (wanted, found)))
-    columns = f"column{'' if len(places) == 1 else 's'} {named}"
-    return replace(judged, difference=columns, actual=f"{columns}: {shown}")
+    return f"column{'' if len(places) == 1 else 's'} {', '.join(names[place] for place in places)}", shown
 
 
 def counted(number: int, thing: str = "row") -> str:
@@ -84,8 +89,12 @@ def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement
     rows = bench.golden.rows
     if rows is None or expected.rows == "unspecified":
         return RIGHT
-    judged = judged_rows(rows.values(), answer, f"all {counted(len(rows.rows))}")
-    return _closer(judged, rows, rows_of(answer) or [])
+    wanted, found = rows.values(), rows_of(answer)
+    judged = judged_rows(wanted, answer, f"all {counted(len(wanted))}")
+    if judged.right or found is None:
+        return judged
+    columns, difference = narrowed(rows.names(), wanted, found)
+    return replace(judged, difference=columns, actual=f"{columns}: {difference}" if columns else difference)
 
 
 READING: Asking[Any] = Asking(_expected, _request, _judge)

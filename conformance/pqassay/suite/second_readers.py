@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pqassay.literals.rows import digest, rows_difference
+from pqassay.literals.rows import digest
 from pqassay.suite import protocol
 from pqassay.suite.bench import described
 from pqassay.suite.driver import DriverUnderTest, NoAnswer, Settings
@@ -19,7 +19,7 @@ from pqassay.suite.file_facts import FileFacts
 from pqassay.suite.implementations import Implementation, implementation
 from pqassay.suite.process import Limits
 from pqassay.suite.protocol import Accept, HelloAnswer
-from pqassay.suite.row_answers import counted, rows_of
+from pqassay.suite.row_answers import counted, narrowed, rows_of
 from pqassay_spec.golden.literals import Value
 
 READERS = ("pyarrow", "duckdb", "polars", "datafusion")
@@ -135,7 +135,9 @@ class SecondReaders:
                 continue
             if digest(first[1]) == digest(rows):
                 return Confirmed(answer, said)
-            said[reader.name] = f"other rows than {first[0]}: {rows_difference(first[1], rows)}"
+            columns, difference = narrowed(facts.names, first[1], rows)
+            where = f" in {columns}" if columns else ""
+            said[reader.name] = f"other rows than {first[0]}{where}: {difference}"
             break
         return Confirmed(None, said)
 

@@ -122,6 +122,16 @@ def test_files_are_chosen_by_patterns_and_by_their_names_whatever_these_hold(tmp
         files.chosen(["d"])
 
 
+def test_a_name_that_cannot_be_printed_is_escaped(tmp_path: Path) -> None:
+    plain = written(tmp_path / "a.parquet").read_bytes()
+    for name in (b"b\xff.parquet", b"c\n.parquet", b"\x1b[31m.parquet"):
+        Path(os.fsdecode(bytes(tmp_path) + b"/" + name)).write_bytes(plain)
+    files = files_in(tmp_path)
+
+    assert [r"\x1b[31m.parquet", "a.parquet", r"b\udcff.parquet", r"c\n.parquet"] == list(files.targets)
+    assert [r"b\udcff.parquet"] == list(files.chosen([r"b\udcff.parquet"]))
+
+
 # --------------------------------------------------------------------------------------------------- which rows are right
 
 
