@@ -80,7 +80,10 @@ class OwnFiles:
             makes = stack.enter_context(
                 contextlib.closing(CollectionCases(readers, self.limits, Path(folder)))
             )
-            cases, asked = makes.make(self.files, self.chosen, settings.jobs, progress)
+            try:
+                cases, asked = makes.make(self.files, self.chosen, settings.jobs, progress)
+            except CannotStartError as error:
+                fail(str(error))
             if not cases:
                 fail("; ".join(["there is nothing to ask about", *run_files.left_out_lines(asked.left_out)]))
             yield cases, asked

@@ -254,6 +254,8 @@ class CollectionCases:
                     if progress is not None:
                         progress(number, len(chosen), name)
             except BaseException:
+                self._surveyor.stop()
+                self._readers.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
         return cases, AskedFiles(self._readers.names, asked, files.left_out)

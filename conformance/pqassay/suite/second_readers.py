@@ -92,8 +92,12 @@ class Reader:
             return answer
         return " ".join(described(answer).replace(f"{file.parent}/", "").split())
 
+    def stop(self) -> None:
+        """End its processes, and start no more."""
+        self._driver.launcher.stop()
+
     def close(self) -> None:
-        """End its processes."""
+        """End its processes, and forget them."""
         self._driver.close()
 
 
@@ -141,8 +145,13 @@ class SecondReaders:
             break
         return Confirmed(None, said)
 
+    def stop(self) -> None:
+        """End their processes, and start no more."""
+        for reader in self._readers:
+            reader.stop()
+
     def close(self) -> None:
-        """End their processes."""
+        """End their processes, and forget them."""
         for reader in self._readers:
             reader.close()
 
