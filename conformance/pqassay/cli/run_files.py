@@ -130,5 +130,6 @@ def with_collection(report: RunReport, asked: run_files.Collection) -> RunReport
     """A result with the files that it is about, and the features of what failed."""
     right = [result.case for result in report.results if result.outcome == "passed"]
     wrong = [result.case for result in report.results if not result.is_good]
-    counted = run_files.features(asked.tags, right, wrong)
+    missing = [result.case for result in report.results if result.outcome == "unsupported"]
+    counted = run_files.features(asked.tags, right, wrong, missing)
     return dataclasses.replace(report, collection=dataclasses.replace(asked, features=counted))

@@ -52,7 +52,8 @@ def render(report: RunReport, stream: TextIO | None = None) -> None:
             console, (first.outcome, COLOURS[first.outcome]), f"  {first.case}  {first.operation}{more}"
         )
         for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
-            write_row(console, label, value)
+            if label != "features" or len(results) == 1:  # what all of them share is told instead
+                write_row(console, label, value)
         console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -88,6 +89,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "actual", _shortened(result.actual)
     for line in (result.stderr or "").splitlines():
         yield "stderr", _shortened(line)
+    yield from (("features", line) for line in shared_features([result], report))
     if first := next(iter(result.reader_rules or named), None):
         yield "more", f"pqassay explain {first}"
     if result.operation != "hello":
@@ -99,7 +101,9 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
 
 
 def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
-    yield from (("features", line) for line in shared_features(results, report))
+    """The features of several results of one cause."""
+    if len(results) > 1:
+        yield from (("in common", line) for line in shared_features(results, report))
 
 
 def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
@@ -169,7 +173,9 @@ def _collection(console: Console, collection: run_files.Collection) -> None:
     rows = run_files.feature_rows(collection)
     width = max((len(row[0]) for row in rows), default=0)
     for number, (feature, *counts) in enumerate(rows[: FEATURES_SHOWN + 1]):
-        cells = "".join(f"{count:>8}" for count in counts)
+        cells = "".join(
+            f"{count:>{max(len(name), 6) + 2}}" for name, count in zip(rows[0][1:], counts, strict=True)
+        )
         write_line(console, (f"  {feature:<{width}}{cells}", "dim" if number == 0 else ""))
     if len(rows) > FEATURES_SHOWN + 1:
         write_line(console, f"  … and {len(rows) - FEATURES_SHOWN - 1} features more")
