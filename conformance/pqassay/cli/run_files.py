@@ -80,7 +80,10 @@ class OwnFiles:
             makes = stack.enter_context(
                 contextlib.closing(CollectionCases(readers, self.limits, Path(folder)))
             )
-            cases, asked = makes.make(self.files, self.chosen, settings.jobs, progress)
+            try:
+                cases, asked = makes.make(self.files, self.chosen, settings.jobs, progress)
+            except CannotStartError as error:
+                fail(str(error))
             if not cases:
                 fail("; ".join(["there is nothing to ask about", *run_files.left_out_lines(asked.left_out)]))
             yield cases, asked
@@ -102,13 +105,16 @@ def files_to_ask(
         max_size: MiB of a file, at most.
         max_values: Values of a file, at most.
 
-    Raises:
-        CaseError: See `files_in` and `Files.chosen`.
+    What leaves none ends the command.
     """
+    from pqassay.suite.cases import CaseError
     from pqassay.suite.collection import Limits, files_in
 
-    files = files_in(folder)
-    chosen = files.chosen(patterns, {case for case, _ in wrong} or None)
+    try:
+        files = files_in(folder)
+        chosen = files.chosen(patterns, {case for case, _ in wrong} or None)
+    except CaseError as error:
+        fail(str(error))
     return OwnFiles(files, chosen, Limits(math.ceil(max_size * MEBIBYTE), max_values))
 
 
@@ -124,5 +130,6 @@ def with_collection(report: RunReport, asked: run_files.Collection) -> RunReport
     """A result with the files that it is about, and the features of what failed."""
     right = [result.case for result in report.results if result.outcome == "passed"]
     wrong = [result.case for result in report.results if not result.is_good]
-    counted = run_files.features(asked.tags, right, wrong)
+    missing = [result.case for result in report.results if result.outcome == "unsupported"]
+    counted = run_files.features(asked.tags, right, wrong, missing)
     return dataclasses.replace(report, collection=dataclasses.replace(asked, features=counted))

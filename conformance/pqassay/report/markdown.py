@@ -35,7 +35,7 @@ IDS_SHOWN = 12
 """Rules of one reason that are named."""
 
 SHOWN_OF_A_FINDING = ("remedy", "repeat")
-SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat")
+SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat", "features")
 """Details of a finding of a check, and of a result of a run, that are shown."""
 
 GREATEST_TEXT = 500
@@ -134,7 +134,7 @@ def _of_run(shown: View) -> Iterator[str]:
         yield "### Scores"
         yield table([tuple(escaped(cell) for cell in row) for row in shown.scores])
     if shown.features:
-        yield "### Features of the files that failed"
+        yield "### Features of the files that were not read"
         yield table([tuple(escaped(cell) for cell in row) for row in shown.features])
     if shown.basis:
         yield "### What the verdicts rest on"

@@ -5,7 +5,8 @@ Expected rows of such files are those that two independent readers agree about; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -46,12 +47,14 @@ class FeatureCount:
         asked: How many files have it.
         passed: Of how many of these the answer is right.
         failed: Of how many it is wrong, or missing.
+        unsupported: Of how many the library says that it does not have what they take.
     """
 
     feature: str
     asked: int
     passed: int
     failed: int
+    unsupported: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Collection:
         readers: The readers that were asked which rows are right: names and versions.
         files: The files, in the order of their paths.
         left_out: What was met and not asked about.
-        features: Features of files with which something is wrong, those first that fail alone.
+        features: Features of files that were not read rightly, those first that never were.
     """
 
     readers: list[str]
@@ -82,31 +85,32 @@ class Collection:
 
 
 def features(
-    tags: Mapping[str, Sequence[str]], passed: Iterable[str], failed: Iterable[str]
+    tags: Mapping[str, Sequence[str]],
+    passed: Iterable[str],
+    failed: Iterable[str],
+    unsupported: Iterable[str] = (),
 ) -> list[FeatureCount]:
-    """The features of what failed, those that fail most first.
+    """The features of what was not read, those first that never were.
 
     >>> features({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, passed=["b"], failed=["a"])[0]
-    FeatureCount(feature='codec.lz4', asked=1, passed=0, failed=1)
+    FeatureCount(feature='codec.lz4', asked=1, passed=0, failed=1, unsupported=0)
 
     Args:
         tags: The features of each file.
         passed: Files that were answered rightly.
         failed: Files that were not.
+        unsupported: Files of which the library says that it does not have what they take.
     """
-    wrong = set(failed)
-    right = set(passed) - wrong
-    count = _counter(tags)
-    names = {tag for case in wrong for tag in tags.get(case, ())}
-    found = [
-        FeatureCount(name, count(name, right | wrong), count(name, right), count(name, wrong))
-        for name in names
+    counts = [
+        Counter(tag for case in cases for tag in tags.get(case, ()))
+        for cases in (passed, failed, unsupported)
     ]
-    return sorted(found, key=lambda one: (one.passed / one.asked, -one.failed, one.feature))
-
-
-def _counter(tags: Mapping[str, Sequence[str]]) -> Callable[[str, Iterable[str]], int]:
-    return lambda name, cases: sum(name in tags.get(case, ()) for case in cases)
+    right, wrong, missing = counts
+    found = [
+        FeatureCount(name, right[name] + wrong[name] + missing[name], right[name], wrong[name], missing[name])
+        for name in wrong | missing
+    ]
+    return sorted(found, key=lambda one: (one.passed / one.asked, -one.asked, one.feature))
 
 
 def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: Iterable[str]) -> list[str]:
@@ -115,8 +119,14 @@ def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: I
     >>> suspects({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, ["a"], ["b"])
     ['codec.lz4']
     """
-    shared = set.intersection(*(set(tags.get(case, ())) for case in failed)) if failed else set[str]()
-    return sorted(shared - {tag for case in passed for tag in tags.get(case, ())})
+    if not failed:
+        return []
+    fine = {tag for case in passed for tag in tags.get(case, ())}
+    return sorted(
+        tag
+        for tag in tags.get(failed[0], ())
+        if tag not in fine and all(tag in tags.get(case, ()) for case in failed)
+    )
 
 
 def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
@@ -150,5 +160,12 @@ def lines(collection: Collection) -> list[str]:
 
 def feature_rows(collection: Collection) -> list[tuple[str, ...]]:
     """The features of what failed as a table, its header first; empty where nothing failed."""
-    rows = [(one.feature, str(one.failed), str(one.passed), str(one.asked)) for one in collection.features]
-    return [("feature", "failed", "passed", "files"), *rows] if rows else []
+    counts = ("failed", "unsupported", "passed")
+    shown = [
+        name for name in counts if any(getattr(one, name) for one in collection.features) or name == "passed"
+    ]
+    rows = [
+        (one.feature, *(str(getattr(one, name)) for name in shown), str(one.asked))
+        for one in collection.features
+    ]
+    return [("feature", *shown, "files"), *rows] if rows else []

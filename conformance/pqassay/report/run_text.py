@@ -55,7 +55,8 @@ def render(report: RunReport, stream: TextIO | None = None) -> None:
             f"  {first.case}  {first.operation}{more}{mark}",
         )
         for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
-            write_row(console, label, value)
+            if label != "features" or len(results) == 1:  # what all of them share is told instead
+                write_row(console, label, value)
         console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -91,6 +92,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "actual", _shortened(result.actual)
     for line in (result.stderr or "").splitlines():
         yield "stderr", _shortened(line)
+    yield from (("features", line) for line in shared_features([result], report))
     if first := next(iter(result.reader_rules or named), None):
         yield "more", f"pqassay explain {first}"
     if result.operation != "hello":
@@ -102,7 +104,9 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
 
 
 def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
-    yield from (("features", line) for line in shared_features(results, report))
+    """The features of several results of one cause."""
+    if len(results) > 1:
+        yield from (("in common", line) for line in shared_features(results, report))
 
 
 def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
@@ -111,9 +115,9 @@ def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
         return []
     names = list(dict.fromkeys(result.case for result in results))
     passed = [result.case for result in report.results if result.outcome == "passed"]
-    shared = run_files.suspects(report.collection.tags, names, passed)
-    whose = "this file has" if len(names) == 1 else f"all {len(names)} files have"
-    return [f"{', '.join(shared)}: {whose} them, and none that passed"] if shared else []
+    shared = run_files.suspects(report.collection.tags, names, passed) if passed else []
+    where = "this file" if len(names) == 1 else f"all {len(names)} files"
+    return [f"{', '.join(shared)}: in {where}, and in none that passed"] if shared else []
 
 
 def how_it_is_named(report: RunReport) -> list[str]:
@@ -174,7 +178,9 @@ def _collection(console: Console, collection: run_files.Collection) -> None:
     rows = run_files.feature_rows(collection)
     width = max((len(row[0]) for row in rows), default=0)
     for number, (feature, *counts) in enumerate(rows[: FEATURES_SHOWN + 1]):
-        cells = "".join(f"{count:>8}" for count in counts)
+        cells = "".join(
+            f"{count:>{max(len(name), 6) + 2}}" for name, count in zip(rows[0][1:], counts, strict=True)
+        )
         write_line(console, (f"  {feature:<{width}}{cells}", "dim" if number == 0 else ""))
     if len(rows) > FEATURES_SHOWN + 1:
         write_line(console, f"  … and {len(rows) - FEATURES_SHOWN - 1} features more")

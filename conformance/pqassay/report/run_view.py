@@ -132,7 +132,7 @@ def _groups(report: RunReport) -> Iterator[Group]:
             first.cause or first.reason or first.outcome,
             observed_words(first) or first.outcome,
             _tone(first),
-            run_text.shared_features(results, report),
+            run_text.shared_features(results, report) if len(results) > 1 else [],
             [_item(result, report) for result in results],
         )
     for results in report.unscored_causes:

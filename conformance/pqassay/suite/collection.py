@@ -27,6 +27,7 @@ from pqassay.suite.file_survey import Survey, Surveyor
 from pqassay.suite.protocol import Accept
 from pqassay.suite.second_readers import Confirmed, SecondReaders
 from pqassay_spec import __version__
+from pqassay_spec.base.terminal import printable
 from pqassay_spec.golden.case import (
     Case,
     CheckExpectation,
@@ -38,6 +39,7 @@ from pqassay_spec.golden.case import (
 )
 from pqassay_spec.golden.literals import Column, Rows
 from pqassay_spec.parquet.file import ENCRYPTED_MAGIC, MAGIC, SUMMARY_NAMES
+from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 DEPRECATED_CODECS = frozenset({"codec.lz4", "codec.lzo"})
 """Codecs that a reader need not have."""
@@ -161,7 +163,8 @@ def files_in(folder: Path) -> Files:
 
 
 def _below(folder: Path, path: str) -> str:
-    return Path(path).relative_to(folder).as_posix()
+    """The path of a file below the folder, as people can type it: what is not printable is escaped."""
+    return printable(Path(path).relative_to(folder).as_posix())
 
 
 def _reason_against(target: Target) -> str:
@@ -182,7 +185,7 @@ def _reason_against(target: Target) -> str:
             pass
     except OSError as error:
         return f"the file cannot be opened: {error.strerror or error}"
-    return "" if kind.name == kinds.DEFAULT_FILE else kinds.OTHER
+    return "" if kind.name == DEFAULT_FILE else kinds.OTHER
 
 
 def _looks_like_parquet(path: str, size: int) -> bool:
@@ -251,6 +254,8 @@ class CollectionCases:
                     if progress is not None:
                         progress(number, len(chosen), name)
             except BaseException:
+                self._surveyor.stop()
+                self._readers.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
         return cases, AskedFiles(self._readers.names, asked, files.left_out)
@@ -312,7 +317,7 @@ def _manifest(name: str, path: Path, sha256: str, survey: Survey, confirmed: Con
 
 
 def _judged(survey: Survey) -> str:
-    if survey.judged == "nonconformant":
+    if survey.rules:
         return f"A file that breaks {', '.join(survey.rules)}"
     return (
         "A file that cannot be judged" if survey.judged == "errored" else "A file in which nothing is wrong"

@@ -54,6 +54,9 @@ NESTED = "nested"
 UNKNOWN = "unknown"
 """What a feature is called whose number has no name."""
 
+MOST_DIGITS = 38
+"""Digits of a decimal that fit into 128 bits; more are a feature of their own."""
+
 ORDERS = {"IEEE_754_TOTAL_ORDER": "order.ieee754", "INT96_TIMESTAMP_ORDER": "order.int96"}
 """The capability that an order of columns takes."""
 
@@ -162,6 +165,8 @@ def _tags_of_schema(file: FileUnderTest) -> Iterator[str]:
     for element in file.metadata.schema[1:]:
         yield from _needs_of_element(element)
         name = annotation_of(element) or converted_of(element) or ""
+        if name == "DECIMAL" and _digits(element) > MOST_DIGITS:
+            yield "type.decimal-wide"
         if element.type is not None:
             yield f"physical.{_dashed(_named(Type, element.type))}"
             if element.repetition_type == FieldRepetitionType.REPEATED:
@@ -173,6 +178,13 @@ def _tags_of_schema(file: FileUnderTest) -> Iterator[str]:
     for leaf in file.leaves:
         if leaf.max_repetition_level > 1:
             yield "nested.lists-within-lists"
+
+
+def _digits(element: SchemaElement) -> int:
+    """The digits of a decimal."""
+    logical = element.logicalType
+    decimal = logical.DECIMAL if logical is not None else None
+    return decimal.precision if decimal is not None else element.precision or 0
 
 
 def _tags_of_chunks(file: FileUnderTest) -> Iterator[str]:
@@ -189,6 +201,8 @@ def _tags_of_chunks(file: FileUnderTest) -> Iterator[str]:
         try:
             for page in chunk.pages:
                 yield from _tags_of_page(page)
+            if chunk.unusual_levels:
+                yield "levels.bit-packed"
         except (FormatError, NotApplicable, NotChecked):  # what the footer says of its encodings has to do
             yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 

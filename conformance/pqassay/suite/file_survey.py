@@ -88,9 +88,13 @@ class Surveyor:
         why = said.problem or (said.ended.crash if said.ended else "") or "the judge ended"
         return Survey("errored", error=why)
 
-    def close(self) -> None:
-        """End the processes."""
+    def stop(self) -> None:
+        """End the processes, and start no more."""
         self._launcher.stop()
+
+    def close(self) -> None:
+        """End the processes, and forget them."""
+        self.stop()
         self._sessions.close()
 
 

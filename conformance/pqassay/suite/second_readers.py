@@ -6,11 +6,12 @@ other rows, it is not known which are right.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pqassay.literals.rows import digest, rows_difference
+from pqassay.literals.rows import digest
 from pqassay.suite import protocol
 from pqassay.suite.bench import described
 from pqassay.suite.driver import DriverUnderTest, NoAnswer, Settings
@@ -18,7 +19,7 @@ from pqassay.suite.file_facts import FileFacts
 from pqassay.suite.implementations import Implementation, implementation
 from pqassay.suite.process import Limits
 from pqassay.suite.protocol import Accept, HelloAnswer
-from pqassay.suite.row_answers import counted, rows_of
+from pqassay.suite.row_answers import counted, narrowed, rows_of
 from pqassay_spec.golden.literals import Value
 
 READERS = ("pyarrow", "duckdb", "polars", "datafusion")
@@ -51,23 +52,37 @@ class Confirmed:
 
 
 class Reader:
-    """One reader: a driver that comes with pqassay."""
+    """One reader: a driver that comes with pqassay, greeted when it is first asked."""
 
     def __init__(self, driver: Implementation) -> None:
-        self.decoder = driver.decoder
+        self._title = driver.title
         self._driver = DriverUnderTest(Settings(driver.argv, LIMITS, shipped=driver.name))
-        greeting = self._driver.hello()
-        self.greeting = greeting if isinstance(greeting, HelloAnswer) else None
+        self._greeting: HelloAnswer | NoAnswer | None = None
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
-        """Its name and version."""
-        return "" if self.greeting is None else f"{self.greeting.name} {self.greeting.version}"
+        """Its name, with its version once it was greeted."""
+        known = self._greeting
+        return f"{known.name} {known.version}" if isinstance(known, HelloAnswer) else self._title
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether it was asked about any file."""
+        return self._greeting is not None
+
+    def _greeted(self) -> HelloAnswer | NoAnswer:
+        with self._lock:
+            if self._greeting is None:
+                self._greeting = self._driver.hello()
+            return self._greeting
 
     def read(self, file: Path, facts: FileFacts) -> Accept | str:
         """Its answer with all rows of a file; or, in words, why there is none."""
-        capabilities = () if self.greeting is None else self.greeting.capabilities
-        if lacking := protocol.missing_capability("read", "PQF", [], facts.needs, capabilities):
+        greeting = self._greeted()
+        if isinstance(greeting, NoAnswer):
+            return f"does not answer hello: {greeting.reason}"
+        if lacking := protocol.missing_capability("read", "PQF", [], facts.needs, greeting.capabilities):
             return f"does not know {lacking}"
         request = protocol.ReadRequest(protocol.PROTOCOL, "read", str(file), list(facts.names))
         answer = self._driver.ask(request, file.parent)
@@ -77,8 +92,12 @@ class Reader:
             return answer
         return " ".join(described(answer).replace(f"{file.parent}/", "").split())
 
+    def stop(self) -> None:
+        """End its processes, and start no more."""
+        self._driver.launcher.stop()
+
     def close(self) -> None:
-        """End its processes."""
+        """End its processes, and forget them."""
         self._driver.close()
 
 
@@ -94,8 +113,8 @@ class SecondReaders:
 
     @property
     def names(self) -> list[str]:
-        """Their names and versions."""
-        return [reader.name for reader in self._readers]
+        """Names and versions of those that were asked."""
+        return [reader.name for reader in self._readers if reader.was_asked]
 
     def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
         """What they say about a file; nobody is asked any more once two have given rows.
@@ -120,12 +139,19 @@ class SecondReaders:
                 continue
             if digest(first[1]) == digest(rows):
                 return Confirmed(answer, said)
-            said[reader.name] = f"other rows than {first[0]}: {rows_difference(first[1], rows)}"
+            columns, difference = narrowed(facts.names, first[1], rows)
+            where = f" in {columns}" if columns else ""
+            said[reader.name] = f"other rows than {first[0]}{where}: {difference}"
             break
         return Confirmed(None, said)
 
+    def stop(self) -> None:
+        """End their processes, and start no more."""
+        for reader in self._readers:
+            reader.stop()
+
     def close(self) -> None:
-        """End their processes."""
+        """End their processes, and forget them."""
         for reader in self._readers:
             reader.close()
 
@@ -148,31 +174,21 @@ def second_readers(
     Raises:
         TooFewReadersError: See there.
     """
-    taken: set[str] = {decoder} if decoder else set()
-    chosen: list[Reader] = []
+    taken = {decoder}
+    chosen: list[Implementation] = []
     lacking: list[str] = []
-    try:
-        for name in names:
-            known = find(name)
-            if known.decoder in taken or _are_one(known, hello):
-                continue
-            if known.missing or not known.is_built:
-                lacking.append(known.title)
-                continue
-            reader = Reader(known)
-            chosen.append(reader)
-            if reader.greeting is None:
-                raise TooFewReadersError(
-                    f"the driver {name} does not answer hello; `pqassay run --hello --driver {name}` says why"
-                )
-            taken.add(known.decoder)
-    except BaseException:
-        _close(chosen)
-        raise
+    for name in names:
+        known = find(name)
+        if known.decoder in taken or _are_one(known, hello):
+            continue
+        if known.missing or not known.is_built:
+            lacking.append(known.title)
+            continue
+        chosen.append(known)
+        taken.add(known.decoder)
     if len(chosen) < ENOUGH:
-        _close(chosen)
-        raise TooFewReadersError(_too_few([reader.name for reader in chosen], lacking))
-    return SecondReaders(chosen)
+        raise TooFewReadersError(_too_few([known.title for known in chosen], lacking))
+    return SecondReaders([Reader(known) for known in chosen])
 
 
 def _are_one(known: Implementation, hello: str | None) -> bool:
@@ -187,8 +203,3 @@ def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:
         "which rows are right is known where two independent readers agree, beside the one under test; "
         f"{there}{missing}: {INSTALL}"
     )
-
-
-def _close(readers: Sequence[Reader]) -> None:
-    for reader in readers:
-        reader.close()

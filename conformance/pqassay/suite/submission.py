@@ -6,16 +6,22 @@ results are about the golden cases as the revision has them, that nothing was le
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pqassay.report.run_model import RunReport, ScoredBy
 from pqassay.suite.cases import GoldenCase, inputs_digest
 from pqassay.suite.protocol import PROTOCOL
+from pqassay_spec.base.terminal import printable
 from pqassay_spec.golden.revision import RevisionError, revision
+from pqassay_spec.rules.catalogue import ID_PATTERN, families
 
 NAMED = 3
 """Cases that a message names."""
+
+LONGEST_SHOWN = 60
+"""Characters of a name that a message shows."""
 
 
 def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
@@ -25,7 +31,7 @@ def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
         report: The results.
         cases: Everything that is asked here and today, see `pqassay.suite.writer_cases.asked_cases`.
     """
-    found = list(_about_the_driver(report))
+    found = [*_about_names(report), *_about_the_driver(report)]
     if report.protocol != PROTOCOL:
         found.append(
             f"protocol is {report.protocol}, and today's is {PROTOCOL}: run again with a newer pqassay"
@@ -39,6 +45,38 @@ def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
     if about := list(_about_the_revision(report, report.scored_by, cases)):
         return found + about
     return found + list(_contradictions(report, report.asked))
+
+
+NAMES = {
+    "a capability": re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*"),
+    "a case": re.compile(r"[a-z0-9_]+(/[\w.-]+)+", re.ASCII),
+    "a rule": re.compile(ID_PATTERN),
+    "a date": re.compile(r"\d{4}-\d\d-\d\d", re.ASCII),
+}
+"""Forms of names that pages show as they are."""
+
+
+def _about_names(report: RunReport) -> Iterator[str]:
+    """Names that are none: a page would show whatever stands there."""
+    given = {
+        "a capability": [*(report.driver.capabilities or ()), *(one.capability for one in report.not_asked)],
+        "a case": [
+            *(one.case for one in report.results if one.case != "hello"),
+            *(one.case for one in report.exposures),
+            *(report.asked or ()),
+        ],
+        "a rule": [
+            rule for one in report.results for rule in (*(one.rules or ()), *(one.reader_rules or ()))
+        ],
+        "a date": [report.date] if report.date is not None else [],
+    }
+    for what, names in given.items():
+        if wrong := next((name for name in names if not NAMES[what].fullmatch(name)), None):
+            yield f"{printable(wrong)[:LONGEST_SHOWN]!r} is not the name of {what}"
+    prefixes = {family.prefix for family in families()} | {""}
+    strange = {one.family for one in (*report.results, *report.exposures, *report.scores)} - prefixes
+    if strange:
+        yield f"{printable(min(strange))[:LONGEST_SHOWN]!r} is no family"
 
 
 def _about_the_driver(report: RunReport) -> Iterator[str]:
