@@ -269,7 +269,8 @@ def _rust(folder: Path, driver: Implementation, programs: list[Program], _: list
     crates = driver.build_folder / "release" / "deps"
     linked = ["-L", f"dependency={crates}"]
     for crate in ("parquet", "arrow_array"):
-        (library,) = crates.glob(f"lib{crate}-*.rlib")
+        # A build of other versions leaves its own there.
+        library = max(crates.glob(f"lib{crate}-*.rlib"), key=lambda path: path.stat().st_mtime)
         linked += ["--extern", f"{crate}={library}"]
     commands: dict[Program, Sequence[str]] = {}
     for number, program in enumerate(programs):

@@ -53,8 +53,9 @@ def written() -> str:
 
 
 def lacking(demonstration: Demonstration) -> list[str]:
-    """The drivers that have to be built before it can be run."""
-    return [name for name in sorted(demonstration.needs - {SPARK}) if not implementation(name).is_built]
+    """The drivers that have to be built before it can be run, or whose tools are not here."""
+    needed = [implementation(name) for name in sorted(demonstration.needs - {SPARK})]
+    return [driver.name for driver in needed if driver.missing or not driver.is_built]
 
 
 class Session(contextlib.ExitStack):
