@@ -22,7 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, asked_cases, in_the_matrix, newest, results
+import kept_results
+from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, in_the_matrix, newest, results
 
 from pqassay.report.run_model import Result, RunReport
 from pqassay.report.run_text import exposed, tally
@@ -37,6 +38,7 @@ from pqassay.suite.process import Limits
 from pqassay.suite.runner import run
 from pqassay.suite.writer_cases import case_of_written, writer_cases
 from pqassay_spec.base.sources import write_whole
+from pqassay_spec.golden.revision import Revision, current
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -62,7 +64,12 @@ def tools(one: Implementation) -> dict[str, str]:
     return found
 
 
-def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None = None) -> RunReport:
+def asked(
+    one: Implementation,
+    cases: Sequence[GoldenCase],
+    written: Path | None = None,
+    revision: Revision | None = None,
+) -> RunReport:
     """Run an implementation; files that it writes rightly go to a folder."""
     settings = Settings(
         one.argv,
@@ -78,7 +85,7 @@ def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None
         if sys.stderr.isatty():
             print(f"\r{one.name}: {done} of {total} {case[:50]:50}", end="", file=sys.stderr)
 
-    report = run(cases, settings, progress=progress)
+    report = run(cases, settings, revision=revision, progress=progress)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
@@ -112,10 +119,15 @@ def kept(report: RunReport) -> RunReport:
     return replace(report, results=results, exposures=exposures)
 
 
-def keep(name: str, report: RunReport) -> Path:
-    """Write a result to its place; those of other versions stay."""
-    version = re.sub(r"[^\w.+-]", "_", report.driver.version or "unknown")
-    path = RESULTS / name / f"{version}.json"
+def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
+    """Write a result to its place; those of other versions stay, and those that others submitted.
+
+    Returns:
+        Where it was written; ``None`` where submitted results of this version have the place.
+    """
+    path = kept_results.place(name, report.driver.version, folder)
+    if any(one.path == path and one.is_submitted for one in results(folder)):
+        return None
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, f"{kept(report).to_json()}\n".encode())
     return path
@@ -196,17 +208,19 @@ def main() -> int:
         one.name: "not built; `make drivers`" for one in chosen if not one.missing and not one.is_built
     }
     ready = [one for one in chosen if one.name not in skipped]
-    cases = asked_cases()
+    cases = kept_results.asked_cases()
     with tempfile.TemporaryDirectory() as name:
         written: dict[str, Path] = {}
         versions: dict[str, str | None] = {}
         for one in ready:
             folder = Path(name, one.name)
-            report = asked(one, cases, folder)
+            report = asked(one, cases, folder, current())
             if options.expectations:
                 foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
-            print(f"  {keep(one.name, report).relative_to(ROOT)}")
+            path = keep(one.name, report)
+            taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
+            print(f"  {path.relative_to(ROOT) if path else taken}")
             if any(folder.rglob("*.parquet")):
                 written[one.name], versions[one.name] = folder, report.driver.version
         if not options.no_exchange:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pqassay.suite.driver import Settings
     from pqassay.suite.expectations import Expectations
     from pqassay.suite.runner import Times
+    from pqassay_spec.golden.revision import Revision
 
     OperationName = Operation
 else:
@@ -165,6 +166,7 @@ def run(
     from pqassay.suite.expectations import Expectations
     from pqassay.suite.process import Limits
     from pqassay.suite.runner import Times, tasks
+    from pqassay_spec.golden.revision import current
 
     seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
     settings = Settings(
@@ -198,7 +200,7 @@ def run(
             narrowed=bool(only) or rerun is not None,
         )
         times = Times()
-        report = _asked(chosen, settings, known, times)
+        report = _asked(chosen, settings, known, times, None if cases or own else current())
     if collection is not None:
         report = with_collection(report, collection)
     if write_expectations is not None:
@@ -233,15 +235,21 @@ def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCa
         fail(str(error))
 
 
-def _asked(cases: Sequence[GoldenCase], settings: Settings, known: Expectations, times: Times) -> RunReport:
-    """Ask the driver."""
+def _asked(
+    cases: Sequence[GoldenCase],
+    settings: Settings,
+    known: Expectations,
+    times: Times,
+    revision: Revision | None,
+) -> RunReport:
+    """Ask the driver; the cases of a revision count, without one all."""
     from pqassay.suite.cases import CaseError
     from pqassay.suite.driver import CannotStartError
     from pqassay.suite.runner import run as run_cases
 
     try:
         with _progress() as progress:
-            return run_cases(cases, settings, known, progress=progress, times=times)
+            return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
     except (CannotStartError, CaseError) as error:
         fail(str(error))
     except OSError as error:

@@ -45,11 +45,14 @@ CASES_SHOWN = 8
 def render(report: RunReport, stream: TextIO | None = None) -> None:
     """Write the result to a stream, by default stdout."""
     console = plain_console(stream or sys.stdout)
-    for results in report.causes:
+    for results in [*report.causes, *report.unscored_causes]:
         first = results[0]
         more = f", and {len(results) - 1} more" if len(results) > 1 else ""
+        mark = f"  ({not_scored(report)})" if first.unscored else ""
         write_line(
-            console, (first.outcome, COLOURS[first.outcome]), f"  {first.case}  {first.operation}{more}"
+            console,
+            (first.outcome, COLOURS[first.outcome]),
+            f"  {first.case}  {first.operation}{more}{mark}",
         )
         for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
             if label != "features" or len(results) == 1:  # what all of them share is told instead
@@ -149,6 +152,8 @@ def _summary(console: Console, report: RunReport) -> None:
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
     for score in report.scores:
         _score(console, score)
+    if said := apart(report):
+        write_line(console, f"  {said}")
     if report.limits.queries is not None:
         write_line(console, f"  at most {_counted(report.limits.queries, 'query', 'queries')} a case")
     if report.exposures:
@@ -190,6 +195,24 @@ def tally(report: RunReport) -> str:
         *(f"{count} {name}" for name, count in outcomes.items()),
     ]
     return ", ".join(parts)
+
+
+def not_scored(report: RunReport) -> str:
+    """Why a case does not count."""
+    return f"not scored yet: after revision {report.scored_by.revision}" if report.scored_by else "not scored"
+
+
+def apart(report: RunReport) -> str:
+    """What became of cases that do not count, in a line; empty where there are none."""
+    by, outcomes = report.scored_by, report.summary.unscored
+    if by is None or not (by.added or by.changed):
+        return ""
+    parts = [f"{_counted(len(by.added), 'case')} added"] if by.added else []
+    parts += [f"{_counted(len(by.changed), 'case')} changed"] if by.changed else []
+    told = ", ".join(f"{count} {outcome}" for outcome, count in (outcomes or {}).items())
+    return (
+        f"not scored yet, {' and '.join(parts)} after revision {by.revision}: {told or 'nothing was asked'}"
+    )
 
 
 def exposed(report: RunReport) -> str:

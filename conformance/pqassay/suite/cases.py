@@ -6,6 +6,7 @@ A case is a folder below ``golden_files`` with its manifest, its input and what 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ from pqassay.suite.manifest import ManifestError, read_manifest
 from pqassay.suite.protocol import Wishes
 from pqassay_spec.golden.case import MANIFEST, Case
 from pqassay_spec.golden.literals import Rows, Value
+from pqassay_spec.golden.revision import case_digest
 
 
 class CaseError(Exception):
@@ -31,6 +33,7 @@ class GoldenCase:
         case: What its manifest says.
         folder: Where it is.
         manifest_sha256: Digest of its manifest.
+        asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
         parent: The valid case that it was made from.
         wishes: What a writer is wished to do.
         known_facts: Facts about its file, where somebody has them; else they are read from it.
@@ -40,6 +43,7 @@ class GoldenCase:
     case: Case
     folder: Path
     manifest_sha256: str
+    asked_sha256: str = ""
     parent: GoldenCase | None = None
     wishes: Wishes | None = None
     known_facts: FileFacts | None = None
@@ -134,7 +138,7 @@ def _load(root: Path, path: Path) -> GoldenCase:
         case = read_manifest(text, path.parent.relative_to(root).as_posix())
     except ManifestError as error:
         raise CaseError(f"{path}: {error}") from None
-    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest())
+    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest(), case_digest(json.loads(text)))
 
 
 def matches(name: str, pattern: str) -> bool:
