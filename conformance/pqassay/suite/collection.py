@@ -54,7 +54,7 @@ class Limits:
 
     Attributes:
         size: Bytes of a file, at most.
-        values: Values of a sound file, at most: each goes through JSON three times.
+        values: Values of a file, at most: each goes through JSON three times. A damaged file may tell of any number.
     """
 
     size: int
@@ -275,9 +275,11 @@ class CollectionCases:
             copy = Path(place, COPY)
             copy.write_bytes(content)
             survey = self._surveyor.survey(copy)
-            if survey.is_sound and survey.values > self._limits.values:
+            if (survey.is_sound or survey.decoded) and survey.values > self._limits.values:
                 return _Made(reason=f"more than {self._limits.values} values; --max-values asks about them")
             confirmed = self._readers.confirmed(copy, survey.facts)
+            if confirmed.too_large:
+                return _Made(reason="its rows make an answer that is too large")
         sha256 = hashlib.sha256(content).hexdigest()
         return self._case(name, path, sha256, survey, confirmed)
 

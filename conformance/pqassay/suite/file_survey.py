@@ -34,6 +34,7 @@ class Survey:
         rules: The rules that it breaks.
         error: Why it could not be judged.
         names, needs, tags, values: See `FileFacts`.
+        decoded: Whether the judge decoded all its values, so that there are as many as its footer tells of.
     """
 
     judged: str
@@ -43,6 +44,7 @@ class Survey:
     needs: list[str] = field(default_factory=list[str])
     tags: list[str] = field(default_factory=list[str])
     values: int = 0
+    decoded: bool = False
 
     @property
     def facts(self) -> FileFacts:
@@ -70,6 +72,7 @@ def survey(path: str) -> Survey:
         list(facts.needs),
         list(facts.tags),
         facts.values,
+        decoded=file.outcome != "errored" and not file.gaps,
     )
 
 

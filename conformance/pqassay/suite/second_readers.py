@@ -17,7 +17,7 @@ from pqassay.suite.bench import described
 from pqassay.suite.driver import DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.file_facts import FileFacts
 from pqassay.suite.implementations import Implementation, implementation
-from pqassay.suite.process import Limits
+from pqassay.suite.process import TOO_LARGE, Limits
 from pqassay.suite.protocol import Accept, HelloAnswer
 from pqassay.suite.row_answers import counted, narrowed, rows_of
 from pqassay_spec.golden.literals import Value
@@ -45,10 +45,12 @@ class Confirmed:
     Attributes:
         rows: The answer that holds the rows on which two agree; ``None`` where there is none.
         said: What each reader said that was asked, by name and version.
+        too_large: An answer with its rows was larger than any that is read.
     """
 
     rows: Accept | None = None
     said: dict[str, str] = field(default_factory=dict[str, str])
+    too_large: bool = False
 
 
 class Reader:
@@ -132,6 +134,8 @@ class SecondReaders:
             rows = None if isinstance(answer, str) else rows_of(answer)
             if isinstance(answer, str) or rows is None:
                 said[reader.name] = str(answer)
+                if TOO_LARGE in said[reader.name]:
+                    return Confirmed(None, said, too_large=True)
                 continue
             said[reader.name] = counted(len(rows))
             if first is None:

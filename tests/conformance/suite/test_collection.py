@@ -28,6 +28,7 @@ from pqassay.suite.collection import CollectionCases, Limits, files_in
 from pqassay.suite.file_facts import FileFacts, facts_of
 from pqassay.suite.file_survey import Survey, Surveyor, survey
 from pqassay.suite.implementations import Implementation, implementation
+from pqassay.suite.process import TOO_LARGE
 from pqassay.suite.protocol import Accept
 from pqassay.suite.second_readers import Reader, SecondReaders, TooFewReadersError
 from pqassay_spec.golden.literals import Written
@@ -267,6 +268,29 @@ def test_what_is_too_large_is_not_asked_about(tmp_path: Path) -> None:
         "larger than 1 MiB; --max-size asks about them": ["long.parquet"],
         "more than 100 values; --max-values asks about them": ["many.parquet"],
     } == {entry.reason: entry.examples for entry in asked.left_out}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_damaged_file_is_left_out_only_for_values_that_it_has(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("rows-of-group-negative", "arrow-schema-bytes"):
+        source = GOLDEN_FILES / "pqf" / name / "data.parquet"
+        shutil.copy(source, tmp_path / "in" / f"{name}.parquet")
+    cases, _ = made(tmp_path / "in", tmp_path / "kept", Fake("one", ROWS), Fake("two", ROWS), values=1)
+
+    assert "arrow-schema-bytes.parquet" not in cases
+    assert "rows-of-group-negative.parquet" in cases
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_whose_rows_make_too_large_an_answer_is_left_out(tmp_path: Path) -> None:
+    written(tmp_path / "in" / "a.parquet")
+    one, other = Fake("one", f"protocol error: {TOO_LARGE}"), Fake("two", ROWS)
+    cases, asked = made(tmp_path / "in", tmp_path / "kept", one, other)
+
+    assert {} == cases
+    assert ["its rows make an answer that is too large"] == [entry.reason for entry in asked.left_out]
+    assert 0 == other.asked
 
 
 @pytest.mark.usefixtures("here")
