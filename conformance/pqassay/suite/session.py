@@ -201,7 +201,7 @@ class _Exchange:
                     if not key.data(key.fd):
                         selector.unregister(key.fileobj)
                 if self.received > GREATEST_ANSWER:
-                    problem = TOO_LARGE
+                    problem = f"{TOO_LARGE} {GREATEST_ANSWER >> 20} MiB"
                     return Said(self.lines, problem=problem, stderr=self.stderr.text())
                 if not self.is_open:
                     return self._ended(timed_out=False)
