@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import kept_results
-from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, in_the_matrix, newest, results
+from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, Kept, in_the_matrix, newest, results
 
 from pqassay.report.run_model import Result, RunReport
 from pqassay.report.run_text import exposed, tally
@@ -145,6 +145,15 @@ def foretell(one: Implementation, report: RunReport) -> None:
     write_whole(path, (head + written(results, before)).encode())
 
 
+def submitted(kept: Sequence[Kept]) -> list[str]:
+    """A line for each result that others produced: who, from where, and the digest of their file."""
+    return [
+        f"submitted: {one.name} {one.version} by {mark.by}, {mark.url}, {mark.date}, SHA-256 {mark.sha256}"
+        for one in kept
+        if (mark := one.report.submitted) is not None
+    ]
+
+
 MOST_TOLD = 160
 """Characters of an answer that a reason tells."""
 
@@ -234,6 +243,8 @@ def main() -> int:
     now = newest(results())
     print()
     render_scores(side_by_side([one.report for one in now], [one.name for one in now]), sys.stdout)
+    for line in submitted(now):
+        print(line)
     print("\nWhat is behind it: pqassay report docs/data/results/*/*.json --format html --output matrix.html")
     for name, why in skipped.items():
         print(f"SKIPPED {name}: {why}", file=sys.stderr)
