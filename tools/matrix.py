@@ -29,6 +29,7 @@ from pqassay.report.run_text import exposed, tally
 from pqassay.report.side_by_side import side_by_side
 from pqassay.report.side_by_side_text import render_scores
 from pqassay.suite.cases import GoldenCase
+from pqassay.suite.causes import without_folders
 from pqassay.suite.driver import Settings
 from pqassay.suite.excerpt import TELLING
 from pqassay.suite.expectations import Expectations, parse, written
@@ -84,15 +85,12 @@ def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
 
 
-FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/:\"']+/)+")
-"""The folders of a path, which are those of this machine."""
-
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 def anonymous(text: str | None) -> str | None:
     """A text without what is another in every run, and on every machine."""
-    return text and ADDRESS.sub("0x…", FOLDERS.sub("", text))
+    return text and ADDRESS.sub("0x…", without_folders(text))
 
 
 def kept(report: RunReport) -> RunReport:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics, keeps
@@ -34,11 +35,19 @@ GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted
 
 
 @dataclass(frozen=True)
+class KnownQuery:
+    """A query and the rows that it must give."""
+
+    query: CaseQuery
+    rows: Sequence[Sequence[Value]]
+
+
+@dataclass(frozen=True)
 class Judged:
     """A query and what came of it.
 
     Attributes:
-        query: The query.
+        known: The query.
         judgement: Whether the answer is right.
         no_answer: Why there is none, in its place.
         is_unsupported: The library does not have what it takes.
@@ -46,12 +55,17 @@ class Judged:
         is_left_aside: The index was not used.
     """
 
-    query: CaseQuery
+    known: KnownQuery
     judgement: Judgement = RIGHT
     no_answer: NoAnswer | None = None
     is_unsupported: bool = False
     is_not_known: bool = False
     is_left_aside: bool = False
+
+    @property
+    def query(self) -> CaseQuery:
+        """The query."""
+        return self.known.query
 
     @property
     def is_right(self) -> bool:
@@ -133,69 +147,81 @@ class Scanning:
         most: int | None = None,
     ) -> None:
         self.driver, self.golden, self.semantics = driver, golden, semantics
-        self.facts = facts
-        self.queries = [query for query in facts.queries(golden) if self._is_known(query)][:most]
+        self.queries = list(islice(self._known(facts.queries(golden)), most))
 
-    def _is_known(self, query: CaseQuery) -> bool:
-        """Whether we know the answer ourselves: values without an order are not compared."""
-        try:
-            wanted_rows(self.golden.rows or Rows([], []), query, self.semantics)
-        except PredicateError:
-            return False
-        return True
+    def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
+        """The queries whose answers we know ourselves: values without an order are not compared."""
+        rows = self.golden.rows or Rows([], [])
+        for query in asked:
+            try:
+                yield KnownQuery(query, wanted_rows(rows, query, self.semantics))
+            except PredicateError:
+                continue
 
     def ask(self) -> list[Judged]:
         """All queries with the index; bad answers again in a fresh process, if this one had answered before."""
         judged = self._asked(self.golden, self.queries, "on")
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
-            again = iter(self._asked(self.golden, [one.query for one in judged if not one.is_right], "on"))
+            again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
             judged = [one if one.is_right else next(again) for one in judged]
         return judged
 
     def request(self, bench: Bench) -> protocol.ScanRequest:
         """The request that carries all queries."""
-        return scan_request(bench, self.queries, "on")
+        return scan_request(bench, [known.query for known in self.queries], "on")
 
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
         """Whether each wrong answer is right without the index."""
-        found = self._asked(self.golden, [one.query for one in wrong], "off")
+        found = self._asked(self.golden, [one.known for one in wrong], "off")
         return ["by the index" if one.is_right else "without it too" for one in found]
 
     def inherited(self, wrong: Sequence[Judged]) -> list[bool]:
         """Whether the valid parent is answered equally wrong."""
         if self.golden.parent is None or self.golden.rows != self.golden.parent.rows:
             return [False] * len(wrong)
-        parents = self._asked(self.golden.parent, [one.query for one in wrong], "on")
+        parents = self._asked(self.golden.parent, [one.known for one in wrong], "on")
         return [
             not parent.is_right and (parent.fault, parent.told) == (one.fault, one.told)
             for parent, one in zip(parents, wrong, strict=True)
         ]
 
-    def _asked(self, golden: GoldenCase, asked: Sequence[CaseQuery], index: Index) -> list[Judged]:
+    def _asked(self, golden: GoldenCase, asked: Sequence[KnownQuery], index: Index) -> list[Judged]:
         if not asked:
             return []
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
-            request = scan_request(bench, asked, index)
+            request = scan_request(bench, [known.query for known in asked], index)
             replies = self.driver.ask_queries(request, bench.folder)
-        return [self._judged(golden, query, reply) for query, reply in zip(asked, replies, strict=True)]
+            judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
+            return [_without_folder(one, bench) for one in judged]
 
-    def _judged(self, golden: GoldenCase, query: CaseQuery, reply: Reply) -> Judged:
-        if isinstance(reply, NoAnswer):
-            if reply.outcome == "unsupported":
-                return Judged(query, is_unsupported=True, is_not_known=True)
-            return Judged(query, no_answer=reply)
-        if isinstance(reply, Unsupported):
-            return Judged(query, is_unsupported=True)
-        if isinstance(reply, Reject):
-            if golden.case.expect.scan == "refusal-allowed":
-                return Judged(query, refusal(reply))
-            return Judged(query, Judgement(False, "refused", "rows", described(reply), fault="refused"))
-        wanted = wanted_rows(golden.rows or Rows([], []), query, self.semantics)
-        words = words_of(query.predicate, len(wanted))
-        return Judged(query, judged_rows(wanted, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+
+def _judged(case: Case, known: KnownQuery, reply: Reply) -> Judged:
+    """The verdict on one answer."""
+    if isinstance(reply, NoAnswer):
+        if reply.outcome == "unsupported":
+            return Judged(known, is_unsupported=True, is_not_known=True)
+        return Judged(known, no_answer=reply)
+    if isinstance(reply, Unsupported):
+        return Judged(known, is_unsupported=True)
+    if isinstance(reply, Reject):
+        if case.expect.scan == "refusal-allowed":
+            return Judged(known, refusal(reply))
+        return Judged(known, Judgement(False, "refused", "rows", described(reply), fault="refused"))
+    words = words_of(known.query.predicate, len(known.rows))
+    return Judged(known, judged_rows(known.rows, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+
+
+def _without_folder(one: Judged, bench: Bench) -> Judged:
+    """What is wrong, in words that are the same in the next run, and about another file that is answered wrong alike."""
+    if one.is_right:
+        return one
+    if (none := one.no_answer) is not None:
+        stderr = none.stderr and bench.without_folder(none.stderr)
+        return replace(one, no_answer=replace(none, reason=bench.without_folder(none.reason), stderr=stderr))
+    return replace(one, judgement=replace(one.judgement, actual=bench.without_folder(one.judgement.actual)))
 
 
 def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> protocol.ScanRequest:

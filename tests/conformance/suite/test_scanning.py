@@ -199,6 +199,29 @@ def test_what_becomes_of_a_scan_of_a_damaged_file(
     assert (outcome, severity_) == (found.outcome, found.severity)
 
 
+NAMES_THE_FILE = 'answer = {"answer": "reject", "message": f"cannot read {request[\'file\']}"}'
+
+
+def test_an_answer_that_names_the_file_is_inherited_as_any_other(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    damaged_case(tmp_path, scan="same-rows")
+    report = scanned(tmp_path, f"if tree[0] == 'is null': {NAMES_THE_FILE}")
+
+    assert ("failed", "reject: cannot read data.parquet") == (result_of(report).outcome, result_of(report).actual)
+    assert "inherited" == result_of(report, "made/damaged").outcome
+
+
+def test_no_folder_of_the_run_stays_in_what_a_driver_says(tmp_path: Path) -> None:
+    """Neither in an answer nor on stderr: results of two runs are equal to the last byte."""
+    valid_case(tmp_path / "cases")
+    dies = "sys.stderr.write('panic: ' + request['file']); sys.stderr.flush(); os.abort()"
+    twist = f"if tree[0] == '=': {dies}\n{NAMES_THE_FILE}"
+    one, other = (scanned(tmp_path, twist) for _ in range(2))
+
+    assert "panic: data.parquet" == result_of(one).stderr
+    assert one.to_json() == other.to_json()
+
+
 def test_what_is_inherited_counts_where_it_comes_from(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     damaged_case(tmp_path)
