@@ -259,7 +259,9 @@ class _Asking:
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
             texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
-            changed: dict[str, Any] = {name: text and bench.without_folder(text) for name, text in texts.items()}
+            changed: dict[str, Any] = {
+                name: text and bench.without_folder(text) for name, text in texts.items()
+            }
             return dataclasses.replace(result, **changed)
 
     def _keep_written(self, bench: Bench) -> None:

@@ -207,7 +207,10 @@ def test_an_answer_that_names_the_file_is_inherited_as_any_other(tmp_path: Path)
     damaged_case(tmp_path, scan="same-rows")
     report = scanned(tmp_path, f"if tree[0] == 'is null': {NAMES_THE_FILE}")
 
-    assert ("failed", "reject: cannot read data.parquet") == (result_of(report).outcome, result_of(report).actual)
+    assert ("failed", "reject: cannot read data.parquet") == (
+        result_of(report).outcome,
+        result_of(report).actual,
+    )
     assert "inherited" == result_of(report, "made/damaged").outcome
 
 
