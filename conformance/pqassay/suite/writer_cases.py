@@ -40,6 +40,10 @@ from pqassay_spec.golden.literals import (
 )
 
 ROOM = "write"
+"""Where the ids of cases begin that ask to write."""
+
+WRITTEN = "written"
+"""Where the ids of cases begin that are about what writers wrote."""
 
 SINCE = "0.7.0"
 
@@ -251,6 +255,12 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
     return WriterCase(case, Path(case.id), hashlib.sha256(text.encode()).hexdigest(), wishes=wishes)
 
 
+def writer_of(name: str) -> str | None:
+    """Who wrote the file of a case of this id; ``None`` if it is about no written file."""
+    room, *rest = name.split("/")
+    return rest[0] if room == WRITTEN else None
+
+
 def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> GoldenCase:
     """A valid case about a file that a writer wrote, which every reader of a run is asked to read and to scan.
 
@@ -262,7 +272,7 @@ def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> Golden
     """
     (folder / "data.parquet").write_bytes(content)
     written = Case(
-        id=f"written/{by}/{case.id.removeprefix(f'{ROOM}/')}",
+        id=f"{WRITTEN}/{by}/{case.id.removeprefix(f'{ROOM}/')}",
         family=case.family,
         kind="valid",
         since=case.since,
