@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from engines import Limit, Tagged
+from engines import Limit, literal
 
 UNSAFE = (("fastparquet", "pqf/extensions"),)
 """Read last: fastparquet 2026.9.0 takes the bytes of an extension for a struct, and may end the process with it."""
@@ -218,22 +217,6 @@ EXCEPTIONS = {
     ),
 }
 """Engine and case to what goes wrong, at least for some queries."""
-
-
-def literal(value: Any) -> Any:
-    """A value of a manifest, whose type is tagged where JSON has no such type."""
-    if not isinstance(value, dict):
-        return value
-    ((tag, content),) = value.items()
-    readers: dict[str, Callable[[Any], Any]] = {
-        "int": int,
-        "float": float,
-        "bytes": bytes.fromhex,
-        "list": lambda items: [literal(item) for item in items],
-        "map": lambda pairs: [tuple(map(literal, pair)) for pair in pairs],
-        "struct": lambda members: {name: literal(member) for name, member in members.items()},
-    }
-    return readers[tag](content) if tag in readers else Tagged(tag, content)
 
 
 def columns(rows: dict[str, Any]) -> dict[str, list[Any]]:
