@@ -248,7 +248,11 @@ class DriverEngine(Engine):
         columns = list(query.columns or column_names(path))
         if query.where is None:
             return _rows_of(self.driver.read(str(path), columns))
-        return _rows_of(self.driver.scan(str(path), asked_of_driver(path, query)))
+        return self.scanned(path, predicate_of(query.where), columns)
+
+    def scanned(self, path: Path, predicate: list[Any], columns: list[str]) -> Rows:
+        """The rows that satisfy a predicate, which is a tree of JSON values."""
+        return _rows_of(self.driver.scan(str(path), driver_query(predicate, columns, index=True)))
 
 
 class DuckDB(DriverEngine):
