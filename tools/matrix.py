@@ -23,12 +23,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import kept_results
 from kept_results import (
     EXCHANGE,
     NOT_IN_THE_MATRIX,
     ONLY_READERS,
     RESULTS,
-    asked_cases,
     in_the_matrix,
     newest,
     results,
@@ -48,6 +48,7 @@ from pqassay.suite.process import Limits
 from pqassay.suite.runner import run
 from pqassay.suite.writer_cases import case_of_written, writer_cases, writer_of
 from pqassay_spec.base.sources import write_whole
+from pqassay_spec.golden.revision import Revision, current
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -78,6 +79,7 @@ def asked(
     cases: Sequence[GoldenCase],
     written: Path | None = None,
     only: Sequence[Operation] = (),
+    revision: Revision | None = None,
 ) -> RunReport:
     """Run an implementation; files that it writes rightly go to a folder."""
     settings = Settings(
@@ -95,7 +97,7 @@ def asked(
         if sys.stderr.isatty():
             print(f"\r{one.name}: {done} of {total} {case[:50]:50}", end="", file=sys.stderr)
 
-    report = run(cases, settings, progress=progress)
+    report = run(cases, settings, revision=revision, progress=progress)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
@@ -126,10 +128,15 @@ def kept(report: RunReport) -> RunReport:
     return replace(report, results=results, exposures=exposures)
 
 
-def keep(name: str, report: RunReport) -> Path:
-    """Write a result to its place; those of other versions stay."""
-    version = re.sub(r"[^\w.+-]", "_", report.driver.version or "unknown")
-    path = RESULTS / name / f"{version}.json"
+def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
+    """Write a result to its place; those of other versions stay, and those that others submitted.
+
+    Returns:
+        Where it was written; ``None`` where submitted results of this version have the place.
+    """
+    path = kept_results.place(name, report.driver.version, folder)
+    if any(one.path == path and one.is_submitted for one in results(folder)):
+        return None
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, f"{kept(report).to_json()}\n".encode())
     return path
@@ -247,12 +254,14 @@ def main() -> int:
             if options.only_exchange:
                 versions[one.name] = written_by(one, folder)
                 continue
-            report = asked(one, asked_cases(), folder)
+            report = asked(one, kept_results.asked_cases(), folder, revision=current())
             versions[one.name] = report.driver.version
             if options.expectations:
                 foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
-            print(f"  {keep(one.name, report).relative_to(ROOT)}")
+            path = keep(one.name, report)
+            taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
+            print(f"  {path.relative_to(ROOT) if path else taken}")
         if not options.no_exchange:
             others = [one for one in in_the_matrix() if one not in chosen]
             others = [one for one in others if one.name not in why_skipped(others)]

@@ -23,7 +23,10 @@ README, INDEX = ROOT / "README.md", ROOT / "docs" / "index.md"
 PAGES = (
     README,
     INDEX,
-    *(GUIDES / f"{name}.md" for name in ("check", "ci", "example", "pm", "report", "run", "scan", "strip")),
+    *(
+        GUIDES / f"{name}.md"
+        for name in ("check", "ci", "example", "export", "pm", "report", "run", "scan", "strip", "submit")
+    ),
 )
 """Pages of which all or most blocks run without Spark."""
 

@@ -94,6 +94,8 @@ class CaseFacts:
     def of(self, golden: GoldenCase) -> FileFacts:
         """The facts about a case's valid file, or about the Parquet file beside it."""
         good = golden.parent or golden
+        if good.known_facts is not None:
+            return good.known_facts
         if good.case.id not in self._known:
             beside = {} if good.case.family != "PM" else good.beside()
             data = next(iter(beside.values()), b"") if good.case.family == "PM" else good.content()

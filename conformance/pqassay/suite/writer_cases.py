@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pqassay.suite.cases import GoldenCase
+from pqassay.suite.cases import GoldenCase, golden_folder, load
 from pqassay.suite.protocol import SortingWish, Wishes
 from pqassay_spec.golden.case import (
     Case,
@@ -38,6 +38,7 @@ from pqassay_spec.golden.literals import (
     Timestamp,
     Written,
 )
+from pqassay_spec.golden.revision import case_digest
 
 ROOM = "write"
 """Where the ids of cases begin that ask to write."""
@@ -251,8 +252,19 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
         expect=Expect(check=CheckExpectation(rules=[], tier="values"), encode="accept", rows=table.rows),
         provenance=Provenance(by="generator", oracles=[]),
     )
-    text = json.dumps([to_json(case), to_json(wishes)])
-    return WriterCase(case, Path(case.id), hashlib.sha256(text.encode()).hexdigest(), wishes=wishes)
+    manifest, wished = to_json(case), to_json(wishes)
+    text = json.dumps([manifest, wished])
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return WriterCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes)
+
+
+def asked_cases() -> list[GoldenCase]:
+    """Everything that an implementation is asked about: the golden cases of this installation, and tables to write.
+
+    Raises:
+        CaseError: See `pqassay.suite.cases.load`.
+    """
+    return [*load(golden_folder()), *writer_cases()]
 
 
 def writer_of(name: str) -> str | None:
