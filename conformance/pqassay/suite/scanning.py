@@ -30,6 +30,11 @@ from pqassay_spec.golden.literals import Rows, Value
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
 
+MOST_HANGS = 2
+"""Queries of a case that take too long, after which nothing more is asked about it: each costs the time that a request may take."""
+
+NOT_ASKED = NoAnswer("crashed", f"not asked after {MOST_HANGS} queries that took too long", timed_out=True)
+
 GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted", "accident")
 """Faults, the gravest first."""
 
@@ -149,6 +154,7 @@ class Scanning:
         most: int | None = None,
     ) -> None:
         self.driver, self.golden, self.semantics = driver, golden, semantics
+        self._hangs = 0
         self.queries = list(islice(self._known(facts.queries(golden)), most))
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
@@ -176,7 +182,10 @@ class Scanning:
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
         """Whether each wrong answer is right without the index."""
         found = self._asked(self.golden, [one.known for one in wrong], "off")
-        return ["by the index" if one.is_right else "without it too" for one in found]
+        return [
+            None if one.no_answer is NOT_ASKED else "by the index" if one.is_right else "without it too"
+            for one in found
+        ]
 
     def inherited(self, wrong: Sequence[Judged]) -> list[bool]:
         """Whether the valid parent is answered equally wrong."""
@@ -191,11 +200,14 @@ class Scanning:
     def _asked(self, golden: GoldenCase, asked: Sequence[KnownQuery], index: Index) -> list[Judged]:
         if not asked:
             return []
+        if self._hangs >= MOST_HANGS:
+            return [Judged(known, no_answer=NOT_ASKED) for known in asked]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
             request = scan_request(bench, [known.query for known in asked], index)
             replies = self.driver.ask_queries(request, bench.folder)
+            self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
             judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]
 
@@ -249,9 +261,12 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
     Args:
         case: The case.
         judged: All queries.
-        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault.
+        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault, and one of which that
+            is not known, since the driver hangs, may be.
     """
-    misled = [one for place, one in enumerate(judged) if blames.get(place) == "by the index"]
+    misled = [
+        one for place, one in enumerate(judged) if place in blames and blames[place] != "without it too"
+    ]
     if not misled:
         able = [one for one in judged if not one.is_unsupported]
         return Exposure(case.id, case.family, "right" if able else "unsupported", len(able), 0)
