@@ -29,6 +29,7 @@ from kept_results import (
     NOT_IN_THE_MATRIX,
     ONLY_READERS,
     RESULTS,
+    Kept,
     in_the_matrix,
     newest,
     results,
@@ -154,6 +155,15 @@ def foretell(one: Implementation, report: RunReport) -> None:
     write_whole(path, (head + written(results, before)).encode())
 
 
+def submitted(kept: Sequence[Kept]) -> list[str]:
+    """A line for each result that others produced: who, from where, and the digest of their file."""
+    return [
+        f"submitted: {one.name} {one.version} by {mark.by}, {mark.url}, {mark.date}, SHA-256 {mark.sha256}"
+        for one in kept
+        if (mark := one.report.submitted) is not None
+    ]
+
+
 MOST_TOLD = 160
 """Characters of an answer that a reason tells."""
 
@@ -273,6 +283,8 @@ def main() -> int:
     now = newest(results())
     print()
     render_scores(side_by_side([one.report for one in now], [one.name for one in now]), sys.stdout)
+    for line in submitted(now):
+        print(line)
     print("\nWhat is behind it: pqassay report docs/data/results/*/*.json --format html --output matrix.html")
     for name, why in skipped.items():
         print(f"SKIPPED {name}: {why}", file=sys.stderr)

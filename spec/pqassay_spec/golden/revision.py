@@ -129,7 +129,7 @@ def parse(text: str, name: str) -> Revision:
     for case, digest in listed.items():
         if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
             raise RevisionError(f"{name}: the digest of {case} is no SHA-256")
-    return Revision(number, cast("State", state), dict(sorted(listed.items())))
+    return Revision(number, state, dict(sorted(listed.items())))
 
 
 def written(revision: Revision) -> str:
