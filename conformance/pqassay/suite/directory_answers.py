@@ -86,9 +86,13 @@ def _comparable(parts: Any, kind: str) -> Any:
 
 
 def _sorted(part: Any) -> Any:
-    if isinstance(part, dict) and isinstance(values := cast("dict[str, Any]", part).get("values"), list):
-        return {**part, "values": sorted(cast("list[Any]", values), key=json.dumps)}
-    return part
+    if not isinstance(part, dict):
+        return part
+    members = cast("dict[str, Any]", part)
+    values = members.get("values")
+    if not isinstance(values, list):
+        return members
+    return {**members, "values": sorted(cast("list[Any]", values), key=json.dumps)}
 
 
 def _with_bits(value: Any) -> Any:

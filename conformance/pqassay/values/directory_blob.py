@@ -6,7 +6,7 @@ Only a compressed blob needs pyarrow; what is in it, the grammar reads.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -89,7 +89,7 @@ class BlobUnderTest:
         return self.entry.malformed("DIR-015", "plain_length", said, expected, actual)
 
     @contextmanager
-    def _reading(self, path: str = "") -> Iterator[None]:
+    def _reading(self, path: str = "") -> Generator[None]:
         """Say of an error in the blob whose it is, and where."""
         try:
             with boundary():

@@ -73,10 +73,12 @@ class ExactDouble:
 
 def double_sums(groups: NDArray[np.int64], numbers: NDArray[np.float64], count: int) -> list[ExactDouble]:
     """The exact sum of the doubles in each group; none of them is NaN. The arguments are as those of `integer_sums`."""
-    totals = [ExactDouble() for _ in range(count)]
+    totals: list[ExactDouble] = [ExactDouble() for _ in range(count)]
     infinite = np.isinf(numbers)
     if infinite.any():
-        for group, number in zip(groups[infinite].tolist(), numbers[infinite].tolist(), strict=True):
+        of_groups: list[int] = groups[infinite].tolist()
+        signed: list[float] = numbers[infinite].tolist()
+        for group, number in zip(of_groups, signed, strict=True):
             totals[group].infinities += number
         groups, numbers = groups[~infinite], numbers[~infinite]
     for start in range(0, len(groups), SLICE):
@@ -93,6 +95,7 @@ def _add(totals: list[ExactDouble], groups: NDArray[np.int64], numbers: NDArray[
     low = mantissas & ((1 << HALF_BITS) - 1)
     high = mantissas >> HALF_BITS
     sums = [np.bincount(places, half.astype(np.float64), len(pairs)) for half in (low, high)]
-    for place, pair in enumerate(pairs.tolist()):
+    numbered: list[int] = pairs.tolist()
+    for place, pair in enumerate(numbered):
         whole = int(sums[0][place]) + (int(sums[1][place]) << HALF_BITS)
         totals[pair // span].units += whole << (pair % span + least - MANTISSA_BITS + UNIT_BITS)

@@ -16,13 +16,13 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from construct import Array, Int32ul, Renamed
+from construct import Array, Int32ul
 from construct import Struct as FlatGrammar
 
 from pqassay_spec.base.errors import FormatError, boundary
 from pqassay_spec.directory import distinct_set, entries, placement, sketches, zone_sums
 from pqassay_spec.directory.codes import IndexType, Placement
-from pqassay_spec.grammar.constructs import AnyConstruct
+from pqassay_spec.grammar.constructs import AnyConstruct, bare
 from pqassay_spec.grammar.thrift import unknown_field
 from pqassay_spec.grammar.thrift_wire import WireType, varint
 from pqassay_spec.grammar.trace import Leaf
@@ -273,8 +273,7 @@ def _members(parsed: Any) -> Any:
 
 def built(structure: AnyConstruct, value: Any) -> bytes:
     """Build a structure of its members, true or false: bytes are written as they are, and as many elements as there are."""
-    while isinstance(structure, Renamed):
-        structure = cast("AnyConstruct", structure.subcon)
+    structure = bare(structure)
     if isinstance(value, bytes):
         return value
     if isinstance(structure, FlatGrammar):
@@ -283,6 +282,5 @@ def built(structure: AnyConstruct, value: Any) -> bytes:
             built(member, members[member.name]) for member in cast("list[Any]", structure.subcons)
         )
     if isinstance(structure, Array):
-        element = cast("AnyConstruct", structure.subcon)
-        return b"".join(built(element, one) for one in cast("list[Any]", value))
+        return b"".join(built(cast("Any", structure).subcon, one) for one in cast("list[Any]", value))
     return bytes(structure.build(value))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from construct import Renamed
-
 from pqassay_spec.directory import entries
+from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.thrift import (
     BINARY,
     BOOL,
@@ -90,8 +89,7 @@ def _of_directory(tree: FileTree) -> Iterator[Mutation]:
 
 def _of_structure(path: str, structure: Any, value: Any) -> Iterator[Mutation]:
     """Mutations of every member of a structure that construct declares."""
-    while isinstance(structure, Renamed):
-        structure = structure.subcon
+    structure = bare(structure)
     if isinstance(value, dict):
         for member in structure.subcons:
             yield from _of_structure(
