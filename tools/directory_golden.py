@@ -37,6 +37,9 @@ from pqassay_spec.golden.literals import write_value
 ROOT = Path(__file__).resolve().parent.parent
 DATA = "data.parquet"
 
+ARROW: Any = pq
+"""The type stubs of pyarrow know only part of what it takes."""
+
 PYARROW = f"pyarrow {pa.__version__}"
 JAVA = "5.0.2"
 
@@ -77,7 +80,7 @@ REWRITTEN = (
 def rewritten(case: Rewritten, folder: Path) -> bytes:
     """The file of a case: written, indexed, and written anew by pyarrow."""
     path = folder / "work.parquet"
-    pq.write_table(TABLE, path, **PLAIN)
+    ARROW.write_table(TABLE, path, **PLAIN)
     columns = (("metal",), ("lot",))
     requests = [
         Request(IndexType.DISTINCT_SET, (column,), Granularity.ROW_GROUP, Placement.INLINE)
@@ -86,10 +89,12 @@ def rewritten(case: Rewritten, folder: Path) -> bytes:
     add_indexes(path, requests)
     table = pq.read_table(path)
     metadata = {
-        name: value for name, value in pq.read_metadata(path).metadata.items() if not name.startswith(b"ARROW")
+        name: value
+        for name, value in ARROW.read_metadata(path).metadata.items()
+        if not name.startswith(b"ARROW")
     }
     changed = case.change(table)
-    pq.write_table(changed.replace_schema_metadata(metadata), path, **PLAIN)
+    ARROW.write_table(changed.replace_schema_metadata(metadata), path, **PLAIN)
     return path.read_bytes()
 
 
@@ -101,7 +106,9 @@ def write_rewritten(golden: Path, scratch: Path) -> None:
         kinds = {"metal": "string", "lot": "int64"}
         rows = {
             "columns": [{"name": name, "type": kinds[name], "nullable": True} for name in table.column_names],
-            "rows": [[to_json(write_value(row[name])) for name in table.column_names] for row in table.to_pylist()],
+            "rows": [
+                [to_json(write_value(row[name])) for name in table.column_names] for row in table.to_pylist()
+            ],
         }
         steps = [
             f"pq.write_table(table, path, **{PLAIN!r})",
@@ -151,12 +158,18 @@ def write_sketches(golden: Path) -> None:
         SALES.build(),
         [
             Index(IndexType.HLL, "metal", blob=build_sketches(HLL_BY_JAVA), value_count=5),
-            Index(IndexType.KLL, "price", Granularity.FILE, blob=build_sketches([KLL_OF_PRICES]), value_count=4),
+            Index(
+                IndexType.KLL, "price", Granularity.FILE, blob=build_sketches([KLL_OF_PRICES]), value_count=4
+            ),
         ],
     )
     numbers = with_indexes(
         MANY.build(),
-        [Index(IndexType.KLL, "number", Granularity.FILE, blob=build_sketches([KLL_BY_JAVA]), value_count=100)],
+        [
+            Index(
+                IndexType.KLL, "number", Granularity.FILE, blob=build_sketches([KLL_BY_JAVA]), value_count=100
+            )
+        ],
     )
     for name, title, data, file, predicate in (
         ("sketches", "HLL sketches of two row groups and a KLL sketch, made by Apache DataSketches in Java", sales, SALES, ["=", "metal", "tin"]),

@@ -12,9 +12,9 @@ from pydantic import TypeAdapter
 
 from pqassay.report.reading import parse
 from pqassay.report.run_model import RunReport
-from pqassay.suite.cases import GoldenCase, golden_folder, load
+from pqassay.suite import writer_cases
+from pqassay.suite.cases import GoldenCase
 from pqassay.suite.implementations import Implementation, implementations
-from pqassay.suite.writer_cases import writer_cases
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "data" / "results"
 """A folder for each implementation, with a file for each version; and what writers wrote for readers."""
@@ -24,6 +24,9 @@ EXCHANGE = "exchange.json"
 
 NOT_IN_THE_MATRIX = ("published-idx1",)
 """Drivers of formats of our own, which stand for no library."""
+
+ONLY_READERS = ("spark-rows",)
+"""Drivers that differ from another in how they read, and write the same files."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class Kept:
     name: str
     path: Path
     report: RunReport
+
+    @property
+    def is_submitted(self) -> bool:
+        """Whether others produced it."""
+        return self.report.submitted is not None
 
     @property
     def version(self) -> str:
@@ -84,7 +92,13 @@ def in_the_matrix() -> list[Implementation]:
 @cache
 def asked_cases() -> Sequence[GoldenCase]:
     """Everything that an implementation is asked about: the golden files, and tables to write."""
-    return [*load(golden_folder()), *writer_cases()]
+    return writer_cases.asked_cases()
+
+
+def place(name: str, version: str | None, folder: Path = RESULTS) -> Path:
+    """The file of an implementation and its version."""
+    stem = re.sub(r"[^\w.+-]", "_", version or "unknown")
+    return folder / name / f"{stem}.json"
 
 
 def results(folder: Path = RESULTS) -> list[Kept]:

@@ -161,6 +161,7 @@ OVERVIEW = (
 def _today(results: Results) -> str:
     golden = len(results.families)
     return (
+        f"What is *submitted* was produced by others, is held to the schema and to the cases, and could not be repeated here. "
         f"Today's golden files, {golden:,} cases and {len(results.cases) - golden:,} tables to write, have the digest "
         f"`{results.digest[:DIGITS]}`. Answers about earlier ones remain until `make matrix` asks again."
     )
@@ -168,7 +169,7 @@ def _today(results: Results) -> str:
 
 def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
     report = one.report
-    placed = Counter(map(_place, report.results))
+    placed = Counter(map(_place, report.scored))
     others = [
         f"{count:,}&nbsp;{place}"
         for place, count in placed.items()
@@ -180,15 +181,28 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
     called = report.driver.name if report.driver.name != one.name else None
     told = [called, report.driver.language, *map(" ".join, (report.tools or {}).items())]
     is_todays = report.golden_files_sha256 == results.digest
+    by = report.scored_by
+    revision = f"<br>revision {by.revision}" if by is not None else ""
     return (
         f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
-        f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}</small>",
+        f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}{_submitted(one)}</small>",
         f"{passed:,} of&nbsp;{asked:,}",
         *(f"{placed[severity]:,}" for severity in SEVERITIES),
         f"{placed[WRITING]:,}",
         "<br>".join(others) or "0",
         f"{_not_asked(one):,}",
-        f"{'those of today' if is_todays else 'earlier ones'}<br><small>`{report.golden_files_sha256[:DIGITS]}`</small>",
+        f"{'those of today' if is_todays else 'earlier ones'}<br><small>`{report.golden_files_sha256[:DIGITS]}`{revision}</small>",
+    )
+
+
+def _submitted(one: Kept) -> str:
+    """Where results come from that others produced; empty for those that were produced here."""
+    mark = one.report.submitted
+    if mark is None:
+        return ""
+    return (
+        f"<br>**submitted** by {literal(mark.by)}, [from here]({mark.url}), taken {mark.date}, "
+        f"SHA-256 of the file `{mark.sha256[:DIGITS]}`"
     )
 
 

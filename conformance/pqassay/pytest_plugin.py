@@ -166,12 +166,13 @@ class _Run:
         from pqassay.cli.run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
         from pqassay.suite.process import Limits
         from pqassay.suite.runner import CannotStartError, Settings, run
+        from pqassay_spec.golden.revision import current
 
         limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
         left_out = self._every - {golden.case.id for golden in self._chosen}
         known = dataclasses.replace(self._known, others=frozenset(left_out))
         try:
-            return run(self._chosen, Settings(self._command, limits), known)
+            return run(self._chosen, Settings(self._command, limits), known, revision=current())
         except CannotStartError as error:
             return str(error)
 
@@ -203,12 +204,14 @@ class DriverItem(pytest.Item):
         return any(self.name == f"pqassay/{one.case}/scan" for one in report.exposures)
 
     def _tell(self, result: Result, report: RunReport) -> None:
-        from pqassay.report.run_text import details
+        from pqassay.report.run_text import details, not_scored
 
         if result.outcome in ("unsupported", "inherited"):
             pytest.skip(f"{result.outcome}: {result.reason}")
         if result.is_good:
             return
+        if result.unscored and report.scored_by is not None:
+            pytest.skip(f"{result.outcome}, {not_scored(report)}: {result.reason}")
         rows = [f"{label:<10}{value}" for label, value in details(result, report)]
         if result.known:
             pytest.xfail(f"{result.outcome}: {result.reason}")

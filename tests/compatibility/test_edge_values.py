@@ -60,7 +60,7 @@ class Writer(NamedTuple):
 
     Attributes:
         remarks: Rules of verdict INFO, WARN or POLICY, which are habits of the writer.
-        defects: Rules of verdict FAIL, each explained in the guide ``findings.md``.
+        defects: Rules of verdict FAIL, each explained in the guide ``findings-writers.md``.
         refused: Choices of options that the writer refuses, by part of the error.
     """
 
@@ -416,7 +416,7 @@ def test_what_spark_writes_is_right_but_for_what_is_known(spark: SparkSession, t
 
 
 def test_every_defect_stands_in_the_guide() -> None:
-    guide = (GUIDES / "findings.md").read_text()
+    guide = (GUIDES / "findings-writers.md").read_text()
     rules = {rule for writer in (*WRITERS.values(), SPARK) for rule in writer.defects}
 
     assert [] == sorted(rule for rule in rules if f"#{rule.lower()})" not in guide)

@@ -1,23 +1,28 @@
-"""The programs of the guide ``findings.md`` still show the defects of which it tells, with the versions that it names."""
+"""The guide pages ``findings-*.md``: their programs still show the defects of which they tell, with the versions that they name."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from finding_programs import READERS, SPARK, WRITERS, Demonstration, Finding, Workshop, findings
+from write_findings import OVERVIEW, lacking, written
 
-from places import GUIDES
+from places import GOLDEN_FILES, ROOT
+from pqassay.report.run_model import SEVERITIES, WRITER_SEVERITIES
+from pqassay_spec.rules.catalogue import rules
 
-GUIDE = GUIDES / "findings.md"
-
-PROGRAM = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
-"""A program, and what it prints."""
-
-SECTIONS = re.split(r"^### ", GUIDE.read_text(), flags=re.MULTILINE)
-HELPER, DEFECTS = SECTIONS[0], {text.partition("\n")[0]: text for text in SECTIONS[1:]}
+LISTED = {page: findings(page) for page in (READERS, WRITERS)}
+SHOWN = [
+    pytest.param(
+        shown, id=f"{one.anchor}-{number}", marks=[pytest.mark.spark] if SPARK in shown.needs else []
+    )
+    for listed in LISTED.values()
+    for one in listed
+    for number, shown in enumerate(one.demonstrations)
+]
 
 NAMES = {
     "pyarrow": "pyarrow",
@@ -27,50 +32,95 @@ NAMES = {
     "fastparquet": "fastparquet",
     "Spark": "pyspark",
 }
-"""What the guide calls a distribution."""
+"""What the pages call a distribution."""
+
+PINNED = {
+    "arrow-go": ("arrow-go/go.mod", r"github\.com/apache/arrow-go/v18 v(\S+)"),
+    "parquet-go": ("parquet-go/go.mod", r"github\.com/parquet-go/parquet-go v(\S+)"),
+    "parquet-rs": ("parquet-rs/Cargo.toml", r'^parquet = "=([\d.]+)"'),
+    "parquet-java": (
+        "skeletons/java/pom.xml",
+        r"<artifactId>parquet-hadoop</artifactId>\s*<version>([\d.]+)",
+    ),
+    "hyparquet": ("hyparquet/package.json", r'"hyparquet": "([\d.]+)"'),
+    "hyparquet-writer": ("hyparquet-writer/package.json", r'"hyparquet-writer": "([\d.]+)"'),
+}
+"""Where the driver of a library says which version it uses."""
 
 
-def run(text: str, **names: Any) -> str:
-    """Run the program of a section, and return what it is to print."""
-    ((program, told),) = PROGRAM.findall(text)
-    ((helper, _),) = PROGRAM.findall(HELPER)
-    known = dict(names)
-    exec(helper, known)
-    exec(program, known)
-    return str(told)
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Workshop:
+    return Workshop(tmp_path_factory.mktemp("findings"), lambda: request.getfixturevalue("spark"))
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # fastparquet leaves files open
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as above
-@pytest.mark.parametrize("name", [name for name, text in DEFECTS.items() if "spark." not in text])
+@pytest.mark.parametrize("shown", SHOWN)
 def test_a_defect_is_still_there(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shown: Demonstration, workshop: Workshop, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    told = run(DEFECTS[name])
+    if names := lacking(shown):
+        pytest.skip(f"{', '.join(names)} is not built (make drivers)")
+    if SPARK in shown.needs:
+        request.getfixturevalue("spark")
+    (tmp_path / "golden_files").symlink_to(GOLDEN_FILES)
 
-    assert told == capsys.readouterr().out
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("name", [name for name, text in DEFECTS.items() if "spark." in text])
-def test_a_defect_of_spark_is_still_there(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
-) -> None:
-    session = request.getfixturevalue("spark")
-    monkeypatch.chdir(tmp_path)
-    told = run(DEFECTS[name], spark=session)
-
-    assert told == capsys.readouterr().out
+    assert shown.printed == workshop.printed(shown, tmp_path)
 
 
-def test_the_guide_names_the_versions_that_run_here() -> None:
-    told = set(re.findall(rf"({'|'.join(NAMES)}) (\d+\.\d+\.\d+)", GUIDE.read_text()))
-    running = {name: importlib.metadata.version(distribution) for name, distribution in NAMES.items()}
+def test_the_overview_lists_the_sections() -> None:
+    assert written() == OVERVIEW.read_text("utf-8")
 
-    assert NAMES.keys() == {name for name, _ in told}
-    assert {("Spark", "4.1.3"), *running.items()} == told
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [(READERS, SEVERITIES), (WRITERS, SEVERITIES | WRITER_SEVERITIES)],
+    ids=["readers", "writers"],
+)
+def test_the_gravest_come_first_and_are_called_as_in_results(page: Path, words: dict[int, str]) -> None:
+    listed = LISTED[page]
+
+    assert sorted(one.severity for one in listed) == [one.severity for one in listed]
+    assert [words[one.severity] for one in listed] == [one.observed for one in listed]
+
+
+def named(one: Finding) -> list[str]:
+    return re.findall(r"\[([A-Z0-9]+-\d+)\]", one.rules)
+
+
+def test_every_finding_has_a_program_and_names_rules_that_exist() -> None:
+    every = [one for listed in LISTED.values() for one in listed]
+
+    assert [] == [one.title for one in every if not one.demonstrations or not named(one)]
+    assert [] == [(one.title, rule) for one in every for rule in named(one) if rule not in rules()]
+
+
+def test_a_finding_of_a_reader_names_a_rule_for_readers() -> None:
+    assert [] == [
+        one.title for one in LISTED[READERS] if not any(rules()[rule].role == "reader" for rule in named(one))
+    ]
+
+
+def pinned(name: str) -> str:
+    path, pattern = PINNED[name]
+    (version,) = re.findall(
+        pattern, (ROOT / "conformance" / "implementations" / path).read_text("utf-8"), re.MULTILINE
+    )
+    return str(version)
+
+
+def test_the_pages_name_the_versions_that_run_here() -> None:
+    versions = {name: importlib.metadata.version(distribution) for name, distribution in NAMES.items()}
+    versions |= {name: pinned(name) for name in PINNED}
+    text = "".join(page.read_text("utf-8") for page in (OVERVIEW, READERS, WRITERS))
+    told = set(re.findall(rf"\b({'|'.join(versions)}) (\d+\.\d+\.\d+)", text))
+
+    assert versions.keys() == {name for name, _ in told}
+    assert {("Spark", "4.1.3"), ("parquet-java", "1.17.0"), *versions.items()} == told
+    assert set() == {
+        name
+        for listed in LISTED.values()
+        for one in listed
+        for name in one.software
+        if tuple(name.split(" ")) not in told
+    }

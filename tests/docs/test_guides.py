@@ -23,7 +23,22 @@ README, INDEX = ROOT / "README.md", ROOT / "docs" / "index.md"
 PAGES = (
     README,
     INDEX,
-    *(GUIDES / f"{name}.md" for name in ("check", "ci", "example", "pm", "report", "run", "scan", "strip")),
+    *(
+        GUIDES / f"{name}.md"
+        for name in (
+            "check",
+            "ci",
+            "example",
+            "export",
+            "indexes",
+            "pm",
+            "report",
+            "run",
+            "scan",
+            "strip",
+            "submit",
+        )
+    ),
 )
 """Pages of which all or most blocks run without Spark."""
 
@@ -34,7 +49,8 @@ SPARK_PAGES = tuple(
 
 ELSEWHERE = {
     "test_prove": (GUIDES / "prove.md", r"\$ pqassay check --tier values --prove golden_files/"),
-    "test_findings": (GUIDES / "findings.md", r"(?!\$ )"),
+    "test_findings, of readers": (GUIDES / "findings-readers.md", r"(?!\$ )"),
+    "test_findings, of writers": (GUIDES / "findings-writers.md", r"(?!\$ )"),
 }
 """Other tests that run blocks: of which page, and how such a block begins."""
 

@@ -17,6 +17,12 @@ def fail(message: str, code: int = 2) -> NoReturn:
     raise typer.Exit(code)
 
 
+def require_site(site: str | None) -> None:
+    """End with a usage error if the address of a site is none."""
+    if site is not None and not site.startswith(("https://", "http://", "file://")):
+        fail(f"--site {site}: this is no address; it begins with https://, http:// or file://")
+
+
 def require_no_data(outputs: Mapping[str, str | os.PathLike[str] | None]) -> None:
     """End with a usage error if what an option writes would replace a Parquet file.
 

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn, TextIO
 
 import typer
 
-from pqassay.cli.failure import fail, require_no_data
+from pqassay.cli.failure import fail, require_no_data, require_site
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
 from pqassay.report.comparison import Comparison, compare
@@ -62,8 +62,7 @@ def report(
     ] = None,
 ) -> None:
     """Print a report in another format, say what changed since an earlier one, or put several results side by side."""
-    if site is not None and not site.startswith(("https://", "http://", "file://")):
-        fail(f"--site {site}: this is no address; it begins with https://, http:// or file://")
+    require_site(site)
     _require_format(output_format, "--against compares", COMPARED if against is not None else FormatName)
     _require_format(output_format, "several results are printed", ABREAST if files[1:] else FormatName)
     if against is not None and files[1:]:

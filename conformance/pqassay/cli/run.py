@@ -21,6 +21,7 @@ import typer
 from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.cli.run_driver import named_driver, print_times, say_hello, wrong_in
+from pqassay.cli.run_files import DEFAULT_MEBIBYTES, DEFAULT_VALUES, files_to_ask, list_files, with_collection
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.run_model import Operation
 
@@ -32,7 +33,11 @@ DEFAULT_GIBIBYTES = 4.0
 
 if TYPE_CHECKING:
     from pqassay.report.run_model import RunReport
+    from pqassay.suite.cases import GoldenCase
+    from pqassay.suite.driver import Settings
     from pqassay.suite.expectations import Expectations
+    from pqassay.suite.runner import Times
+    from pqassay_spec.golden.revision import Revision
 
     OperationName = Operation
 else:
@@ -40,7 +45,8 @@ else:
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
-    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`. "
+    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`, "
+    "`pqassay run --driver duckdb --files my-collection`. "
     "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
 )
 
@@ -75,6 +81,21 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of golden files. Default: those of this installation."),
     ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Ask about these Parquet files; expected are rows on which two other readers agree.",
+        ),
+    ] = None,
+    max_size: Annotated[
+        float,
+        typer.Option(metavar="MIB", help="With --files: leave larger files out."),
+    ] = DEFAULT_MEBIBYTES,
+    max_values: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="With --files: leave files with more values out."),
+    ] = DEFAULT_VALUES,
     expectations: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What is known to fail (TOML).")
     ] = None,
@@ -123,31 +144,30 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Judge a reader or writer, in any language, by the golden files."""
-    from pqassay.suite.cases import CaseError, golden_folder, load, select
-    from pqassay.suite.writer_cases import writer_cases
-
-    _require_positive({"--timeout": timeout, "--memory": memory})
-    try:
-        every = load(cases) if cases else [*load(golden_folder()), *writer_cases()]
-        chosen = select(every, case or ())
-    except CaseError as error:
-        fail(str(error))
-    require_no_data({"--output": output, "--write-expectations": write_expectations})
+    """Judge a reader or writer, in any language, by the golden files or by files of your own."""
+    _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
+    if files and cases:
+        fail("--files takes the place of --cases: files of your own have no manifests")
+    if files and operation and "read" not in operation:
+        fail(
+            "files of your own are asked about by read alone: nobody has said which queries they should answer"
+        )
+    wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
     only = operation or ()
+    own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)
+    every, chosen = ([], []) if own else _golden(cases, case or ())
+    require_no_data({"--output": output, "--write-expectations": write_expectations})
     if list_only:
-        _list(chosen, only)
+        _list(chosen, only) if own is None else list_files(own)
         return
     command, known_driver = named_driver(driver or [], shipped)
 
-    from pqassay.suite.driver import MOST_FRESH, CannotStartError, Settings
+    from pqassay.suite.driver import MOST_FRESH, Settings
     from pqassay.suite.expectations import Expectations
     from pqassay.suite.process import Limits
     from pqassay.suite.runner import Times, tasks
-    from pqassay.suite.runner import run as run_cases
+    from pqassay_spec.golden.revision import current
 
-    if not tasks(chosen, only):
-        fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
     seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
     settings = Settings(
         command,
@@ -156,42 +176,86 @@ def run(
         strict=validate_protocol,
         keep=keep,
         only=only,
-        tasks=wrong_in(rerun) if rerun else frozenset(),
+        tasks=wrong,
         queries=queries or (known_driver.queries if known_driver else None),
         fresh=known_driver.fresh if known_driver else MOST_FRESH,
         shipped=known_driver.name if known_driver else None,
         shown=known_driver.command if known_driver else (),
     )
-    if hello:
-        say_hello(chosen, settings)
-        return
-    known = dataclasses.replace(
-        _read_expectations(expectations) if expectations else Expectations(),
-        others=frozenset(golden.case.id for golden in every) - {golden.case.id for golden in chosen},
-        narrowed=bool(only) or rerun is not None,
-    )
-    times = Times()
-    try:
-        with _ended_by_sigterm(), _progress() as progress:
-            report = run_cases(chosen, settings, known, progress=progress, times=times)
-    except (CannotStartError, CaseError) as error:
-        fail(str(error))
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of a file: the output
-        fail(f"{error.filename}: {error.strerror or error}")
+    with _ended_by_sigterm(), contextlib.ExitStack() as stack:
+        collection = None
+        if own is not None:
+            with _progress() as progress:
+                made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
+                chosen = [*made]
+        if not tasks(chosen, only):
+            fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+        if hello:
+            say_hello(chosen, settings)
+            return
+        names = own.others if own else frozenset(golden.case.id for golden in every)
+        known = dataclasses.replace(
+            _read_expectations(expectations) if expectations else Expectations(),
+            others=names - {golden.case.id for golden in chosen},
+            narrowed=bool(only) or rerun is not None,
+        )
+        times = Times()
+        report = _asked(chosen, settings, known, times, None if cases or own else current())
+    if collection is not None:
+        report = with_collection(report, collection)
     if write_expectations is not None:
         _write_expectations(report, known, write_expectations)
-    options = ["--cases", str(cases)] * (cases is not None)
-    options += ["--timeout", f"{timeout:g}"] if timeout else []
-    options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
-    options += ["--queries", str(queries)] if queries else []
+    given = {
+        "--cases": str(cases) if cases else "",
+        "--files": str(files) if files else "",
+        "--max-size": f"{max_size:g}" if max_size != DEFAULT_MEBIBYTES else "",
+        "--max-values": str(max_values) if max_values != DEFAULT_VALUES else "",
+        "--timeout": f"{timeout:g}" if timeout else "",
+        "--memory": f"{memory:g}" if memory != DEFAULT_GIBIBYTES else "",
+        "--queries": str(queries) if queries else "",
+    }
+    options = [part for name, value in given.items() if value for part in (name, value)]
     options += ["--validate-protocol"] * validate_protocol
     report = dataclasses.replace(report, options=options)
     print_report(report, output_format, output)
     if output is None and output_format is FormatName.TEXT:
         print_times(times)
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
+
+
+def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
+    """All golden cases, and those that match a pattern, with their parents."""
+    from pqassay.suite.cases import CaseError, golden_folder, load, select
+    from pqassay.suite.writer_cases import writer_cases
+
+    try:
+        every = load(folder) if folder else [*load(golden_folder()), *writer_cases()]
+        return every, select(every, patterns)
+    except CaseError as error:
+        fail(str(error))
+
+
+def _asked(
+    cases: Sequence[GoldenCase],
+    settings: Settings,
+    known: Expectations,
+    times: Times,
+    revision: Revision | None,
+) -> RunReport:
+    """Ask the driver; the cases of a revision count, without one all."""
+    from pqassay.suite.cases import CaseError
+    from pqassay.suite.driver import CannotStartError
+    from pqassay.suite.runner import run as run_cases
+
+    try:
+        with _progress() as progress:
+            return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
+    except (CannotStartError, CaseError) as error:
+        fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
 
 
 def _require_positive(given: Mapping[str, float | None]) -> None:

@@ -190,6 +190,8 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
         rule = next((each.rules[0] for each in (now, was) if each is not None and each.rules), None)
         change, counted = _change(was, now)
         wrong = next((each for each in (now, was) if each is not None and not each.is_good), None)
+        if now is not None and now.unscored:
+            counted = False
         yield Entry(
             change,
             key[0],
@@ -243,6 +245,11 @@ def _remarks_of_runs(old: RunReport, new: RunReport) -> list[str]:
     remarks = _remarks_of_rules(old, new)
     if old.driver.label != new.driver.label:
         remarks.append(f"the earlier result is of {old.driver.label}, the later one of {new.driver.label}")
+    numbers = [each.scored_by.revision if each.scored_by else "none" for each in (old, new)]
+    if numbers[0] != numbers[1]:
+        remarks.append(
+            f"the earlier result is scored by revision {numbers[0]}, the later one by {numbers[1]}"
+        )
     if old.asked_about != new.asked_about:
         remarks.append("not the same cases were asked, so that the digests of golden files say nothing")
     else:

@@ -210,7 +210,9 @@ def _of_run(report: RunReport) -> Iterator[ET.Element]:
             entry.set("classname", printable(_class_of(result.case)))
         if not number:
             about = {"driver": report.driver.line, "result": run_text.tally(report)}
-            _say(element, about | ({"not asked": run_text.undeclared(report)} if report.not_asked else {}))
+            about |= {"not asked": run_text.undeclared(report)} if report.not_asked else {}
+            about |= {"revision": report.scored_by.revision} if report.scored_by else {}
+            _say(element, about | ({"not scored": said} if (said := run_text.apart(report)) else {}))
         yield element
     if report.problems:
         yield _suite(
@@ -227,7 +229,7 @@ def _gravity(result: Result) -> tuple[bool, bool, int, str]:
     """What is wrong comes first, by severity and cause; what is known behind it, then the rest as it is."""
     if result.is_good:
         return True, True, 0, ""
-    return False, bool(result.known), result.severity or UNCLASSED, result.cause or ""
+    return False, bool(result.known or result.unscored), result.severity or UNCLASSED, result.cause or ""
 
 
 def _result(result: Result, report: RunReport) -> _Case:
@@ -241,6 +243,9 @@ def _result(result: Result, report: RunReport) -> _Case:
     text = tuple(f"{label:<10}{value}" for label, value in [*cause, *run_text.details(result, report)])
     if result.known:
         return _Case(name, "skipped", f"expected: {result.outcome}", "expected", output=text)
+    if result.unscored:
+        why = f"{run_text.not_scored(report)}: {result.outcome}"
+        return _Case(name, "skipped", why, "not scored yet", output=text)
     kind = "error" if result.outcome in BROKEN else "failure"
     seen = observed_words(result)
     return _Case(

@@ -35,7 +35,7 @@ IDS_SHOWN = 12
 """Rules of one reason that are named."""
 
 SHOWN_OF_A_FINDING = ("remedy", "repeat")
-SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat")
+SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat", "features")
 """Details of a finding of a check, and of a result of a run, that are shown."""
 
 GREATEST_TEXT = 500
@@ -133,6 +133,12 @@ def _of_run(shown: View) -> Iterator[str]:
     if shown.scores:
         yield "### Scores"
         yield table([tuple(escaped(cell) for cell in row) for row in shown.scores])
+    if shown.features:
+        yield "### Features of the files that were not read"
+        yield table([tuple(escaped(cell) for cell in row) for row in shown.features])
+    if shown.basis:
+        yield "### What the verdicts rest on"
+        yield _list([escaped(line.strip()) for line in shown.basis], "lines")
     for group in new:
         yield _cause(group)
     if known := [item for item in shown.items if item.known]:
@@ -150,6 +156,7 @@ def _of_run(shown: View) -> Iterator[str]:
 def _cause(group: Group) -> str:
     """One cause with its first results."""
     lines = [f"#### {group.outcome}: {escaped(group.name)}", ""]
+    lines += [f"{escaped(remark)}\n" for remark in group.remarks]
     lines += [_item(item) for item in group.items[:ITEMS_OF_A_RULE]]
     rest = [f"{code(item.where)}, {code(item.part)}" for item in group.items[ITEMS_OF_A_RULE:]]
     if rest:

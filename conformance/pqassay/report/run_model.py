@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from pqassay.report.model import members_json, schema_of
+from pqassay.report.run_files import Collection
 
 SCHEMA_VERSION = 2
 
@@ -48,7 +49,7 @@ BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 SEVERITIES: dict[int, str] = {
     1: "wrong rows from a valid file",
     2: "crash on a valid file",
-    3: "refusal of a valid file",
+    3: "refusal of a file that must be read",
     4: "wrong rows from a damaged file",
     5: "crash on a damaged file",
     6: "refusal by accident",
@@ -114,6 +115,7 @@ class Result:
         severity: What was observed, see `SEVERITIES`, where something is wrong.
         cause: What results with the same cause have in common.
         query: The worst query, of a scan.
+        unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
     """
 
     case: str
@@ -133,6 +135,7 @@ class Result:
     severity: int | None = None
     cause: str | None = None
     query: QueryResult | None = None
+    unscored: bool | None = None
 
     @property
     def is_good(self) -> bool:
@@ -237,13 +240,67 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class ScoredBy:
+    """The revision of the golden cases whose cases a run counts, see `pqassay_spec.golden.revision`.
+
+    Attributes:
+        revision: Its number.
+        sha256: Digest of its ids and of the digests of its cases.
+        cases: How many cases it has.
+        chosen: How many of them the run was about, whether they could be asked or not.
+        narrowed: Operations were left out, or all but those that were wrong in earlier results.
+        added: Cases that it does not have, with their digests: they were asked, and count from the next revision on.
+        changed: Cases that it has with another digest, with theirs: they count in no revision.
+    """
+
+    revision: str
+    sha256: str
+    cases: int
+    chosen: int
+    narrowed: bool | None = None
+    added: dict[str, str] = field(default_factory=dict[str, str])
+    changed: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run was about everything that the revision has, as the revision has it."""
+        return self.chosen == self.cases and not self.narrowed
+
+
+@dataclass(frozen=True)
 class RunSummary:
-    """Counts over all results."""
+    """Counts over all results.
+
+    Attributes:
+        cases: Cases that the run was about.
+        results: Results that count.
+        outcomes: How many of these have each outcome.
+        known: How many of all results an expectation foretold.
+        unscored: How many other results have each outcome: those about cases that are not in the revision.
+    """
 
     cases: int
     results: int
     outcomes: dict[str, int]
     known: int
+    unscored: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Where results come from that others produced and handed in.
+
+    Attributes:
+        url: Where they were published: a run of continuous integration, a release, a pull request.
+        by: Who handed them in.
+        date: When they were taken.
+        sha256: Digest of the file as it was handed in, what passed included.
+    """
+
+    url: str
+    by: str
+    date: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -252,8 +309,8 @@ class RunReport:
 
     Attributes:
         rules_sha256: Digest of the rule catalogue.
-        suite_sha256: Digest of the manifests of the cases that ran.
-        golden_files_sha256: Digest of their inputs.
+        suite_sha256: Digest of the manifests of the cases that were chosen: all, or those that ``--case`` names and their parents.
+        golden_files_sha256: Digest of the inputs of these cases, whether the driver could be asked about them or not.
         expectations_sha256: Digest of the file of expectations, where one was given.
         problems: Expectations that do not hold.
         exposures: What the driver made of well-formed lies.
@@ -262,6 +319,10 @@ class RunReport:
         options: Options of the command without which a request is not repeated.
         date: The day of the run, of results that are kept.
         tools: Versions of the tools that the driver was built and run with, of results that are kept.
+        scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
+        asked: The operations that each case was asked for, by its id.
+        submitted: Where results come from that are kept and were not produced here.
+        collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
     """
 
     schema_version: int
@@ -284,14 +345,18 @@ class RunReport:
     options: list[str] = field(default_factory=list[str])
     date: str | None = None
     tools: dict[str, str] | None = None
+    scored_by: ScoredBy | None = None
+    asked: dict[str, list[Operation]] | None = None
+    submitted: Submission | None = None
+    collection: Collection | None = None
 
     @property
     def exit_code(self) -> int:
         """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
 
-        The highest wins. What an expectation foretold counts for nothing.
+        The highest wins. What an expectation foretold counts for nothing, nor does a case that is not in the revision.
         """
-        new = [result.outcome for result in self.results if not result.known]
+        new = [result.outcome for result in self.scored if not result.known]
         if any(outcome in BROKEN for outcome in new):
             return 4
         if self.problems:
@@ -308,17 +373,19 @@ class RunReport:
         )
 
     @property
+    def scored(self) -> list[Result]:
+        """The results that count."""
+        return [result for result in self.results if not result.unscored]
+
+    @property
     def causes(self) -> list[list[Result]]:
-        """What is wrong and not foretold, by cause: the gravest first, then what is most frequent."""
-        found: dict[tuple[int, str], list[Result]] = {}
-        for result in self.results:
-            if not result.is_good and not result.known:
-                key = result.severity or UNCLASSED, result.cause or result.reason
-                found.setdefault(key, []).append(result)
-        return [
-            group
-            for _, group in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
-        ]
+        """What is wrong, counts and is not foretold, by cause: the gravest first, then what is most frequent."""
+        return _by_cause(self.scored)
+
+    @property
+    def unscored_causes(self) -> list[list[Result]]:
+        """The same of cases that do not count yet."""
+        return _by_cause([result for result in self.results if result.unscored])
 
     @property
     def asked_about(self) -> frozenset[str]:
@@ -338,6 +405,17 @@ class RunReport:
         return members_json(self, indent)
 
 
+def _by_cause(results: Sequence[Result]) -> list[list[Result]]:
+    found: dict[tuple[int, str], list[Result]] = {}
+    for result in results:
+        if not result.is_good and not result.known:
+            key = result.severity or UNCLASSED, result.cause or result.reason
+            found.setdefault(key, []).append(result)
+    return [
+        group for _, group in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
+    ]
+
+
 def severity_name(severity: int | None) -> str:
     """What was observed, in words; empty for nothing, and the number where another version wrote it."""
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
@@ -350,8 +428,9 @@ def observed_words(result: Result) -> str:
 
 
 def scores(results: Sequence[Result]) -> list[Score]:
-    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported is not scored."""
+    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported or unscored is not scored."""
     counted: list[Score] = []
+    results = [result for result in results if not result.unscored]
     for family in sorted({result.family for result in results if result.family}):
         for operation in get_args(Operation):
             outcomes: list[Outcome] = [

@@ -15,6 +15,7 @@ from typing import Any, TextIO, get_args
 
 from rich.console import Console
 
+from pqassay.report import run_files
 from pqassay.report.line import plain_console, write_line, write_row
 from pqassay.report.model import members
 from pqassay.report.run_model import ExposureVerdict, Result, RunReport, Score, observed_words
@@ -34,6 +35,9 @@ GREATEST_VALUE = 400
 """Characters of an expected or actual value that are shown."""
 
 RULES_SHOWN = 3
+FEATURES_SHOWN = 12
+"""Features that fail most, of files of somebody's own."""
+
 CASES_SHOWN = 8
 """Further cases of a cause that are named."""
 
@@ -41,14 +45,18 @@ CASES_SHOWN = 8
 def render(report: RunReport, stream: TextIO | None = None) -> None:
     """Write the result to a stream, by default stdout."""
     console = plain_console(stream or sys.stdout)
-    for results in report.causes:
+    for results in [*report.causes, *report.unscored_causes]:
         first = results[0]
         more = f", and {len(results) - 1} more" if len(results) > 1 else ""
+        mark = f"  ({not_scored(report)})" if first.unscored else ""
         write_line(
-            console, (first.outcome, COLOURS[first.outcome]), f"  {first.case}  {first.operation}{more}"
+            console,
+            (first.outcome, COLOURS[first.outcome]),
+            f"  {first.case}  {first.operation}{more}{mark}",
         )
-        for label, value in [*details(first, report), *_others(results)]:
-            write_row(console, label, value)
+        for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
+            if label != "features" or len(results) == 1:  # what all of them share is told instead
+                write_row(console, label, value)
         console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -84,6 +92,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "actual", _shortened(result.actual)
     for line in (result.stderr or "").splitlines():
         yield "stderr", _shortened(line)
+    yield from (("features", line) for line in shared_features([result], report))
     if first := next(iter(result.reader_rules or named), None):
         yield "more", f"pqassay explain {first}"
     if result.operation != "hello":
@@ -92,6 +101,23 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
             "repeat",
             shlex.join(["pqassay", "run", *report.options, *again, *how_it_is_named(report)]),
         )
+
+
+def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
+    """The features of several results of one cause."""
+    if len(results) > 1:
+        yield from (("in common", line) for line in shared_features(results, report))
+
+
+def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
+    """What the files of one cause have in common, and no file has that passed, in a line; none where there is nothing."""
+    if report.collection is None:
+        return []
+    names = list(dict.fromkeys(result.case for result in results))
+    passed = [result.case for result in report.results if result.outcome == "passed"]
+    shared = run_files.suspects(report.collection.tags, names, passed) if passed else []
+    where = "this file" if len(names) == 1 else f"all {len(names)} files"
+    return [f"{', '.join(shared)}: in {where}, and in none that passed"] if shared else []
 
 
 def how_it_is_named(report: RunReport) -> list[str]:
@@ -126,6 +152,8 @@ def _summary(console: Console, report: RunReport) -> None:
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
     for score in report.scores:
         _score(console, score)
+    if said := apart(report):
+        write_line(console, f"  {said}")
     if report.limits.queries is not None:
         write_line(console, f"  at most {_counted(report.limits.queries, 'query', 'queries')} a case")
     if report.exposures:
@@ -134,12 +162,28 @@ def _summary(console: Console, report: RunReport) -> None:
         write_line(console, f"  {left_aside(report)}")
     if report.not_asked:
         write_line(console, f"  {undeclared(report)}")
+    if report.collection is not None:
+        _collection(console, report.collection)
     if report.tested_nothing:
         write_line(
             console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
         )
     if summary.known:
         write_line(console, f"{summary.known} as expected, though not passed")
+
+
+def _collection(console: Console, collection: run_files.Collection) -> None:
+    for line in run_files.lines(collection):
+        write_line(console, f"  {line}")
+    rows = run_files.feature_rows(collection)
+    width = max((len(row[0]) for row in rows), default=0)
+    for number, (feature, *counts) in enumerate(rows[: FEATURES_SHOWN + 1]):
+        cells = "".join(
+            f"{count:>{max(len(name), 6) + 2}}" for name, count in zip(rows[0][1:], counts, strict=True)
+        )
+        write_line(console, (f"  {feature:<{width}}{cells}", "dim" if number == 0 else ""))
+    if len(rows) > FEATURES_SHOWN + 1:
+        write_line(console, f"  … and {len(rows) - FEATURES_SHOWN - 1} features more")
 
 
 def tally(report: RunReport) -> str:
@@ -151,6 +195,24 @@ def tally(report: RunReport) -> str:
         *(f"{count} {name}" for name, count in outcomes.items()),
     ]
     return ", ".join(parts)
+
+
+def not_scored(report: RunReport) -> str:
+    """Why a case does not count."""
+    return f"not scored yet: after revision {report.scored_by.revision}" if report.scored_by else "not scored"
+
+
+def apart(report: RunReport) -> str:
+    """What became of cases that do not count, in a line; empty where there are none."""
+    by, outcomes = report.scored_by, report.summary.unscored
+    if by is None or not (by.added or by.changed):
+        return ""
+    parts = [f"{_counted(len(by.added), 'case')} added"] if by.added else []
+    parts += [f"{_counted(len(by.changed), 'case')} changed"] if by.changed else []
+    told = ", ".join(f"{count} {outcome}" for outcome, count in (outcomes or {}).items())
+    return (
+        f"not scored yet, {' and '.join(parts)} after revision {by.revision}: {told or 'nothing was asked'}"
+    )
 
 
 def exposed(report: RunReport) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-from pqassay.report import run_text
+from pqassay.report import run_files, run_text
 from pqassay.report.model import encodable
 from pqassay.report.run_model import (
     Exposure,
@@ -59,6 +59,8 @@ def view(report: RunReport) -> View:
         scores=_scores(report),
         alarms=[f"expectation {problem.entry}: {problem.problem}" for problem in report.problems],
         remarks=list(_remarks(report)),
+        features=run_files.feature_rows(report.collection) if report.collection else [],
+        basis=run_files.lines(report.collection) if report.collection else [],
         exposure=exposure_table(report.exposures),
         misled=sorted(
             (one for one in report.exposures if one.verdict in MISLED),
@@ -75,6 +77,11 @@ def _facts(report: RunReport) -> list[tuple[str, str]]:
         ("asked with", shlex.join(asked)),
         ("pqassay", f"{report.pqassay}, protocol {report.protocol}"),
         ("limits", f"{limits.seconds:g} s and {limits.memory / (1 << 30):g} GiB for each request"),
+        *(
+            [("scored by", f"revision {by.revision}, sha256 {by.sha256[:16]}")]
+            if (by := report.scored_by)
+            else []
+        ),
         ("cases", f"sha256 {report.suite_sha256[:16]}"),
         ("golden files", f"sha256 {report.golden_files_sha256[:16]}"),
     ]
@@ -83,7 +90,7 @@ def _facts(report: RunReport) -> list[tuple[str, str]]:
 def _tiles(report: RunReport) -> Iterator[Tile]:
     """What passed, what is wrong by severity, and what has none."""
     outcomes = report.summary.outcomes
-    new = [result for result in report.results if not result.is_good and not result.known]
+    new = [result for result in report.scored if not result.is_good and not result.known]
     yield Tile("cases", report.summary.cases)
     yield Tile("passed", outcomes.get("passed", 0), "good")
     found = Counter(result.severity for result in new if result.severity is not None)
@@ -96,6 +103,8 @@ def _tiles(report: RunReport) -> Iterator[Tile]:
             yield Tile(outcome, shown, OUTCOME_TONES.get(outcome, "plain"))
     if report.summary.known:
         yield Tile("known", report.summary.known)
+    if report.summary.unscored:
+        yield Tile("not scored yet", sum(report.summary.unscored.values()))
 
 
 def _scores(report: RunReport) -> list[tuple[str, ...]]:
@@ -107,6 +116,8 @@ def _scores(report: RunReport) -> list[tuple[str, ...]]:
 
 
 def _remarks(report: RunReport) -> Iterator[str]:
+    if said := run_text.apart(report):
+        yield said
     if report.index_left_aside:
         yield run_text.left_aside(report)
     if report.not_asked:
@@ -121,6 +132,15 @@ def _groups(report: RunReport) -> Iterator[Group]:
             first.cause or first.reason or first.outcome,
             observed_words(first) or first.outcome,
             _tone(first),
+            run_text.shared_features(results, report) if len(results) > 1 else [],
+            [_item(result, report) for result in results],
+        )
+    for results in report.unscored_causes:
+        first = results[0]
+        yield Group(
+            f"{run_text.not_scored(report)}: {first.cause or first.reason or first.outcome}",
+            observed_words(first) or first.outcome,
+            "plain",
             [],
             [_item(result, report) for result in results],
         )

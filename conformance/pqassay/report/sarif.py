@@ -270,7 +270,7 @@ def _of_run(report: RunReport, site: str | None) -> Json:
     execution = [
         _notification(
             "broken-driver",
-            "warning" if result.known else "error",
+            "warning" if result.known or result.unscored else "error",
             f"{result.case} {result.operation}: {result.outcome}: {result.reason}",
         )
         for result in silent
@@ -288,6 +288,12 @@ def _of_run(report: RunReport, site: str | None) -> Json:
         {"toolExecutionNotifications": execution, "toolConfigurationNotifications": configuration},
         site,
     )
+
+
+def _level(result: Result) -> str:
+    if result.unscored:
+        return "note"
+    return "error" if result.outcome in ("failed", "crashed") else "warning"
 
 
 def _id(result: Result) -> str:
@@ -318,11 +324,12 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         "cause": result.cause,
         "query": members(query) if query else None,
         "rules": result.rules or [],
+        "notScored": run_text.not_scored(report) if result.unscored else None,
     }
     entry: Json = {
         "ruleId": _id(result),
         "ruleIndex": number,
-        "level": "error" if result.outcome in ("failed", "crashed") else "warning",
+        "level": _level(result),
         "message": {"text": printable(text)},
         "locations": [
             {

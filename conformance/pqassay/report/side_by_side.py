@@ -264,9 +264,9 @@ def _labels(runs: Sequence[RunReport]) -> list[str]:
 
 def _implementation(run: RunReport, label: str) -> Implementation:
     driver = run.driver
-    severities = Counter(result.severity for result in run.results if result.severity is not None)
+    severities = Counter(result.severity for result in run.scored if result.severity is not None)
     otherwise: Counter[str] = Counter(
-        result.outcome for result in run.results if result.severity is None and result.outcome != "passed"
+        result.outcome for result in run.scored if result.severity is None and result.outcome != "passed"
     )
     exposure = Counter(one.verdict for one in run.exposures)
     return Implementation(
@@ -290,7 +290,7 @@ def _implementation(run: RunReport, label: str) -> Implementation:
 def _rows(runs: Sequence[RunReport]) -> Iterator[Row]:
     """A row for each question that at least one result did not answer rightly, scored ones and lies."""
     results = [{(result.case, result.operation): result for result in run.results} for run in runs]
-    wrong = (result for run in runs for result in run.results if result.outcome not in GOOD and result.family)
+    wrong = (result for run in runs for result in run.scored if result.outcome not in GOOD and result.family)
     for case, operation in dict.fromkeys((result.case, result.operation) for result in wrong):
         of = [found.get((case, operation)) for found in results]
         family = next(result.family for result in of if result is not None)
@@ -307,7 +307,7 @@ def _rows(runs: Sequence[RunReport]) -> Iterator[Row]:
 def _cell(result: Result | None, run: RunReport, family: str, operation: str) -> Cell:
     if result is None:
         asked = any((score.family, score.operation) == (family, operation) for score in run.scores)
-        leaves_out = run.summary.results > len(run.results)
+        leaves_out = run.summary.results > len(run.scored)
         meaning = NOT_TOLD if asked and leaves_out else NOT_ASKED
         return Cell(OUTCOME_MARKS[meaning], meaning)
     meaning = observed_words(result) or result.outcome
@@ -350,9 +350,13 @@ def _remarks(runs: Sequence[RunReport], implementations: Sequence[Implementation
         )
         yield f"the results name different golden files{why}: {named}"
     for what, values in (
-        ("rules", [run.rules_sha256 for run in runs]),
+        ("rules", [run.rules_sha256[:8] for run in runs]),
+        (
+            "revisions of the golden cases",
+            [f"{by.revision} {by.sha256[:8]}" if (by := run.scored_by) else "of none" for run in runs],
+        ),
         ("versions of pqassay", [run.pqassay for run in runs]),
     ):
         if len(set(values)) > 1:
-            named = ", ".join(f"{label} {value[:8]}" for label, value in zip(labels, values, strict=True))
+            named = ", ".join(f"{label} {value}" for label, value in zip(labels, values, strict=True))
             yield f"the results name different {what}: {named}"

@@ -155,6 +155,8 @@ class View:
         remarks: Lines about what was not asked or does not count, in a run.
         exposure: Rows of a table of what a reader made of well-formed lies, its header first; empty where none was asked.
         misled: Well-formed lies with which a reader did not answer rightly, the gravest first.
+        features: Rows of a table of the features of files with which something is wrong, its header first.
+        basis: Lines about somebody's own files: on what the verdicts rest.
     """
 
     kind: str
@@ -173,6 +175,8 @@ class View:
     remarks: list[str] = field(default_factory=list[str])
     exposure: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     misled: list[Exposure] = field(default_factory=list[Exposure])
+    features: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    basis: list[str] = field(default_factory=list[str])
 
     @property
     def items(self) -> list[Item]:

@@ -6,16 +6,19 @@ A case is a folder below ``golden_files`` with its manifest, its input and what 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pqassay.literals.predicate import keeps
+from pqassay.suite.file_facts import FileFacts
 from pqassay.suite.manifest import ManifestError, read_manifest
 from pqassay.suite.protocol import Wishes
 from pqassay_spec.golden.case import MANIFEST, Case
 from pqassay_spec.golden.literals import Rows, Value
+from pqassay_spec.golden.revision import case_digest
 
 
 class CaseError(Exception):
@@ -30,15 +33,21 @@ class GoldenCase:
         case: What its manifest says.
         folder: Where it is.
         manifest_sha256: Digest of its manifest.
+        asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
         parent: The valid case that it was made from.
         wishes: What a writer is wished to do.
+        known_facts: Facts about its file, where somebody has them; else they are read from it.
+        stands_alone: A right answer counts by itself; else only beside one about a valid file.
     """
 
     case: Case
     folder: Path
     manifest_sha256: str
+    asked_sha256: str = ""
     parent: GoldenCase | None = None
     wishes: Wishes | None = None
+    known_facts: FileFacts | None = None
+    stands_alone: bool = False
 
     def content(self) -> bytes:
         """The bytes of its input.
@@ -129,7 +138,7 @@ def _load(root: Path, path: Path) -> GoldenCase:
         case = read_manifest(text, path.parent.relative_to(root).as_posix())
     except ManifestError as error:
         raise CaseError(f"{path}: {error}") from None
-    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest())
+    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest(), case_digest(json.loads(text)))
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -138,7 +147,7 @@ def matches(name: str, pattern: str) -> bool:
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)
     """
-    return _matches(name.split("/"), pattern.split("/"))
+    return name == pattern or _matches(name.split("/"), pattern.split("/"))
 
 
 def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:

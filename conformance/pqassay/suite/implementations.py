@@ -7,6 +7,7 @@
     needs = ["go"]                                # programs, or "python:duckdb" for a Python distribution
     build = ["go build -o {build}/driver ."]      # lines for a shell, run in the folder
     command = ["{build}/driver"]                  # {folder}, {build} and {python} are replaced
+    decoder = "parquet-java"                      # whose code decodes its files; its own, if that is left out
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Implementation:
         timeout: Seconds of processor time that a request may take.
         queries: Queries of a case that it is asked at most, of one that takes long for each.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
+        decoder: Name of the code that decodes its files: two that share it are no independent readers.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Implementation:
     timeout: float = 10.0
     queries: int | None = None
     fresh: int = MOST_FRESH
+    decoder: str = ""
 
     @property
     def build_folder(self) -> Path:
@@ -208,6 +211,7 @@ def _read(path: Path) -> Implementation:
         timeout=float(members.get("timeout", 10.0)),
         queries=members.get("queries"),
         fresh=int(members.get("fresh", MOST_FRESH)),
+        decoder=str(members.get("decoder", path.parent.name)),
     )
 
 

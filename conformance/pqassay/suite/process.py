@@ -25,6 +25,9 @@ GREATEST_FILE = 1 << 30
 GREATEST_ANSWER = 64 << 20
 """Bytes of the greatest answer that is read."""
 
+TOO_LARGE = "the answer is larger than"
+"""How what is said of a greater one begins."""
+
 CLOCK = 10
 """How much longer than its limit of processor time a request may take by the clock: a machine may be busy, a driver asleep."""
 
@@ -285,5 +288,5 @@ def read_answer_file(path: Path) -> bytes:
     except OSError as error:
         raise ValueError(f"the answer cannot be read: {error.strerror or error}") from None
     if len(data) > GREATEST_ANSWER:
-        raise ValueError(f"the answer is larger than {GREATEST_ANSWER >> 20} MiB")
+        raise ValueError(f"{TOO_LARGE} {GREATEST_ANSWER >> 20} MiB")
     return data

@@ -43,9 +43,11 @@ from pqassay.suite.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, N
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
 from pqassay.suite.reader_faults import broken_reader_rules
+from pqassay.suite.revision_score import counted_by
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.revision import Revision
 from pqassay_spec.rules.catalogue import digest as rules_digest
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
@@ -99,6 +101,7 @@ def run(
     settings: Settings,
     expectations: Expectations | None = None,
     *,
+    revision: Revision | None = None,
     progress: Callable[[int, int, str], object] | None = None,
     times: Times | None = None,
 ) -> RunReport:
@@ -108,6 +111,7 @@ def run(
         cases: The cases, parents included.
         settings: The driver's command, limits, and how to run.
         expectations: What is known to fail.
+        revision: The cases that count; without one, all do.
         progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
         times: Filled with what took how long.
 
@@ -142,10 +146,19 @@ def run(
                 raise
     finally:
         driver.close()
-    results = credited([golden.case for golden in cases], [one.result for one in done if one.result])
+    results = [one.result for one in done if one.result]
+    if not any(golden.stands_alone for golden in cases):
+        results = credited([golden.case for golden in cases], results)
     if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported":
         results.insert(0, _unanswered("hello", greeting))
-    return _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+    report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+    asked: dict[str, list[Operation]] = {}
+    for golden, operation in work:
+        asked.setdefault(golden.case.id, []).append(operation)
+    report = dataclasses.replace(report, asked=asked)
+    if revision is None:
+        return report
+    return counted_by(revision, report, cases, narrowed=bool(settings.only or settings.tasks))
 
 
 @dataclass(frozen=True)
@@ -258,7 +271,11 @@ class _Asking:
                         self._keep_written(bench)
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
-            return _without_folder(result, bench.folder)
+            texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
+            changed: dict[str, Any] = {
+                name: text and bench.without_folder(text) for name, text in texts.items()
+            }
+            return dataclasses.replace(result, **changed)
 
     def _keep_written(self, bench: Bench) -> None:
         if self.settings.written is not None and bench.output.is_file():
@@ -355,17 +372,6 @@ def keep(settings: Settings, bench: Bench, request: protocol.CaseRequest, name: 
             shutil.copyfile(path, target / path.name)
     text = protocol.to_json(request).replace(str(bench.folder), str(target))
     (target / "request.json").write_text(text, encoding="ascii")
-
-
-def _without_folder(result: Result, folder: Path) -> Result:
-    """A result without the path of its temporary folder, which is another one in the next run."""
-    texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
-    changed: dict[str, Any] = {
-        name: text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
-        for name, text in texts.items()
-        if text is not None
-    }
-    return dataclasses.replace(result, **changed)
 
 
 def _report(

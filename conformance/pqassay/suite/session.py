@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pqassay.suite.excerpt import Excerpt
-from pqassay.suite.process import GREATEST_ANSWER, PAUSE, Ended, Launcher, Watch, drain, take
+from pqassay.suite.process import GREATEST_ANSWER, PAUSE, TOO_LARGE, Ended, Launcher, Watch, drain, take
 
 MOST_REQUESTS = 500
 """Requests that one process answers."""
@@ -201,7 +201,7 @@ class _Exchange:
                     if not key.data(key.fd):
                         selector.unregister(key.fileobj)
                 if self.received > GREATEST_ANSWER:
-                    problem = f"the answer is larger than {GREATEST_ANSWER >> 20} MiB"
+                    problem = f"{TOO_LARGE} {GREATEST_ANSWER >> 20} MiB"
                     return Said(self.lines, problem=problem, stderr=self.stderr.text())
                 if not self.is_open:
                     return self._ended(timed_out=False)

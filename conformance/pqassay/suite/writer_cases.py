@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pqassay.suite.cases import GoldenCase
+from pqassay.suite.cases import GoldenCase, golden_folder, load
 from pqassay.suite.protocol import SortingWish, Wishes
 from pqassay_spec.golden.case import (
     Case,
@@ -38,8 +38,13 @@ from pqassay_spec.golden.literals import (
     Timestamp,
     Written,
 )
+from pqassay_spec.golden.revision import case_digest
 
 ROOM = "write"
+"""Where the ids of cases begin that ask to write."""
+
+WRITTEN = "written"
+"""Where the ids of cases begin that are about what writers wrote."""
 
 SINCE = "0.7.0"
 
@@ -247,8 +252,25 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
         expect=Expect(check=CheckExpectation(rules=[], tier="values"), encode="accept", rows=table.rows),
         provenance=Provenance(by="generator", oracles=[]),
     )
-    text = json.dumps([to_json(case), to_json(wishes)])
-    return WriterCase(case, Path(case.id), hashlib.sha256(text.encode()).hexdigest(), wishes=wishes)
+    manifest, wished = to_json(case), to_json(wishes)
+    text = json.dumps([manifest, wished])
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return WriterCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes)
+
+
+def asked_cases() -> list[GoldenCase]:
+    """Everything that an implementation is asked about: the golden cases of this installation, and tables to write.
+
+    Raises:
+        CaseError: See `pqassay.suite.cases.load`.
+    """
+    return [*load(golden_folder()), *writer_cases()]
+
+
+def writer_of(name: str) -> str | None:
+    """Who wrote the file of a case of this id; ``None`` if it is about no written file."""
+    room, *rest = name.split("/")
+    return rest[0] if room == WRITTEN else None
 
 
 def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> GoldenCase:
@@ -262,7 +284,7 @@ def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> Golden
     """
     (folder / "data.parquet").write_bytes(content)
     written = Case(
-        id=f"written/{by}/{case.id.removeprefix(f'{ROOM}/')}",
+        id=f"{WRITTEN}/{by}/{case.id.removeprefix(f'{ROOM}/')}",
         family=case.family,
         kind="valid",
         since=case.since,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay.errors import UsageError
+from pqassay_reference.cli.index import GranularityName, TypeName
 from pqassay_reference.errors import Refused
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
 from pqassay_spark.jobs.spark_jobs import JobError
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.run import IndexRun
 
-EXAMPLE = "Example: `pqassay-spark index sales --column nation`"
+EXAMPLE = (
+    "Example: `pqassay-spark index sales --column nation`, or "
+    "`pqassay-spark index sales --type zone-sums --columns nation,year,sales_amount`"
+)
 
 MOST_REFUSED = 20
 """Refused files that are named one by one."""
@@ -33,11 +37,25 @@ def index(
         list[str],
         typer.Option(
             "--column",
+            "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="String columns. The first is embedded in the files, all go into the index table.",
+            help="String columns. The first is embedded in the files, all go into the index table. "
+            "With --type, any columns; of zone-sums the last is summed for each combination of the others.",
         ),
     ],
+    kind: Annotated[
+        TypeName,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="idx1, or indexes of the index directory: distinct-set, zone-sums, hll or kll.",
+        ),
+    ] = TypeName.IDX1,
+    granularity: Annotated[
+        GranularityName,
+        typer.Option(metavar="GRANULARITY", help="With --type: file, row-group or page."),
+    ] = GranularityName.ROW_GROUP,
     table: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Folder of the index table. Default: PATH.index, beside PATH."),
@@ -60,12 +78,19 @@ def index(
 ) -> None:
     """Embed an index of the distinct values of a column into every Parquet file below a folder, on Spark.
 
+    With --type, indexes of the index directory are added, and the others of a file stay.
+
     Files that are indexed and have not changed are skipped. Each file is replaced whole: after a kill at any moment, run
     it again. A file that cannot be indexed stays as it is, is named with its reason, and makes the exit code 1.
     """
     columns = [name for given in column for name in given.split(",") if name]
     if no_table and table is not None:
         stop("--table and --no-table exclude each other")
+    if kind is not TypeName.IDX1:
+        if table is not None:
+            stop("--table is for the type idx1; indexes of the index directory have no table")
+        _add_to_directories(path, kind, granularity, columns, force, inside_table, max_bytes, master, ship)
+        return
     with reported(path):
         from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.index.run import index_files
@@ -82,6 +107,46 @@ def index(
                 progress=None if bar is None else bar.show,
             )
     tell(done)
+
+
+def _add_to_directories(
+    path: str,
+    kind: TypeName,
+    granularity: GranularityName,
+    columns: list[str],
+    force: bool,
+    inside_table: bool,
+    max_bytes: int,
+    master: str | None,
+    ship: bool,
+) -> None:
+    """Add indexes to the index directories of all files, and say what became of them."""
+    with reported(path):
+        from pqassay.cli.progress_bar import progress_bar
+        from pqassay_spark.index.directory import WantedIndex, index_directories
+        from pqassay_spark.index.file_work import Outcome
+        from pqassay_spec.directory.codes import Granularity, IndexType
+
+        wanted = WantedIndex(
+            IndexType[kind.name], tuple(columns), Granularity[granularity.name], max_bytes=max_bytes
+        )
+        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+            done = index_directories(
+                spark,
+                path,
+                wanted,
+                force=force,
+                inside_table=inside_table,
+                progress=None if bar is None else bar.show,
+            )
+    tell_refused(done)
+    refused = len(done.refused)
+    indexed, fresh = done.count(Outcome.INDEXED), done.count(Outcome.FRESH)
+    typer.echo(
+        f"{counted(len(done.files), 'file')}: {indexed:,} indexed, {fresh:,} fresh, {refused:,} refused"
+    )
+    if refused:
+        raise typer.Exit(1)
 
 
 def tell(done: IndexRun) -> None:

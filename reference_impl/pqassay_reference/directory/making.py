@@ -18,6 +18,7 @@ from pqassay_reference.directory.blobs import Blob
 from pqassay_reference.directory.described_data import DescribedColumn, DescribedData, OpenFile, find_columns
 from pqassay_reference.directory.distinct_sets import distinct_sets
 from pqassay_reference.directory.idx1_blobs import idx1_blob
+from pqassay_reference.directory.reading import MOST_BYTES
 from pqassay_reference.directory.size_limit import DEFAULT_LIMIT, SizeLimit
 from pqassay_reference.directory.sketches import sketches
 from pqassay_reference.directory.zone_sums import zone_sums
@@ -202,6 +203,8 @@ def decompressed(stored: bytes, entry: Entry) -> bytes:
         if len(stored) != head.plain_length:
             raise Refused("the blob has another length than its entry says")
         return stored
+    if head.plain_length > MOST_BYTES:
+        raise Refused(f"a blob of {head.plain_length} bytes; the most are {MOST_BYTES}")
     if head.codec not in _ARROW:
         raise Refused(f"the codec {head.codec} of the blob is not known")
     try:

@@ -156,7 +156,7 @@ def _one_array(values: Any) -> Any:
 def _codes(column: DescribedColumn, array: Any) -> AnyNumbers:
     """Numbers as integers in their order."""
     if column.kind == Type.BOOLEAN:
-        flags: AnyNumbers = pc.fill_null(array, False).cast(pa.uint8()).to_numpy(zero_copy_only=False)  # noqa: FBT003 - the value
+        flags: AnyNumbers = pc.fill_null(array, False).cast(pa.uint8()).to_numpy(zero_copy_only=False)
         return flags
     bits = _bits(array)
     if column.order is Order.UNSIGNED:
@@ -176,8 +176,10 @@ def _bits(array: Any) -> AnyNumbers:
 
 def _turned(bits: AnyNumbers) -> AnyNumbers:
     """The bits of floating point numbers as integers in IEEE 754 total order, and back."""
-    most = np.iinfo(bits.dtype).max
-    return np.where(bits < 0, bits ^ most, bits)
+    most = np.array(np.iinfo(bits.dtype).max, bits.dtype)
+    signs = bits >> np.array(8 * bits.dtype.itemsize - 1, bits.dtype)  # all bits of a negative number, none of others
+    turned: AnyNumbers = bits ^ (signs & most)
+    return turned
 
 
 def _is_nan(codes: AnyNumbers) -> Flags:

@@ -452,7 +452,8 @@ def _open_sums(located: Located, blob: Blob) -> OpenIndex:
         )
     count = places.head.group_count
     groups = np.frombuffer(blob.data, np.dtype(Group.dtype), count, places.groups.start)
-    if (groups["null_count"] + groups["nan_count"] > groups["row_count"]).any():
+    nulls, nans, rows_of_groups = groups["null_count"], groups["nan_count"], groups["row_count"]
+    if (nulls > rows_of_groups).any() or (nans > rows_of_groups - nulls).any():
         raise Malformed("a group has more nulls and NaN than rows", rule="DIR-033")
     part = np.repeat(np.arange(len(blob.parts)), places.part_sizes)
     rows = np.zeros(len(blob.parts), np.int64)

@@ -23,7 +23,7 @@ from pqassay_reference.errors import Refused
 from pqassay_spec.directory import zone_sums as grammar
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.packed_values import join_values
-from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, double_parts, integer_parts
+from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, integer_parts
 from pqassay_spec.parquet.column_order import key
 
 Key = tuple[bytes | None, ...]
@@ -84,10 +84,9 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
 
 def _without_rows(data: DescribedData) -> Part:
     """A part without rows: one empty group, or with keys none."""
+    kind = grammar.sum_kind(data.columns[-1].leaf)
     if len(data.columns) > 1:
         return {}
-    *_, measure = data.columns
-    kind = grammar.sum_kind(measure.leaf)
     return {(): GroupSums(0, 0, 0, DoubleSum(0, 0) if kind == SumKind.DOUBLE else 0, None)}
 
 
@@ -222,7 +221,7 @@ def _built(columns: Sequence[DescribedColumn], parts: Sequence[Part]) -> bytes:
     groups = [group for part in parts for group in part.values()]
     head = SumsHead(len(parts), len(groups), len(keys), int(grammar.sum_kind(measure.leaf)), 0)
     out = [head.build(), *(Int32ul.build(len(part)) for part in parts)]
-    out += [_record(measure, group).build() for group in groups]
+    out += [record.build() for record in _records(measure, groups)]
     for place, column in enumerate(keys):
         out.append(bytes(name[place] is None for name in names))
         out += _counted_values(column, [raw for name in names if (raw := name[place]) is not None])
@@ -232,16 +231,19 @@ def _built(columns: Sequence[DescribedColumn], parts: Sequence[Part]) -> bytes:
     return b"".join(out)
 
 
-def _record(measure: DescribedColumn, group: GroupSums) -> Group:
-    try:
-        low, high = (
-            double_parts(group.total.rounded())
-            if isinstance(group.total, DoubleSum)
-            else integer_parts(group.total)
-        )
-    except ValueError as error:
-        raise Refused(f"column {measure.leaf.name}: {error}") from None
-    return Group(group.rows, group.nulls, group.nans, low, high)
+def _records(measure: DescribedColumn, groups: Sequence[GroupSums]) -> Iterator[Group]:
+    """The groups as a blob has them."""
+    rounded = [group.total.rounded() for group in groups if isinstance(group.total, DoubleSum)]
+    bits = iter(np.array(rounded, np.float64).view(np.uint64).tolist())  # what `double_parts` gives, all at once
+    for group in groups:
+        if isinstance(group.total, DoubleSum):
+            yield Group(group.rows, group.nulls, group.nans, next(bits), 0)
+            continue
+        try:
+            low, high = integer_parts(group.total)
+        except ValueError as error:
+            raise Refused(f"column {measure.leaf.name}: {error}") from None
+        yield Group(group.rows, group.nulls, group.nans, low, high)
 
 
 def _counted_values(column: DescribedColumn, raws: Sequence[bytes]) -> list[bytes]:

@@ -260,13 +260,13 @@ def test_the_waterfall_comes_in_place_of_the_rows(metals: Path) -> None:
     lines = done.stdout.splitlines()
 
     assert (0, "") == (done.exit_code, done.stderr)
-    assert ["everything", "projection", "row-groups", "pages", "late (off)", "stream"] == [
+    assert ["everything", "projection", "row-groups", "sets", "pages", "late (off)", "stream"] == [
         line.split("  ")[0]
-        for line in lines[1:11]
+        for line in lines[1:12]
         if line.split(" ")[0] not in ("metadata", "files", "dictionaries", "fetch")
     ]
     assert "1 row found" in lines
-    assert "  left out by statistics or bloom filters: 0" in lines
+    assert "  left out by statistics, bloom filters or distinct sets: 0" in lines
     assert "  row group 1: 2 of 2 rows left by pages, 1 matched" in lines
     assert [] == [line for line in lines if "IDX1" in line], (
         "a file without an embedded index is no exception"

@@ -26,6 +26,10 @@ from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import KEY
 from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.thrift import CompressionCodec
+
+ARROW: Any = pq
+"""The type stubs of pyarrow know only part of what it takes."""
 
 SETS, SUMS, IDX1 = IndexType.DISTINCT_SET, IndexType.ZONE_SUMS, IndexType.IDX1
 TABLE = pa.table(
@@ -40,7 +44,7 @@ def _request(kind: IndexType, column: str, placement: Placement = Placement.BODY
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     found = tmp_path / "data.parquet"
-    pq.write_table(TABLE, found, row_group_size=3, write_page_index=True)
+    ARROW.write_table(TABLE, found, row_group_size=3, write_page_index=True)
     return found
 
 
@@ -63,7 +67,7 @@ def test_adding_keeps_every_other_index_and_the_rows(path: Path, placement: Plac
         ("ZONE_SUMS", "lot", True),
     ] == _states(path)
     assert ("lead", "tin", "zinc") == tuple(sorted(extract_file(path).values))
-    assert TABLE.equals(pq.read_table(path))
+    assert TABLE.equals(ARROW.read_table(path))
 
 
 @pytest.mark.parametrize("placement", Placement)
@@ -108,11 +112,11 @@ def test_a_file_that_was_written_anew_with_its_keys_is_stale_by_the_footer_alone
     tmp_path: Path, change: str, compression: str
 ) -> None:
     path = tmp_path / "data.parquet"
-    pq.write_table(TABLE, path, row_group_size=3, compression=compression)
+    ARROW.write_table(TABLE, path, row_group_size=3, compression=compression)
     add_indexes(path, [_request(SETS, "lot", Placement.INLINE), _request(SUMS, "lot", Placement.INLINE)])
-    metadata = {KEY: pq.read_metadata(path).metadata[KEY.encode()].decode()}
+    metadata = {KEY: ARROW.read_metadata(path).metadata[KEY.encode()].decode()}
     changed = CHANGES[change](TABLE).replace_schema_metadata(metadata)
-    pq.write_table(changed, path, row_group_size=3, compression=compression)
+    ARROW.write_table(changed, path, row_group_size=3, compression=compression)
 
     assert [False, False] == [fresh for _, _, fresh in _states(path)]
     assert 2 == len(refresh_indexes(path).made)
@@ -121,8 +125,8 @@ def test_a_file_that_was_written_anew_with_its_keys_is_stale_by_the_footer_alone
 
 def test_what_cannot_be_refreshed_is_said(path: Path) -> None:
     add_indexes(path, [_request(SETS, "metal", Placement.INLINE)])
-    metadata = {KEY: pq.read_metadata(path).metadata[KEY.encode()].decode()}
-    pq.write_table(TABLE.drop_columns(["metal"]).replace_schema_metadata(metadata), path)
+    metadata = {KEY: ARROW.read_metadata(path).metadata[KEY.encode()].decode()}
+    ARROW.write_table(TABLE.drop_columns(["metal"]).replace_schema_metadata(metadata), path)
     done = refresh_indexes(path)
 
     assert ["the file has no column called metal"] == [reason for _, reason in done.unable]
@@ -131,8 +135,8 @@ def test_what_cannot_be_refreshed_is_said(path: Path) -> None:
 
 def test_a_cut_set_is_refreshed_with_its_limit(path: Path) -> None:
     add_indexes(path, [_request(SETS, "lot", Placement.INLINE, most=2)])
-    metadata = {KEY: pq.read_metadata(path).metadata[KEY.encode()].decode()}
-    pq.write_table(CHANGES["sorted"](TABLE).replace_schema_metadata(metadata), path, row_group_size=3)
+    metadata = {KEY: ARROW.read_metadata(path).metadata[KEY.encode()].decode()}
+    ARROW.write_table(CHANGES["sorted"](TABLE).replace_schema_metadata(metadata), path, row_group_size=3)
     (made,) = refresh_indexes(path).made
 
     assert 4 == made.head.value_count
@@ -198,7 +202,7 @@ def test_directories_of_other_versions_and_unknown_entries_stay(path: Path) -> N
 def test_an_encrypted_file_is_refused_and_one_inside_a_table_unless_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "sales" / "data.parquet"
     (tmp_path / "sales" / "_delta_log").mkdir(parents=True)
-    pq.write_table(TABLE, path)
+    ARROW.write_table(TABLE, path)
     with pytest.raises(Refused, match="Delta"):
         add_indexes(path, [_request(SETS, "metal")])
     add_indexes(path, [_request(SETS, "metal")], inside_table=True)
@@ -266,3 +270,13 @@ def test_what_cannot_be_done_is_said_in_one_line(path: Path, options: list[str],
 
     assert (1, f"error: {path}: {said}\n") == (done.exit_code, done.stderr)
     assert before == path.read_bytes()
+
+
+def test_a_blob_that_says_to_be_huge_is_not_decompressed(path: Path) -> None:
+    add_indexes(path, [_request(SETS, "metal", Placement.INLINE, codec=CompressionCodec.ZSTD)])
+    path.write_bytes(
+        mutate(path.read_bytes(), Mutation("set", "directory.entries[0].head.plain_length", 1 << 40))
+    )
+    (listed,) = list_indexes(path).entries
+
+    assert f"a blob of {1 << 40} bytes; the most are {256 << 20}" == listed.unusable

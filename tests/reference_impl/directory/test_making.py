@@ -26,6 +26,9 @@ from pqassay_spec.directory.zone_sums import double_of, double_sum, integer_sum,
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import Type
 
+ARROW: Any = pq
+"""The type stubs of pyarrow know only part of what it takes."""
+
 ROWS = 3000
 SIZES = [1e-310, 1e300, -1e300, 5e-324, 0.1, -0.0, 1e16, -1e16, 3.25]
 
@@ -49,7 +52,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
     )
     found = tmp_path_factory.mktemp("making") / "data.parquet"
-    pq.write_table(
+    ARROW.write_table(
         table, found, row_group_size=1000, write_page_index=True, data_page_size=1000, write_batch_size=100
     )
     return found
@@ -64,7 +67,7 @@ def _made(path: Path, kind: IndexType, *columns: str, **options: Any) -> MadeInd
 
 def _groups(path: Path, columns: list[str], size: int) -> list[dict[Any, list[Any]]]:
     """The measures of each combination of keys in each part of so many rows, by plain Python."""
-    rows = pq.read_table(path).select(columns).to_pylist()
+    rows = ARROW.read_table(path).select(columns).to_pylist()
     parts: list[dict[Any, list[Any]]] = []
     for start in range(0, len(rows), size):
         part: dict[Any, list[Any]] = defaultdict(list)
@@ -105,7 +108,7 @@ def test_sums_of_integers_take_more_than_64_bits(path: Path) -> None:
     blob = _made(path, IndexType.ZONE_SUMS, "lot", granularity=Granularity.FILE).stored
     (group,) = sums_places(blob).read_groups(blob)
 
-    assert sum(pq.read_table(path)["lot"].to_pylist()) == integer_sum(group)
+    assert sum(ARROW.read_table(path)["lot"].to_pylist()) == integer_sum(group)
 
 
 def test_the_blob_of_sums_is_what_the_grammar_builds(path: Path) -> None:
@@ -116,7 +119,7 @@ def test_the_blob_of_sums_is_what_the_grammar_builds(path: Path) -> None:
 
 def test_distinct_sets_of_row_groups_are_those_of_plain_python(path: Path) -> None:
     blob = _made(path, IndexType.DISTINCT_SET, "metal").stored
-    values = pq.read_table(path)["metal"].to_pylist()
+    values = ARROW.read_table(path)["metal"].to_pylist()
     parts = [set(values[start : start + 1000]) for start in range(0, ROWS, 1000)]
     expected = [
         DistinctSet(
@@ -136,7 +139,7 @@ def test_distinct_sets_of_pages_follow_the_offset_index(path: Path) -> None:
     found = [struct.unpack("<q", raw)[0] for part in parts for raw in part.values]
 
     assert len(parts) == 9
-    assert sorted(pq.read_table(path)["lot"].to_pylist()) == sorted(found)
+    assert sorted(ARROW.read_table(path)["lot"].to_pylist()) == sorted(found)
 
 
 def test_a_set_that_is_cut_is_not_complete(path: Path) -> None:
@@ -211,7 +214,7 @@ def test_sketches_have_what_the_chapter_gives_them(path: Path) -> None:
     library = pytest.importorskip("datasketches")
     from pqassay_spec.directory.sketches import split_sketches
 
-    column = pq.read_table(path)["mass"].drop_null().to_pylist()
+    column: list[Any] = ARROW.read_table(path)["mass"].drop_null().to_pylist()
     (kll,) = split_sketches(_made(path, IndexType.KLL, "mass", granularity=Granularity.FILE).stored)
     (hll,) = split_sketches(_made(path, IndexType.HLL, "metal", granularity=Granularity.FILE).stored)
     read = library.kll_doubles_sketch.deserialize(kll)

@@ -12,13 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from indexed_directories import add_sets, add_sums, footer_of
+from indexed_directories import add_entry, add_sets, add_sums, footer_of
 from pqassay_reference.directory.plain_arrays import Packed, plain_array, plain_arrays
 from pqassay_reference.directory.reading import Located, Sets, Sums, read_entries, read_indexes
 from pqassay_reference.errors import Undecodable
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.directory.codes import Granularity, Placement
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 
@@ -103,6 +105,33 @@ def test_a_file_written_anew_with_its_old_keys_has_no_index(sales: Path) -> None
     indexes, aside = read_all(sales)
     assert [] == indexes
     assert ["DISTINCT_SET of nation by ROW_GROUP: stale: it describes 6 rows, the file has 5"] == aside
+
+
+@pytest.mark.parametrize("kind", [IndexType.DISTINCT_SET, IndexType.ZONE_SUMS], ids=lambda kind: kind.name)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    places=st.lists(
+        st.tuples(st.integers(0, 400), st.sampled_from([0, 1, 7, 128, 255])), min_size=1, max_size=4
+    ),
+    cut=st.integers(0, 3),
+)
+def test_a_damaged_blob_with_a_good_checksum_is_read_or_left_aside(
+    sales: Path, kind: IndexType, places: list[tuple[int, int]], cut: int
+) -> None:
+    good = sales.with_suffix(".good")
+    if not good.exists():
+        add_sets(sales, "nation") if kind is IndexType.DISTINCT_SET else add_sums(sales, ["nation"], "price")
+        good.write_bytes(sales.read_bytes())
+    sales.write_bytes(good.read_bytes())
+    with FileSource(sales) as source:
+        entry = read_entries(footer_of(source)[1]).entries[0].entry
+    blob = bytearray(entry.inline)
+    for place, value in places:
+        blob[place % len(blob)] = value
+    columns = [path[0] for path in entry.columns]
+    add_entry(sales, kind, columns, Granularity.ROW_GROUP, bytes(blob[: len(blob) - cut]), 0)
+    indexes, aside = read_all(sales)
+    assert 1 == len([one for one in indexes if one is not None]) + len(aside)
 
 
 VALUES: list[tuple[Any, list[Any]]] = [

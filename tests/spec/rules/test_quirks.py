@@ -29,7 +29,7 @@ def test_created_by_is_taken_apart(text: str, expected: Writer | None) -> None:
 
 
 def test_every_quirk_names_rules_that_exist_and_versions_that_are_numbers() -> None:
-    guide = (GUIDES / "findings.md").read_text()
+    guide = (GUIDES / "findings-writers.md").read_text()
     for quirk in quirks():
         assert set(quirk.rules) <= set(rules())
         for version in filter(None, (quirk.since, quirk.before)):

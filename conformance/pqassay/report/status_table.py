@@ -1,0 +1,199 @@
+"""The status of implementations, feature by feature, as ``pqassay export-status`` prints it: the table, and its formats.
+
+A cell says what results show and nothing else.  What was not asked, or what no answer can show, is never a *no*.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal, TextIO
+
+from pqassay.report.markdown import code, escaped, table
+
+SCHEMA_VERSION = 1
+
+Aspect = Literal["reads", "decodes", "writes", "uses"]
+"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it."""
+
+ASPECTS: dict[Aspect, str] = {
+    "reads": "gives the rows of valid files that have it",
+    "decodes": "reads the structure itself",
+    "writes": "writes it when asked to, and rightly",
+    "uses": "relies on it in queries",
+}
+
+Tick = Literal["yes", "partly", "no", "not shown", "not asked"]
+
+TICKS: dict[Tick, str] = {
+    "yes": "all cases that prove it passed",
+    "partly": "some of them passed",
+    "no": "none of them passed: the library refuses, says that it does not support it, or is wrong. Where few cases prove a feature, the "
+    "cause may be another feature of the same files",
+    "not shown": "no answer shows that it is used, nor could one show that it is not",
+    "not asked": "no case was asked: there is none, or the driver does not declare what it takes",
+}
+
+CASES_SHOWN = 4
+"""Cases of a row that Markdown names."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one implementation makes of one feature.
+
+    Attributes:
+        implementation: Its name and version.
+        tick: What the cases say.
+        passed: How many of the cases passed.
+        asked: How many were asked.
+        cases: Ids of those that were asked; of ``uses``, of those that show it.
+        failing: Ids of those that did not pass.
+    """
+
+    implementation: str
+    tick: Tick
+    passed: int = 0
+    asked: int = 0
+    cases: list[str] = field(default_factory=list[str])
+    failing: list[str] = field(default_factory=list[str])
+
+    @property
+    def words(self) -> str:
+        """The tick, with counts where it is not all or nothing."""
+        return f"{self.tick} ({self.passed:,} of {self.asked:,})" if self.tick == "partly" else self.tick
+
+
+@dataclass(frozen=True)
+class Row:
+    """One feature in one aspect.
+
+    Attributes:
+        feature: Its id on the status page of Apache Parquet.
+        category: Its table there.
+        name: Its name there.
+        aspect: What is said of it.
+        cells: One for each implementation, in their order.
+        cases: Ids of the cases that prove it.
+    """
+
+    feature: str
+    category: str
+    name: str
+    aspect: Aspect
+    cells: list[Cell]
+    cases: list[str]
+
+
+@dataclass(frozen=True)
+class StatusTable:
+    """Rows, and the implementations that they are about."""
+
+    schema_version: int
+    kind: Literal["status"]
+    revisions: list[str]
+    implementations: list[str]
+    rows: list[Row]
+
+
+def write_json(status: StatusTable, stream: TextIO) -> None:
+    """Write everything."""
+    json.dump(asdict(status), stream, indent=1)
+    stream.write("\n")
+
+
+COLUMNS = (
+    "feature",
+    "category",
+    "name",
+    "aspect",
+    "implementation",
+    "status",
+    "passed",
+    "asked",
+    "cases",
+    "failing",
+)
+
+
+def write_csv(status: StatusTable, stream: TextIO) -> None:
+    """Write a line for each cell; ids of cases are parted by spaces."""
+    lines = csv.writer(stream, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    for row in status.rows:
+        for cell in row.cells:
+            lines.writerow(
+                (
+                    row.feature,
+                    row.category,
+                    row.name,
+                    row.aspect,
+                    _plain(cell.implementation),
+                    cell.tick,
+                    cell.passed,
+                    cell.asked,
+                    " ".join(cell.cases),
+                    " ".join(cell.failing),
+                )
+            )
+
+
+def _plain(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def write_markdown(status: StatusTable, stream: TextIO, site: str | None = None) -> None:
+    """Write a table for each category and aspect, then the cases behind each row.
+
+    Args:
+        status: The table.
+        stream: Where to.
+        site: Address of the site of golden files, to which ids of cases are linked.
+    """
+    stream.write("\n\n".join(_markdown(status, site)) + "\n")
+
+
+def _markdown(status: StatusTable, site: str | None) -> Iterator[str]:
+    yield f"Derived from results of `pqassay run`, {_revisions(status.revisions)}. What a cell says:"
+    yield "\n".join(f"- *{tick}*: {meaning}" for tick, meaning in TICKS.items())
+    for category in dict.fromkeys(row.category for row in status.rows):
+        for aspect, words in ASPECTS.items():
+            rows = [row for row in status.rows if (row.category, row.aspect) == (category, aspect)]
+            if rows:
+                yield f"### {category}: {words}"
+                heads = ["Feature", *map(escaped, status.implementations), "Cases"]
+                yield table([heads, *(_row(row, site) for row in rows)])
+    failing = [(row, cell) for row in status.rows for cell in row.cells if cell.failing]
+    if failing:
+        yield "### Cases that did not pass"
+        yield "\n".join(
+            f"- {escaped(row.name)}, {row.aspect}, {escaped(cell.implementation)}: {_cases(cell.failing, site)}"
+            for row, cell in failing
+        )
+
+
+def _revisions(revisions: Sequence[str]) -> str:
+    if not revisions:
+        return "which name no revision of the golden cases"
+    return f"revision {', '.join(revisions)} of the golden cases"
+
+
+def _row(row: Row, site: str | None) -> list[str]:
+    shown = _cases(row.cases, site) if row.cases else "no golden case proves it"
+    return [escaped(row.name), *(cell.words for cell in row.cells), shown]
+
+
+def _cases(cases: Sequence[str], site: str | None) -> str:
+    named = ", ".join(_case(case, site) for case in cases[:CASES_SHOWN])
+    return f"{named} and {len(cases) - CASES_SHOWN:,} more" if cases[CASES_SHOWN:] else named
+
+
+def _case(case: str, site: str | None) -> str:
+    """The id of a case, linked to its row in the page of its family where there is one."""
+    family = case.partition("/")[0]
+    if site is None or family in ("interop", "write"):
+        return code(case)
+    return f"[{code(case)}]({site.rstrip('/')}/golden_files/{family}/#{case.replace('/', '-')})"

@@ -1,0 +1,179 @@
+"""Revisions: which golden cases count in a score, and what each of them asked when the revision was made.
+
+Golden cases are added all the time.  So that a score of today can be compared with one of next year, it counts the cases of a
+numbered revision and no others.  ``spec/revisions/<number>.toml`` lists them, each with a digest.  A case that was added
+later is asked and reported, and counts from the next revision on.
+
+The digest covers what an implementation is asked and by what its answer is judged: the bytes, and the members of the manifest in
+`ASKED`.  Words about a case (title, story, provenance) may be bettered at any time, and what the judge reports
+about it grows with its rules.
+
+    >>> current().number == CURRENT, current().standing("pix/of-tomorrow", "00")
+    (True, 'added')
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import pqassay_spec
+
+CURRENT = "0.9"
+"""The revision by which runs are scored."""
+
+FOLDER = "revisions"
+"""The folder of the lists: in the package where it is installed, beside it in a checkout, as chapters are."""
+
+ASKED = ("id", "family", "kind", "parent", "requires", "column", "input", "expect")
+"""Members of a manifest that its digest covers; of ``expect`` all but ``check``."""
+
+State = Literal["draft", "frozen"]
+"""``draft``: the list may be written anew; ``frozen``: never again."""
+
+Standing = Literal["counted", "added", "changed"]
+"""Whether a case counts, and why not: it is not in the revision, or it is no longer the one that is."""
+
+
+class RevisionError(Exception):
+    """There is no such revision, or its list is wrong. The message says which."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """The cases that count.
+
+    Attributes:
+        number: Its number.
+        state: Whether its list may still change.
+        cases: The digest of each case, see `case_digest`, by id, in the order of the ids.
+    """
+
+    number: str
+    state: State
+    cases: Mapping[str, str]
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether its list never changes again."""
+        return self.state == "frozen"
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 over its ids and digests: two lists of one number are the same exactly if this is."""
+        lines = "".join(f"{case} {digest}\n" for case, digest in sorted(self.cases.items()))
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    def standing(self, case: str, digest: str) -> Standing:
+        """Whether a case with this digest counts."""
+        if case not in self.cases:
+            return "added"
+        return "counted" if self.cases[case] == digest else "changed"
+
+    def differences(self, digests: Mapping[str, str]) -> list[str]:
+        """What became of its cases, in a line each; cases that were added since are none.
+
+        Args:
+            digests: The digests of all cases of today by id.
+        """
+        found: list[str] = []
+        for case, digest in self.cases.items():
+            if case not in digests:
+                found.append(f"{case} is in revision {self.number}, and there is no such case any more")
+            elif digests[case] != digest:
+                found.append(
+                    f"{case} is not what it was in revision {self.number}: its bytes or answers differ"
+                )
+        return found
+
+
+def case_digest(manifest: Mapping[str, Any], wishes: Any = None) -> str:
+    """SHA-256 over what a case asks and by what the answer is judged.
+
+    Args:
+        manifest: Its manifest as JSON has it.
+        wishes: What a writer is wished to do, where that is no part of the manifest.
+    """
+    asked = {name: manifest[name] for name in ASKED if name in manifest}
+    if isinstance(expect := asked.get("expect"), dict):
+        asked["expect"] = {
+            name: value for name, value in cast("dict[str, Any]", expect).items() if name != "check"
+        }
+    if wishes is not None:
+        asked["wishes"] = wishes
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def parse(text: str, name: str) -> Revision:
+    """A revision as its file has it.
+
+    Raises:
+        RevisionError: See there; the message begins with ``name``.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RevisionError(f"{name}: {error}") from None
+    number, state, cases = (document.get(member) for member in ("revision", "state", "cases"))
+    if stray := sorted(set(document) - {"revision", "state", "cases"}):
+        raise RevisionError(f"{name}: unknown {', '.join(stray)}")
+    if not isinstance(number, str) or state not in ("draft", "frozen") or not isinstance(cases, dict):
+        raise RevisionError(f"{name}: a revision has a number, a state (draft or frozen) and cases")
+    listed = cast("dict[str, Any]", cases)
+    for case, digest in listed.items():
+        if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
+            raise RevisionError(f"{name}: the digest of {case} is no SHA-256")
+    return Revision(number, state, dict(sorted(listed.items())))
+
+
+def written(revision: Revision) -> str:
+    """The text of its file."""
+    head = (
+        f"# Revision {revision.number} of the golden cases: what counts in a score. Written by tools/write_revision.py.\n\n"
+        f'revision = "{revision.number}"\nstate = "{revision.state}"\n\n[cases]\n'
+    )
+    return head + "".join(f'"{case}" = "{digest}"\n' for case, digest in sorted(revision.cases.items()))
+
+
+@cache
+def revision(number: str) -> Revision:
+    """A revision by its number.
+
+    Raises:
+        RevisionError: There is none, or its file is wrong.
+    """
+    path = _folder() / f"{number}.toml"
+    if number not in numbers():
+        raise RevisionError(f"there is no revision {number}; there are {', '.join(numbers())}")
+    found = parse(path.read_text("utf-8"), path.name)
+    if found.number != number:
+        raise RevisionError(f"{path.name}: this is revision {found.number}")
+    return found
+
+
+def _folder() -> Path:
+    package = Path(pqassay_spec.__file__).parent
+    installed = package / FOLDER
+    return installed if installed.is_dir() else package.parent / FOLDER
+
+
+def current() -> Revision:
+    """The revision by which runs are scored."""
+    return revision(CURRENT)
+
+
+@cache
+def numbers() -> list[str]:
+    """The numbers of all revisions, the oldest first."""
+    found: Iterable[str] = (path.name for path in _folder().iterdir() if path.name.endswith(".toml"))
+    return sorted(
+        (name.removesuffix(".toml") for name in found), key=lambda number: [int(n) for n in number.split(".")]
+    )

@@ -1,0 +1,111 @@
+"""Revisions of the golden cases: what is listed stays as it is, and what comes later is told apart from what was changed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+import write_revision
+
+from golden_cases import golden_cases
+from places import GOLDEN_FILES
+from pqassay.suite.writer_cases import writer_cases
+from pqassay_spec.golden import revision
+from pqassay_spec.golden.revision import ASKED, Revision, RevisionError, case_digest, current, parse, written
+
+WHAT_TO_DO = (
+    "a case that is in a revision stays as it is: give what is new an id of its own, and leave the old one. While the "
+    "revision is a draft, `python tools/write_revision.py --listed` takes the change into its list, and the changelog says so"
+)
+
+MANIFEST = json.loads((GOLDEN_FILES / "pix" / "no-pages" / "case.json").read_bytes())
+
+
+def test_no_case_of_the_current_revision_has_changed_or_gone() -> None:
+    today = {golden.case.id: golden.asked_sha256 for golden in [*golden_cases(), *writer_cases()]}
+
+    assert [] == current().differences(today), WHAT_TO_DO
+
+
+def test_every_revision_can_be_read_and_is_written_as_it_is() -> None:
+    folder = write_revision.REVISIONS
+
+    assert revision.CURRENT in revision.numbers()
+    for number in revision.numbers():
+        assert (folder / f"{number}.toml").read_text("utf-8") == written(revision.revision(number))
+
+
+def test_what_was_added_is_told_apart_from_what_changed_and_what_has_gone() -> None:
+    listed = Revision("1.0", "frozen", {"pix/a": "1" * 64, "pix/b": "2" * 64, "pix/c": "3" * 64})
+
+    assert ["counted", "changed", "added"] == [
+        listed.standing("pix/a", "1" * 64),
+        listed.standing("pix/b", "1" * 64),
+        listed.standing("pix/d", "1" * 64),
+    ]
+    assert [
+        "pix/b is not what it was in revision 1.0: its bytes or answers differ",
+        "pix/c is in revision 1.0, and there is no such case any more",
+    ] == listed.differences({"pix/a": "1" * 64, "pix/b": "4" * 64, "pix/d": "5" * 64})
+
+
+@pytest.mark.parametrize("member", [name for name in ASKED if name in MANIFEST])
+def test_the_digest_covers_what_is_asked(member: str) -> None:
+    changed = {**MANIFEST, member: "another"}
+
+    assert case_digest(MANIFEST) != case_digest(changed)
+
+
+def test_the_digest_leaves_out_words_about_a_case_and_what_the_judge_reports() -> None:
+    changed: dict[str, Any] = copy.deepcopy(MANIFEST)
+    changed |= {"title": "better words", "effect": "rows lost", "since": "9.9.9", "rules": ["PIX-001"]}
+    changed["expect"]["check"] = {"rules": ["PIX-001"], "tier": "values"}
+
+    assert case_digest(MANIFEST) == case_digest(changed)
+    changed["expect"]["read"] = {"rows": "unspecified", "refusal": "demanded"}
+    assert case_digest(MANIFEST) != case_digest(changed)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("revision = ", "0.9.toml: Invalid value (at end of document)"),
+        ('revision = "0.9"\nstate = "thawed"\n[cases]\n', "0.9.toml: a revision has a number, a state"),
+        (
+            'revision = "0.9"\nstate = "draft"\n[cases]\n"a/b" = "00"\n',
+            "0.9.toml: the digest of a/b is no SHA-256",
+        ),
+        ('revision = "0.9"\nstate = "draft"\nby = "me"\n[cases]\n', "0.9.toml: unknown by"),
+    ],
+)
+def test_a_list_that_is_wrong_is_refused(text: str, message: str) -> None:
+    with pytest.raises(RevisionError) as caught:
+        parse(text, "0.9.toml")
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_revision_is_refused_with_those_there_are() -> None:
+    with pytest.raises(RevisionError) as caught:
+        revision.revision("../0.9")
+    assert str(caught.value).startswith("there is no revision ../0.9; there are 0.9")
+
+
+def test_a_frozen_revision_is_not_written_anew() -> None:
+    frozen = Revision("1.0", "frozen", {"pix/a": "1" * 64})
+
+    with pytest.raises(SystemExit) as caught:
+        write_revision.made("1.0", frozen, {"pix/a": "2" * 64}, listed=False, freeze=False)
+    assert "revision 1.0 is frozen: cases that are new or changed go into the next one" == str(caught.value)
+
+
+def test_a_draft_takes_in_changes_and_only_if_wished_new_cases() -> None:
+    draft = Revision("0.9", "draft", {"pix/a": "1" * 64, "pix/gone": "1" * 64})
+    today = {"pix/a": "2" * 64, "pix/new": "3" * 64}
+
+    def cases(*, listed: bool) -> dict[str, str]:
+        return dict(write_revision.made("0.9", draft, today, listed=listed, freeze=False).cases)
+
+    assert {"pix/a": "2" * 64} == cases(listed=True)
+    assert today == cases(listed=False)
