@@ -28,7 +28,7 @@ NAN, NEGATIVE_NAN = bytes.fromhex("000000000000f87f"), bytes.fromhex("0000000000
 
 METALS = Column("metal", "string", ["tin", "lead", "tin", "zinc", None, "tin"])
 LOTS = Column("lot", "int64", [7, 8, 9, 10, 11, 12], optional=False)
-PRICES = Column("price", "double", [0.5, -0.0, NAN, 2.0, NAN, 1e16])
+PRICES = Column("price", "double", [0.5, -0.0, NAN, 2.0, NAN, 1e16], optional=False)
 
 SALES = TinyParquet((METALS, LOTS, PRICES), row_group_rows=3, page_rows=2, page_index=True)
 """Two row groups of three rows, each in pages of two rows and one."""
@@ -37,7 +37,7 @@ SHIFTS = TinyParquet(
     (
         Column("mine", "string", ["Freiberg", None, "Altenberg", "Freiberg", None, "Altenberg", "Freiberg", None]),
         Column("year", "int32", [1958, 1958, None, 1971, None, 1958, 1958, 1958]),
-        Column("tons", "double", [0.1, 0.2, 0.3, 1e16, 2.5, -1e16, 0.1, NAN]),
+        Column("tons", "double", [0.1, 0.2, 0.3, 1e16, 2.5, -1e16, 0.1, NAN], optional=False),
     ),
     row_group_rows=4,
 )  # fmt: skip
@@ -75,7 +75,7 @@ TIMES = TinyParquet(
         Column("mass", "float", [0.5, -0.0, 0.0, 1.5]),
     )
 )
-ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, NAN, NEGATIVE_NAN, float("-inf"), 0.5]),), row_group_rows=2)  # fmt: skip
+ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, NAN, NEGATIVE_NAN, float("-inf"), 0.5], optional=False),), row_group_rows=2)  # fmt: skip
 PLACES = TinyParquet(
     (Column("place", Struct((Member("mine", "string"), Member("depth", "int32"))), [{"mine": "Freiberg", "depth": 40}, {"mine": None, "depth": None}, {"mine": "Altenberg", "depth": -7}]), Column("row", "int32", [1, 2, 3]))
 )  # fmt: skip
