@@ -147,9 +147,6 @@ EXCEPTIONS = {
     ("fastparquet", "dir/halves"): Limit("2026.9.0", "floats of two bytes stay bytes", r"b'\x00"),
     ("fastparquet", "dir/decimals"): Limit("2026.9.0", "decimals become floats", DECIMALS),
     ("fastparquet", "dir/of-a-struct"): Limit("2026.9.0", "members of a struct become columns", NESTING),
-    ("fastparquet", "dir/times"): Limit(
-        "2026.9.0", "days become timestamps", "Tagged(kind='timestamp', text='1641600000000000000')"
-    ),
     **{
         (name, f"dir/{case}"): Limit(
             "4.3.0", "unsigned numbers of 64 bits become decimals", "Tagged(kind='decimal'"

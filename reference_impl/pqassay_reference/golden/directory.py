@@ -28,7 +28,7 @@ NAN, NEGATIVE_NAN = bytes.fromhex("000000000000f87f"), bytes.fromhex("0000000000
 
 METALS = Column("metal", "string", ["tin", "lead", "tin", "zinc", None, "tin"])
 LOTS = Column("lot", "int64", [7, 8, 9, 10, 11, 12], optional=False)
-PRICES = Column("price", "double", [0.5, -0.0, NAN, 2.0, NAN, 1e16])
+PRICES = Column("price", "double", [0.5, -0.0, NAN, 2.0, NAN, 1e16], optional=False)
 
 SALES = TinyParquet((METALS, LOTS, PRICES), row_group_rows=3, page_rows=2, page_index=True)
 """Two row groups of three rows, each in pages of two rows and one."""
@@ -37,7 +37,7 @@ SHIFTS = TinyParquet(
     (
         Column("mine", "string", ["Freiberg", None, "Altenberg", "Freiberg", None, "Altenberg", "Freiberg", None]),
         Column("year", "int32", [1958, 1958, None, 1971, None, 1958, 1958, 1958]),
-        Column("tons", "double", [0.1, 0.2, 0.3, 1e16, 2.5, -1e16, 0.1, NAN]),
+        Column("tons", "double", [0.1, 0.2, 0.3, 1e16, 2.5, -1e16, 0.1, NAN], optional=False),
     ),
     row_group_rows=4,
 )  # fmt: skip
@@ -75,7 +75,7 @@ TIMES = TinyParquet(
         Column("mass", "float", [0.5, -0.0, 0.0, 1.5]),
     )
 )
-ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, NAN, NEGATIVE_NAN, float("-inf"), 0.5]),), row_group_rows=2)  # fmt: skip
+ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, NAN, NEGATIVE_NAN, float("-inf"), 0.5], optional=False),), row_group_rows=2)  # fmt: skip
 PLACES = TinyParquet(
     (Column("place", Struct((Member("mine", "string"), Member("depth", "int32"))), [{"mine": "Freiberg", "depth": 40}, {"mine": None, "depth": None}, {"mine": "Altenberg", "depth": -7}]), Column("row", "int32", [1, 2, 3]))
 )  # fmt: skip
@@ -236,7 +236,7 @@ GOOD = (
     good("keyed-by-booleans", "Sums for each boolean and each small number", COUNTS, [Index(SUMS, "sold grade lot", FILE, INLINE)], ("=", "grade", 127), misread_by=("Spark",)),
     good("bytes", "Bytes of one length, and of any", CODES, [index for name in ("code", "raw") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "code")),
     good("halves", "Floating point numbers of two bytes, of which there are no sums", HALVES, [Index(SETS, "half", FILE, INLINE), Index(SUMS, "half", FILE, INLINE)], LOT, misread_by=("fastparquet", "Spark")),
-    good("times", "Days, moments and single floating point numbers: of the first two there are no sums", TIMES, [index for name in ("day", "at", "mass") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "day"), misread_by=("fastparquet",)),
+    good("times", "Days, moments and single floating point numbers: of the first two there are no sums", TIMES, [index for name in ("day", "at", "mass") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "day")),
     good("of-a-struct", "A member of a struct, which is null where the struct's member is", PLACES, [Index(SETS, "place.mine", FILE, INLINE), Index(SUMS, "place.mine place.depth", FILE, INLINE)], ("=", "row", 3), misread_by=("fastparquet",)),
     good("only-nulls", "Nothing but nulls", NOTHING, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "metal lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], ("is null", "metal"), encode="accept"),
     good("no-rows", "A file without row groups", NO_ROWS, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SETS, "metal", FILE, INLINE), Index(SUMS, "metal lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE), Index(HLL, "metal", FILE, INLINE, blob=build_sketches([HLL_EMPTY]))], ("is null", "metal")),
