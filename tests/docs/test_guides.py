@@ -26,6 +26,7 @@ PAGES = (
     *(
         GUIDES / f"{name}.md"
         for name in (
+            "answer",
             "check",
             "ci",
             "example",
