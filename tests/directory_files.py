@@ -5,6 +5,7 @@ The data are two row groups of three rows; what an index of them holds is writte
 
 from __future__ import annotations
 
+import base64
 import io
 import struct
 import zlib
@@ -22,6 +23,7 @@ from pqassay_spec.directory import distinct_set, entries, identity, placement, z
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.distinct_set import DistinctSet, SetFlags
 from pqassay_spec.directory.entries import Entry, EntryHead
+from pqassay_spec.directory.packed_values import join_values
 from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead
 from pqassay_spec.grammar.thrift import grammar, unknown_field
 from pqassay_spec.grammar.thrift_wire import WireType, varint
@@ -110,8 +112,6 @@ class Sums:
 
 
 def _joined(kind: Type, values: Sequence[Any]) -> bytes:
-    from pqassay_spec.directory.packed_values import join_values  # noqa: PLC0415 - used here alone
-
     return join_values(kind, packed(kind, *values))
 
 
@@ -199,8 +199,6 @@ def with_directory(
         decoded: Changes the directory's bytes before they become Base64.
         keys: How many keys the entries are spread over.
     """
-    import base64  # noqa: PLC0415 - used here alone
-
     data = parquet() if data is None else data
     source = BytesSource(data)
     framing = read_framing(source)

@@ -21,6 +21,11 @@ def argument(name: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
+def index_command(file: FileUnderTest, verb: str, *options: str) -> str:
+    """A command about the index directory."""
+    return command_line("pqassay-ref", "index", verb, argument(file.source.name), *options)
+
+
 def embed_command(file: FileUnderTest, column: str) -> str:
     """The command that makes the index of a column anew."""
     return command_line("pqassay-ref", "embed", argument(file.source.name), "--column", column)

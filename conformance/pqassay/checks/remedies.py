@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pqassay.checks.asking import is_broken
-from pqassay.checks.commands import argument, command_line, embed_command, strip_command
+from pqassay.checks.commands import argument, command_line, embed_command, index_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.pm.pair import Pair
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
+from pqassay_spec.directory import entries as directory
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.schema import is_string
@@ -213,6 +214,9 @@ REMEDIES: dict[str, Remedy] = {
     "IDX1-009": _without_displaced,
     "IDX1-020": strip("--key", idx1.COMPANION_KEY),
     **_each("IDX1 031 032", strip("--key", idx1.LENGTH_KEY)),
+    # Each index by itself, see `pqassay.checks.directory.commands`; a directory that nobody can read goes.
+    **_each("DIR 001 002 003 004 005 006", strip("--key", directory.KEY)),
+    "DIR-016": lambda file: index_command(file, "refresh"),
     "PM": _new_pm,
     # A sound file may break these: later revisions, an append that is not published yet.
     **_each("PM 005 006 016 030 101", nothing),

@@ -43,10 +43,15 @@ def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_l
         )
     for key in sorted(here.keys() - there.keys()) if not may_lack else ():
         return Judgement(
-            False, "an entry is missing", _named(key), f"{len(there)} entries without it", difference="entries"
+            False,
+            "an entry is missing",
+            _named(key),
+            f"{len(there)} entries without it",
+            difference="entries",
         )
     for key in sorted(here.keys() & there.keys()):
-        judged = judged_value(*({"parts": _comparable(one[key].get("parts"), key[0])} for one in (here, there)))
+        right, given = ({"parts": _comparable(one[key].get("parts"), key[0])} for one in (here, there))
+        judged = judged_value(right, given)
         if not judged.right:
             return replace(judged, reason=f"{judged.reason} of {_named(key)}")
     return RIGHT

@@ -210,7 +210,9 @@ class EntryUnderTest:
         rows = sum(group.num_rows for group in self.file.metadata.row_groups)
         if self.head.row_count != rows:
             return f"it describes {self.head.row_count} rows, the file has {rows}"
-        return "" if self.shape == self.head.shape else f"{self.entry.names} was written anew since it was made"
+        return (
+            "" if self.shape == self.head.shape else f"{self.entry.names} was written anew since it was made"
+        )
 
     @property
     def shape(self) -> int:
@@ -371,9 +373,7 @@ class EntryUnderTest:
             )
         except Malformed as error:
             name = "crc32" if error.rule == "DIR-014" else "offset"
-            raise self.malformed(
-                error.rule or "", name, error.reason, error.expected, error.actual
-            ) from None
+            raise self.malformed(error.rule or "", name, error.reason, error.expected, error.actual) from None
 
     def blob_spot(self, path: str, offset: int = 0, length: int | None = None) -> Spot:
         """A field of its blob, of which path and place in the blob are given; all of the blob, if it is compressed."""
@@ -433,9 +433,7 @@ class IndexDirectory:
         """The directories, in the order of their keys; none in a summary of other files. Raises PQF-004."""
         if self.file.is_summary:
             return []
-        found = [
-            (index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == grammar.KEY
-        ]
+        found = [(index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == grammar.KEY]
         roots = ["directory", *(f"directory[{number}]" for number in range(1, len(found)))]
         return [
             DirectoryUnderTest(self.file, index, pair, root)

@@ -47,15 +47,15 @@ class EntryAudit:
 
     # -------------------------------------------------------------------------------- what each type of index does
 
-    def take(self, values: ChunkValues, column: int) -> Any:
+    def take(self, values: ChunkValues, column: int, /) -> Any:
         """What is needed of a chunk of one of the columns; in one thread among several."""
         raise NotImplementedError
 
-    def empty(self, column: int) -> Any:
+    def empty(self) -> Any:
         """What is needed of a chunk without rows."""
         raise NotImplementedError
 
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any]) -> None:
+    def add(self, row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
         """Put together what was taken of all columns of a row group, which has these parts of the blob, or begins or goes on with one."""
         raise NotImplementedError
 
@@ -144,6 +144,10 @@ class EntryAudit:
         return f"page {page} of row group {row_group}"
 
 
+Maker = Callable[[BlobUnderTest, Outcomes], EntryAudit]
+"""Makes the audit of an entry. Raises what keeps its blob from being read."""
+
+
 class _Claim:
     """What an entry says of one chunk."""
 
@@ -153,14 +157,16 @@ class _Claim:
         self._problem: NotChecked | None = None
         self.needs_values = chunk.group.num_rows > 0
         if not self.needs_values:
-            self._taken = audit.empty(audit.ordinals.index(chunk.ordinal))
+            self._taken = audit.empty()
 
     def judge(self, values: ChunkValues) -> None:
         """Take what is needed."""
+        rows = self._chunk.group.num_rows
+        if values.entries != rows:
+            said = f"{self._chunk} has {rows} rows, and pyarrow decodes {values.entries}"
+            self._problem = NotChecked(said, "file")
+            return
         try:
-            if values.entries != self._chunk.group.num_rows:
-                said = f"{self._chunk} has {self._chunk.group.num_rows} rows, and pyarrow decodes {values.entries}"
-                raise NotChecked(said, "file")
             self._taken = self._audit.take(values, self._audit.ordinals.index(self._chunk.ordinal))
         except (FormatError, NotChecked) as error:
             self._problem = error if isinstance(error, NotChecked) else NotChecked.because(error)
@@ -206,7 +212,10 @@ class DirectoryFamily:
     """
 
     def __init__(
-        self, file: FileUnderTest, makers: dict[int, Callable[[BlobUnderTest, Outcomes], EntryAudit]], rules: dict[int, tuple[str, ...]]
+        self,
+        file: FileUnderTest,
+        makers: dict[int, Maker],
+        rules: dict[int, tuple[str, ...]],
     ) -> None:
         """Gather what the entries say.
 
@@ -232,9 +241,7 @@ class DirectoryFamily:
             for ordinal in set(audit.ordinals):
                 self._by_ordinal.setdefault(ordinal, []).append(audit)
 
-    def _made(
-        self, entry: EntryUnderTest, make: Callable[[BlobUnderTest, Outcomes], EntryAudit]
-    ) -> EntryAudit:
+    def _made(self, entry: EntryUnderTest, make: Maker) -> EntryAudit:
         blob = blob_of(entry)
         audit = make(blob, self.outcomes)
         require_content(entry)

@@ -125,13 +125,7 @@ class BlobUnderTest:
         self._require(IndexType.IDX1)
         plain = self.plain
         with self._reading():
-            try:
-                blob = idx1.read_blob(BytesSource(plain), 0, len(plain))
-                if blob.end != len(plain):
-                    raise Malformed(f"the IDX1 blob takes {blob.end} of {len(plain)} bytes", rule="DIR-048")
-                return idx1.exact_values(blob.payload)
-            except Malformed as error:
-                raise Malformed(error.reason, rule="DIR-048") from None
+            return _idx1_values(plain)
 
     def _require(self, *kinds: IndexType) -> None:
         if self.entry.head.type not in kinds:
@@ -249,6 +243,18 @@ class BlobUnderTest:
                     error.offset, error.length = place.start, len(data)
                     raise
         return self._values[place]
+
+
+def _idx1_values(plain: bytes) -> list[str]:
+    """The values of an IDX1 blob that is all of some bytes. Raises DIR-048."""
+    try:
+        blob = idx1.read_blob(BytesSource(plain), 0, len(plain))
+        values = idx1.exact_values(blob.payload)
+    except Malformed as error:
+        raise Malformed(error.reason, rule="DIR-048") from None
+    if blob.end != len(plain):
+        raise Malformed(f"the IDX1 blob takes {blob.end} of {len(plain)} bytes", rule="DIR-048")
+    return values
 
 
 def blob_of(entry: EntryUnderTest) -> BlobUnderTest:

@@ -77,7 +77,9 @@ def doubles(order: Order, values: Any) -> NDArray[np.float64]:
     if order in (Order.HALF, Order.HALF_TOTAL):
         return np.asarray(buffer_view(values), np.float64)
     if order is Order.DECIMAL and not pa.types.is_integer(values.type):
-        return np.array([float(int.from_bytes(raw, "big", signed=True)) for raw in raws_of(values)], np.float64)
+        return np.array(
+            [float(int.from_bytes(raw, "big", signed=True)) for raw in raws_of(values)], np.float64
+        )
     numbers = values.to_numpy(zero_copy_only=False)
     if order is Order.UNSIGNED:
         numbers = numbers.view(f"u{numbers.dtype.itemsize}")

@@ -62,14 +62,14 @@ class SetAudit(EntryAudit):
         for number in range(len(blob.sets)):
             _ = blob.values_of_part(number)  # raises what is wrong with them
 
-    def take(self, values: ChunkValues, column: int) -> list[_Taken]:
+    def take(self, values: ChunkValues, _column: int, /) -> list[_Taken]:
         """The distinct values of each part."""
         rows = self.row_starts(values.chunk.row_group)
         starts = value_starts(values, rows).tolist()
         taken: list[_Taken] = []
         for place in range(len(rows) - 1):
             part = values.values.slice(starts[place], starts[place + 1] - starts[place])
-            distinct = values.distinct() if len(rows) == 2 else pc.unique(by_bits(part))  # noqa: PLR2004 - one part
+            distinct = values.distinct() if len(rows) == 2 else pc.unique(by_bits(part))
             found, has_nan = self._without_nan(values, distinct)
             taken.append(_Taken(found, len(part) < rows[place + 1] - rows[place], has_nan))
         return taken
@@ -85,11 +85,11 @@ class SetAudit(EntryAudit):
         bits = by_bits(array)
         return (bits.filter(pa.array(~nan)), True) if nan.any() else (bits, False)
 
-    def empty(self, column: int) -> list[_Taken]:
+    def empty(self) -> list[_Taken]:
         """No values."""
         return [_Taken(None, has_null=False, has_nan=False)]
 
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any]) -> None:
+    def add(self, _row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
         """Compare what a row group holds with what is listed."""
         for number, found in zip(parts, taken[0], strict=False):
             self._add(self._found.setdefault(number, _Found()), number, found)
@@ -130,13 +130,21 @@ class SetAudit(EntryAudit):
                 self.note(
                     FLAGGED,
                     number,
-                    self._flags(number, f"{self.name_of(number)} holds {what}, and its set has no flag {flag.name}", f"the flag {flag.name}"),
+                    self._flags(
+                        number,
+                        f"{self.name_of(number)} holds {what}, and its set has no flag {flag.name}",
+                        f"the flag {flag.name}",
+                    ),
                 )
             if not is_there and head.flags & flag:
                 self.note(
                     OCCURS,
                     number,
-                    self._flags(number, f"{self.name_of(number)} holds no {what[2:]}, and its set has the flag {flag.name}", f"no flag {flag.name}"),
+                    self._flags(
+                        number,
+                        f"{self.name_of(number)} holds no {what[2:]}, and its set has the flag {flag.name}",
+                        f"no flag {flag.name}",
+                    ),
                 )
         raws = self.blob.values_of_part(number)
         seen = np.zeros(len(raws), np.bool_) if found.seen is None else found.seen

@@ -8,6 +8,7 @@ They are read by Apache DataSketches, which the extra ``sketches`` installs; wit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ POINTS = 100
 
 def _library() -> Any:
     try:
-        import datasketches  # noqa: PLC0415 - an extra
+        import datasketches  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra, without types
     except ImportError:
         raise NotChecked(
             "sketches are compared with the values by the package datasketches: pip install 'pqassay[sketches]'",
@@ -58,25 +59,25 @@ class _SketchAudit(EntryAudit):
         self._order = self.entry.order
         self._found: dict[int, list[Any]] = {}
 
-    def take(self, values: ChunkValues, column: int) -> list[Any]:
+    def take(self, values: ChunkValues, _column: int, /) -> list[Any]:
         """What was given to the sketch of each part."""
         rows = self.row_starts(values.chunk.row_group)
         starts = value_starts(values, rows).tolist()
         taken: list[Any] = []
-        for first, last in zip(starts, starts[1:], strict=False):
+        for first, last in pairwise(starts):
             array = one_array(values.values.slice(first, last - first))
             nan = are_nan(self._order, array)
-            taken.append(self._taken(array.filter(pa.array(~nan)) if nan.any() else array))
+            taken.append(self._items(array.filter(pa.array(~nan)) if nan.any() else array))
         return taken
 
-    def _taken(self, array: Any) -> Any:
+    def _items(self, array: Any) -> Any:
         raise NotImplementedError
 
-    def empty(self, column: int) -> list[Any]:
+    def empty(self) -> list[Any]:
         """No values."""
         return []
 
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any]) -> None:
+    def add(self, _row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
         """Keep what a row group holds until its part is whole."""
         for number, found in zip(parts, taken[0], strict=False):
             self._found.setdefault(number, []).append(found)
@@ -87,7 +88,9 @@ class _SketchAudit(EntryAudit):
             return kind.deserialize(self.blob.sketches[number])
         except (ValueError, RuntimeError, MemoryError, IndexError) as error:
             said = " ".join(str(error).split())
-            raise NotChecked(f"datasketches refuses the sketch of {self.name_of(number)}: {said}", "file") from None
+            raise NotChecked(
+                f"datasketches refuses the sketch of {self.name_of(number)}: {said}", "file"
+            ) from None
 
     def _violation(self, number: int, said: str, expected: str, actual: str) -> Violation:
         return self.entry.blob_spot(f"sketches[{number}]").violation(said, expected, actual)
@@ -98,18 +101,20 @@ class HllAudit(_SketchAudit):
 
     rules = (ESTIMATE,)
 
-    def _taken(self, array: Any) -> NDArray[np.uint64]:
+    def _items(self, array: Any) -> NDArray[np.uint64]:
         """The hashes of the distinct items."""
         if self._order in FLOATING:
             array = pa.array(doubles(self._order, array) + 0.0)  # both zeros are one item
         bits = pc.unique(by_bits(array))
         if is_text(self.entry.leaves[-1]):
-            bits = bits.filter(pc.greater(pc.binary_length(bits), 0))  # libraries pass over an empty text
+            bits = bits.filter(
+                pc.not_equal(bits, pa.scalar(b"", bits.type))
+            )  # libraries pass over an empty text
         if pa.types.is_boolean(bits.type):
             bits = bits.cast(pa.uint8())
         return np.unique(hashes_of(bits))
 
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any]) -> None:
+    def add(self, _row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
         """Unite the items of a row group with those of its part."""
         for number, found in zip(parts, taken[0], strict=False):
             before = self._found.get(number)
@@ -140,7 +145,7 @@ class KllAudit(_SketchAudit):
 
     rules = (EXACT, RANKS)
 
-    def _taken(self, array: Any) -> NDArray[np.float64]:
+    def _items(self, array: Any) -> NDArray[np.float64]:
         return doubles(self._order, array)
 
     def judge_part(self, number: int) -> None:

@@ -82,7 +82,7 @@ def _chosen(order: Order, one: bytes | None, other: bytes | None, choose: Any) -
 class SumsAudit(EntryAudit):
     """The zone sums of one entry."""
 
-    rules = (GROUPS, COUNTS, SUM, BOUNDS)
+    rules: tuple[str, ...] = (GROUPS, COUNTS, SUM, BOUNDS)
 
     def __init__(self, blob: BlobUnderTest, outcomes: Outcomes) -> None:
         super().__init__(blob, outcomes)
@@ -96,7 +96,7 @@ class SumsAudit(EntryAudit):
 
     # ----------------------------------------------------------------------------------------------- what is found
 
-    def take(self, values: ChunkValues, column: int) -> _KeyTaken | _MeasureTaken:
+    def take(self, values: ChunkValues, column: int, /) -> _KeyTaken | _MeasureTaken:
         """The key of each row, or the measures."""
         valid = values.valid
         if column < len(self.ordinals) - 1:
@@ -108,10 +108,10 @@ class SumsAudit(EntryAudit):
         nan = are_nan(self._order, measures)
         return _MeasureTaken(valid, nan, measures.filter(pa.array(~nan)) if nan.any() else measures)
 
-    def empty(self, column: int) -> None:
+    def empty(self) -> None:
         """No rows."""
 
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any]) -> None:
+    def add(self, row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
         """Count the rows of a row group, group by group."""
         if taken[-1] is None or not parts:
             return
@@ -123,7 +123,8 @@ class SumsAudit(EntryAudit):
             room = len(key.raws) + 1
             pairs, of_row = np.unique(of_row * room + key.codes, return_inverse=True)
             table = [
-                (table[pair // room][0], (*table[pair // room][1], _raw(key, pair % room))) for pair in pairs.tolist()
+                (table[pair // room][0], (*table[pair // room][1], _raw(key, pair % room)))
+                for pair in pairs.tolist()
             ]
         for (part, key_of_group), stats in zip(table, self._stats(of_row, len(table), measure), strict=True):
             groups = self._found.setdefault(part, {})
@@ -190,7 +191,11 @@ class SumsAudit(EntryAudit):
     def _judge_groups(self, number: int, found: dict[Key, _Stats], said: dict[Key, int]) -> None:
         for words, expected, keys in (
             ("lacks", "a group for each combination that occurs", [key for key in found if key not in said]),
-            ("has too many", "no other groups than those that occur", [key for key in said if key not in found]),
+            (
+                "has too many",
+                "no other groups than those that occur",
+                [key for key in said if key not in found],
+            ),
         ):
             if keys:
                 told = ", ".join(self._told(key) for key in keys[:NAMED]) + ", …" * (len(keys) > NAMED)
@@ -199,7 +204,9 @@ class SumsAudit(EntryAudit):
                 self.note(
                     GROUPS,
                     number,
-                    spot.violation(f"{self.name_of(number)} {words} {count}: {told}", expected, f"{count} {words}"),
+                    spot.violation(
+                        f"{self.name_of(number)} {words} {count}: {told}", expected, f"{count} {words}"
+                    ),
                 )
 
     def _told(self, key: Key) -> str:

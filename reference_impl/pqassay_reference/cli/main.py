@@ -118,6 +118,9 @@ def strip(
         Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is replaced atomically.")
     ],
     idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
+    directory: Annotated[
+        bool, typer.Option("--directory", help="The index directory, with all its indexes.")
+    ] = False,
     bloom_filters: Annotated[
         bool, typer.Option("--bloom-filters", help="The references to bloom filters.")
     ] = False,
@@ -185,6 +188,7 @@ def strip(
         try:
             selection = Selection(
                 idx1=idx1 or everything,
+                directory=directory or everything,
                 bloom_filters=bloom_filters or everything,
                 column_index=column_index or page_index or everything,
                 offset_index=page_index or everything,
@@ -222,6 +226,8 @@ def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator
         parts.append(f"fields of {counted(done.row_groups, 'row group')}")
     if done.column_orders:
         parts.append("the column orders")
+    if done.indexes:
+        parts.append(f"{counted(len(done.indexes), 'index')} of the index directory")
     parts += [f"the key {key}" for key in done.keys]
     if parts:
         yield f"{written}: {'would remove' if dry_run else 'removed'} {', '.join(parts)}"

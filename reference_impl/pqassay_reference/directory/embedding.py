@@ -18,6 +18,7 @@ from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, 
 from pqassay_reference.rewrite.index_directory import (
     Indexes,
     body_blobs,
+    body_places,
     relocated,
     require_room_for_extension,
     stored_indexes,
@@ -283,11 +284,7 @@ def _body_end(file: OpenFile, kept: Sequence[Entry], going: Sequence[Entry]) -> 
     if not ends:
         return end
     needed = [(found.start, found.end) for found in referenced_ranges(file.metadata, file.source)]
-    needed += [
-        (entry.head.offset, entry.head.offset + entry.head.stored_length)
-        for entry in kept
-        if entry.head.placement == Placement.BODY
-    ]
+    needed += body_places(kept)
     needed += _idx1_range(file.metadata, file.source, end)
     while (start := ends.get(end)) is not None and not any(one < end and start < two for one, two in needed):
         end = start

@@ -212,7 +212,11 @@ GOOD = (
     good("sums-of-doubles", "Sums of a column of doubles, for each row group, one with a null and one with NaN", SALES, [Index(SUMS, "price", ROW_GROUP, INLINE)], TIN),
     good("sums-by-text", "Sums of doubles for each metal", WEIGHTS, [Index(SUMS, "metal mass", ROW_GROUP, INLINE)], TIN),
     good("of-same-sizes", "Distinct values, sums and pages of numbers whose order shows in no statistics", SAME_SIZE, [Index(SETS, "lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], LOT),
-    good("twins", "Two columns of the same values, one set in the body and one behind its entry", TWINS, [METAL_SETS, Index(SETS, "copy", ROW_GROUP, INLINE)], TIN),
+    good("twins",
+        "Two columns of the same values, whose sets are the same bytes, in the body",
+        TWINS,
+        [METAL_SETS, Index(SETS, "copy")],
+        TIN),
     # Codecs
     *(good(f"codec-{codec.name.lower().replace('_', '-')}", f"Distinct values, compressed with {codec.name}", SALES, [stored(codec)], TIN) for codec in STORED),
     # Several

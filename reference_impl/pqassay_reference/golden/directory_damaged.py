@@ -8,6 +8,7 @@ from pqassay_reference.golden.directory import (
     HLL_OF_FILE,
     HLL_OF_GROUPS,
     KLL_OF_PRICES,
+    PLAIN_SETS,
 )
 from pqassay_reference.golden.directory_recipes import bad
 from pqassay_reference.golden.recipes import set_to
@@ -70,8 +71,9 @@ BAD = (
     # What ties it to the data
     _footer("body-beyond", "The blob is said to be behind the footer", USELESS, "sets-of-row-groups", _add(f"{HEAD}.offset", 1 << 20), "DIR-012"),
     _footer("extension-beyond", "The blob is said to be behind the end of the extension", USELESS, "sums-of-file", _add(f"{HEAD}.offset", 1 << 20), "DIR-012"),
+    _index("blobs-overlap", "Two entries have the same bytes of the body for their blobs", "Who writes one of them anew damages the other.", "twins", _add(f"{HEAD}.offset", len(PLAIN_SETS)), "DIR-013", "PQF-037"),
     _aside("blob-crc", "The checksum of the entry is not that of its blob", USELESS, SETS, _add(f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
-    _aside("blob-crc-in-the-body", "A byte of the blob in the body changed", USELESS, "sets-of-row-groups", Mutation("add", f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
+    _aside("blob-crc-in-the-body", "The checksum of the entry is not that of its blob, which is in the body", USELESS, "sets-of-row-groups", _add(f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
     _aside("plain-length", "The blob is said to be a byte longer than it is", USELESS, SETS, _add(f"{HEAD}.plain_length", 1), "DIR-015", tier="index"),
     _aside("plain-length-of-zstd", "The blob is said to have a byte more before compression than it has", USELESS, "codec-zstd", _add(f"{HEAD}.plain_length", 1), "DIR-015", tier="index"),
     _aside("codec-of-another", "The blob is said to be compressed with Snappy, and is with Zstandard", USELESS, "codec-zstd", set_to(f"{HEAD}.codec", int(CompressionCodec.SNAPPY)), "DIR-015", tier="index"),
@@ -79,13 +81,13 @@ BAD = (
     _footer("shape", "The entry was made of other data", USELESS, SETS, _add(f"{HEAD}.shape", 1), "DIR-016"),
     _footer("statistics-removed", "A program removed the statistics of a column and left the entry as it was", USELESS, SETS, Mutation("remove", "footer.row_groups[0].columns[0].meta_data.statistics"), "DIR-016"),
     bad("content", "The entry was made of other data of the same sizes and statistics", LOST, SETS, _add(f"{HEAD}.content", 1), "DIR-017", tier="pages", decode="accept"),
-    bad("rows-reordered", "A program wrote numbers without compression in another order and kept the key", "An index of pages leads to the wrong rows.", "of-same-sizes", set_to("row_groups[0].columns[0].pages[0].body", b"".join(lot.to_bytes(8, "little") for lot in (7, 8, 9, 10))), "DIR-017", "DIR-017", tier="pages", decode="accept"),
+    bad("rows-reordered", "A program wrote numbers without compression in another order and kept the key", "An index of pages leads to the wrong rows.", "of-same-sizes", set_to("row_groups[0].columns[0].pages[0].body", b"".join(lot.to_bytes(8, "little") for lot in (7, 8, 9, 10))), "DIR-017", tier="pages", decode="accept"),
     _footer("pages-without-index", "An entry is said to describe pages of a column that has no offset index", USELESS, "zeros-and-nan", set_to(f"{HEAD}.granularity", int(Granularity.PAGE)), "DIR-018"),
     _footer("pages-of-two-columns", "An entry is said to describe the pages of two columns", USELESS, KEYED, set_to(f"{HEAD}.granularity", int(Granularity.PAGE)), "DIR-018"),
     # Any blob
-    _aside("byte-too-many", "A byte behind the last value of a blob, which no length covers", USELESS, SETS, set_to(f"{BLOB}.heads[1].values_length", 14), "DIR-020", tier="index"),
+    _aside("length-too-short", "The length of the last set is a byte too short, so that nothing covers the last byte of the blob", USELESS, SETS, set_to(f"{BLOB}.heads[1].values_length", 14), "DIR-020", tier="index"),
     _aside("parts-beyond", "A blob counts more parts than it has room for", "A reader that believes it asks for more memory than there is.", SETS, set_to(f"{BLOB}.part_count", (1 << 32) - 1), "DIR-020", tier="index"),
-    _aside("part-missing", "The set of the second row group is missing", "A reader that does not count the parts takes one for another.", SETS, set_to(f"{HEAD}.granularity", int(Granularity.FILE)), "DIR-021", tier="index"),
+    _aside("parts-of-another-granularity", "A blob of two sets, one for each row group, is said to describe the file", "A reader that does not count the parts takes one for another.", SETS, set_to(f"{HEAD}.granularity", int(Granularity.FILE)), "DIR-021", tier="index"),
     _aside("values-not-there", "A set counts three values, and has two", USELESS, SETS, _add(f"{BLOB}.heads[0].value_count", 1), "DIR-022", "DIR-023", tier="index"),
     _index("value-count", "The entry counts a value more than its blob has", NOTHING, SETS, _add(f"{HEAD}.value_count", 1), "DIR-023"),
     # Distinct sets

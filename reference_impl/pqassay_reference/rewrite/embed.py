@@ -35,6 +35,7 @@ from pqassay_reference.columns.column_values import (
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.rewrite.footer_splice import with_key_values
+from pqassay_reference.rewrite.index_directory import body_places, stored_indexes
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import FileSource, replaced_file, temporary_name
 from pqassay_spec.grammar.hexdump import show
@@ -345,7 +346,9 @@ def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
     except FormatError:
         return end, 0, 0  # no index, or a stale or damaged one: what its bytes are, nobody can say
     size = blob.end - blob.start
-    shared = any(r.start < blob.end and blob.start < r.end for r in referenced_ranges(metadata, source))
+    needed = [(found.start, found.end) for found in referenced_ranges(metadata, source)]
+    needed += body_places(stored_indexes(metadata).entries)  # one of them may be this very blob
+    shared = any(start < blob.end and blob.start < stop for start, stop in needed)
     if shared:
         return end, 0, 0
     return (blob.start, size, 0) if blob.end == end and certain else (end, 0, size)

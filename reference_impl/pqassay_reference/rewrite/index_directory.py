@@ -111,15 +111,22 @@ def require_room_for_extension(metadata: FileMetaData) -> None:
 
 def body_blobs(entries: Iterable[Entry], framing: Framing, source: Source) -> list[tuple[int, int]]:
     """The ranges of the body that hold blobs, of those entries whose checksum agrees."""
+    return body_places(entry for entry in entries if is_certain(entry, framing, source))
+
+
+def body_places(entries: Iterable[Entry]) -> list[tuple[int, int]]:
+    """The ranges of the body that entries name, whatever is there."""
     return [
         (entry.head.offset, entry.head.offset + entry.head.stored_length)
         for entry in entries
-        if entry.head.placement == Placement.BODY and is_certain(entry, framing, source)
+        if entry.head.placement == Placement.BODY
     ]
 
 
 def is_certain(entry: Entry, framing: Framing, source: Source) -> bool:
-    """Whether the blob of an entry in the body is where the entry says, with its checksum."""
+    """Whether the blob of an entry is in the body where the entry says, with its checksum."""
+    if entry.head.placement != Placement.BODY:
+        return False
     try:
         stored_blob(entry, source, body_start=framing.body_start, body_end=framing.footer_start, area=None)
     except (Malformed, Unsupported):
@@ -208,6 +215,7 @@ def without_keys(entries: Iterable[Entry], keys: Collection[EntryKey]) -> list[E
 __all__ = [
     "Indexes",
     "body_blobs",
+    "body_places",
     "is_certain",
     "relocated",
     "require_room_for_extension",

@@ -20,8 +20,16 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import INDEX_KEYS
 from pqassay_reference.rewrite.finished_file import FinishedFile, finished_file
 from pqassay_reference.rewrite.footer_splice import Removal, without
+from pqassay_reference.rewrite.index_directory import (
+    body_places,
+    relocated,
+    restamped,
+    stored_indexes,
+    with_indexes,
+)
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
+from pqassay_spec.directory.entries import KEY, Entry
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import referenced_ranges
@@ -55,6 +63,7 @@ class Selection:
 
     Attributes:
         idx1: The keys of an IDX1 index, the companion record's and the drafts' among them.
+        directory: The index directory with all its entries, and its blobs in the footer's extension field.
         bloom_filters: The references to bloom filters.
         column_index: The references to column indexes, which hold the bounds of pages.
         offset_index: The references to offset indexes, which hold the places of pages.  They go with the column
@@ -70,6 +79,7 @@ class Selection:
     """
 
     idx1: bool = False
+    directory: bool = False
     bloom_filters: bool = False
     column_index: bool = False
     offset_index: bool = False
@@ -87,7 +97,7 @@ class Selection:
             raise ValueError("nothing is selected")
         if self.whole_file and (self.columns or self.row_groups):
             raise ValueError(
-                "an IDX1 index, keys and column orders belong to the whole file, not to columns or row groups"
+                "IDX1, the index directory, keys and column orders belong to the whole file, not to columns or row groups"
             )
         if self.of_row_groups and self.columns:
             raise ValueError("sorting columns and hints belong to whole row groups, not to columns")
@@ -95,7 +105,7 @@ class Selection:
     @property
     def whole_file(self) -> bool:
         """True if something is meant that belongs to the file rather than to column chunks."""
-        return self.idx1 or self.column_orders or bool(self.keys)
+        return self.idx1 or self.directory or self.column_orders or bool(self.keys)
 
     @property
     def of_row_groups(self) -> tuple[str, ...]:
@@ -132,6 +142,7 @@ class Stripped:
         encoding_stats: How many chunks lost the counts of their pages.
         row_groups: How many row groups lost fields of their own.
         column_orders: Whether the footer lost the orders of its columns.
+        indexes: Entries that the index directory lost: all of them, or those of pages whose offset index is gone.
     """
 
     path: str
@@ -146,6 +157,7 @@ class Stripped:
     encoding_stats: int = 0
     row_groups: int = 0
     column_orders: bool = False
+    indexes: tuple[Entry, ...] = ()
 
     @property
     def anything(self) -> bool:
@@ -154,6 +166,7 @@ class Stripped:
             (
                 *(self.column_indexes, self.offset_indexes, self.bloom_filters),
                 *(self.statistics, self.encoding_stats, self.row_groups, self.column_orders, self.keys),
+                bool(self.indexes),
             )
         )
 
@@ -189,11 +202,35 @@ def strip_file(
         stripped = replace(stripped, path=file.path)
         before = file.footer
         footer = without(before, removal) if removal else before
+        if selection.directory:
+            gone = stored_indexes(file.metadata)
+            footer = with_indexes(footer, stored_indexes(decode(FileMetaData, footer)[0]), (), None)
+            stripped = replace(stripped, indexes=gone.entries)
+        elif removal:
+            footer, lost = _with_good_entries(file.metadata, footer)
+            stripped = replace(stripped, indexes=lost)
         if stripped.anything:
             stripped = replace(stripped, saved=len(before) - len(footer), dead=_dead(file, footer))
         if not dry_run and (stripped.anything or output is not None):
             file.rewrite(footer, body_end=file.framing.footer_start, output=output)
     return stripped
+
+
+def _with_good_entries(before: FileMetaData, footer: bytes) -> tuple[bytes, tuple[Entry, ...]]:
+    """A footer whose index directory describes the same data by what the footer still says; and the entries that it lost.
+
+    Entries that were good stay good, though the statistics that their shape is made of are gone.  One that describes pages goes
+    with the offset index.
+    """
+    after, _ = decode(FileMetaData, footer)
+    indexes = stored_indexes(after)
+    if not indexes.entries:
+        return footer, ()
+    kept, lost = restamped(before, after)
+    if tuple(kept) == indexes.entries:
+        return footer, ()
+    kept, area = relocated(kept, indexes, ())
+    return with_indexes(footer, indexes, kept, area), tuple(lost)
 
 
 def _require_plaintext(metadata: FileMetaData) -> None:
@@ -233,7 +270,7 @@ def _removal_of_whole_file(
     if selection.column_orders and metadata.column_orders is not None:
         removal["column_orders"] = None
     pairs = metadata.key_value_metadata or []
-    names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ())}
+    names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ()), *([KEY] if selection.directory else ())}
     going: dict[str | int, Removal | None] = {n: None for n, pair in enumerate(pairs) if pair.key in names}
     if going:  # with the last pair goes the list
         removal["key_value_metadata"] = going if len(going) < len(pairs) else None
@@ -333,6 +370,9 @@ def _ranges(metadata: FileMetaData, source: Source, body_end: int) -> Iterator[t
     blob = _blob(metadata.key_value_metadata or [], source, body_end)
     if blob is not None:
         yield blob
+    for start, end in body_places(stored_indexes(metadata).entries):
+        if 0 <= start < end <= body_end:
+            yield start, end
 
 
 def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int, int] | None:

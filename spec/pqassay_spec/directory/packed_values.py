@@ -80,10 +80,10 @@ def join_values(kind: int, values: Iterable[bytes]) -> bytes:
 
 # --8<-- [start:order]
 def sort_keys(order: Order, values: Sequence[bytes]) -> list[Any]:
-    """What Python compares like the order in which a blob has values: decimals of equal value by their bytes.
+    r"""What Python compares like the order in which a blob has values: decimals of equal value by their bytes.
 
     >>> sort_keys(Order.DECIMAL, [bytes.fromhex("ff"), bytes.fromhex("ffff")])
-    [(-1, b'\\xff'), (-1, b'\\xff\\xff')]
+    [(-1, b'\xff'), (-1, b'\xff\xff')]
     """
     found = keys(order, values)
     return list(zip(found, values, strict=True)) if order is Order.DECIMAL else found

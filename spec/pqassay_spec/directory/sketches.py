@@ -76,6 +76,7 @@ class KllPreamble(FlatStruct):
 
 # --8<-- [end:grammar]
 
+
 # --8<-- [start:items]
 def has_quantiles(leaf: SchemaLeaf) -> bool:
     """Whether a KLL sketch can describe a column: one value a row that is a number, a decimal or a time."""

@@ -71,7 +71,9 @@ def members_of(pair: KeyValue) -> Members | None:
     return parsed
 
 
-def find_blobs(directory: Members, footer: FileMetaData, read: Body, body: range) -> Iterator[tuple[int, int, Members]]:
+def find_blobs(
+    directory: Members, footer: FileMetaData, read: Body, body: range
+) -> Iterator[tuple[int, int, Members]]:
     """Fill the blobs of the entries; yield start, end and entry of each that is in the body."""
     area = placement.extension_area(footer) or b""
     for entry in directory["entries"]:
@@ -277,7 +279,9 @@ def built(structure: AnyConstruct, value: Any) -> bytes:
         return value
     if isinstance(structure, FlatGrammar):
         members = cast("Members", value)
-        return b"".join(built(member, members[member.name]) for member in cast("list[Any]", structure.subcons))
+        return b"".join(
+            built(member, members[member.name]) for member in cast("list[Any]", structure.subcons)
+        )
     if isinstance(structure, Array):
         element = cast("AnyConstruct", structure.subcon)
         return b"".join(built(element, one) for one in cast("list[Any]", value))

@@ -94,7 +94,9 @@ def _of_structure(path: str, structure: Any, value: Any) -> Iterator[Mutation]:
         structure = structure.subcon
     if isinstance(value, dict):
         for member in structure.subcons:
-            yield from _of_structure(f"{path}.{member.name}", member, cast("dict[str, Any]", value)[member.name])
+            yield from _of_structure(
+                f"{path}.{member.name}", member, cast("dict[str, Any]", value)[member.name]
+            )
     elif isinstance(value, list):
         for index, element in enumerate(cast("list[Any]", value)):
             yield from of_element(path, index)

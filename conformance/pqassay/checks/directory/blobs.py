@@ -41,9 +41,7 @@ def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
     for given in entry.file.ranges:
         yield f"the {given}", given.start, given.end
     part = entry.file.part(IndexDirectory)
-    if (blob := part.idx1_stretch) is not None and (
-        entry.head.type != IndexType.IDX1 or blob != entry.span
-    ):
+    if (blob := part.idx1_stretch) is not None and (entry.head.type != IndexType.IDX1 or blob != entry.span):
         yield f"the IDX1 blob [{blob[0]}, {blob[1]})", *blob
     for stretch in part.stretches:
         if stretch.entry is entry:
@@ -133,6 +131,8 @@ def idx1_is_as_its_format_says(entry: EntryUnderTest) -> Iterator[Violation]:
     for name, member in wanted.items():
         number = getattr(entry.head, name)
         if number != member:
-            yield entry.violation(name, f"the {name} of an IDX1 blob is {member.name}", str(member.value), str(number))
+            yield entry.violation(
+                name, f"the {name} of an IDX1 blob is {member.name}", str(member.value), str(number)
+            )
             return
     _ = blob_of(entry).texts

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pqassay.checks import rule
+from pqassay.checks.directory.commands import mending
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import Broken, FileUnderTest
 from pqassay.under_test.index_directory import DirectoryUnderTest, EntryUnderTest, IndexDirectory
@@ -24,7 +25,8 @@ def _entries(file: FileUnderTest) -> Sequence[EntryUnderTest]:
 
 
 def _of_entry(violation: Violation, entry: EntryUnderTest) -> Violation:
-    return violation if violation.column is not None else replace(violation, column=entry.column)
+    column = entry.column if violation.column is None else violation.column
+    return replace(violation, column=column, remedy=violation.remedy or mending(entry))
 
 
 DIRECTORY: Subject[DirectoryUnderTest] = Subject(
@@ -155,7 +157,9 @@ def columns_can_be_described(entry: EntryUnderTest) -> Iterator[Violation]:
     """A reader passes over an entry whose values it cannot place in rows, or not in an order."""
     _ = entry.is_fresh
     for said in entry.wrong_columns():
-        yield entry.violation("column_count", said, f"columns that {entry.kind} can describe", entry.entry.names)
+        yield entry.violation(
+            "column_count", said, f"columns that {entry.kind} can describe", entry.entry.names
+        )
 
 
 @rule("DIR-012", of=ENTRY)

@@ -54,7 +54,9 @@ def values_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     for number in range(len(blob.sets)):
         if (found := _disorder(blob, number, entry.order)) is not None:
             said, expected, actual = found
-            yield entry.blob_spot(f"values[{number}]", blob.sets[number].start, _length(blob, number)).violation(
+            yield entry.blob_spot(
+                f"values[{number}]", blob.sets[number].start, _length(blob, number)
+            ).violation(
                 f"{entry}: in part {number} {said}",
                 expected,
                 actual,
@@ -84,5 +86,9 @@ def _disorder(blob: BlobUnderTest, number: int, order: Order) -> tuple[str, str,
     for place in range(1, len(keys)):
         if not keys[place - 1] < keys[place]:
             before, after = shown(order, values[place - 1]), shown(order, values[place])
-            return f"{after} follows {before}", f"each value once, after the lesser ones", f"{before}, {after}"
+            return (
+                f"{after} follows {before}",
+                "each value once, after the lesser ones",
+                f"{before}, {after}",
+            )
     return None

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pqassay.checks.by_values import by_audit
+from pqassay.checks.directory.commands import mending
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
+from pqassay.under_test.violation import Violation
 from pqassay.values.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import IndexType
 
 if TYPE_CHECKING:
-    from pqassay.values.directory_audit import DirectoryFamily
+    from pqassay.values.directory_audit import DirectoryFamily, Maker
     from pqassay.values.outcomes import Outcome
 
 RULES: dict[int, tuple[str, ...]] = {
@@ -40,13 +43,13 @@ class DescribedValues:
         from pqassay.values.directory_sketches import HllAudit, KllAudit  # noqa: PLC0415 - likewise
         from pqassay.values.directory_sums import SumsAudit  # noqa: PLC0415 - likewise
 
-        makers = {
+        makers: dict[int, Maker] = {
             IndexType.DISTINCT_SET: SetAudit,
             IndexType.ZONE_SUMS: SumsAudit,
             IndexType.HLL: HllAudit,
             IndexType.KLL: KllAudit,
         }
-        self._family = DirectoryFamily(self.file, {**makers}, RULES)
+        self._family = DirectoryFamily(self.file, makers, RULES)
         return self._family
 
     @Remembered
@@ -76,7 +79,15 @@ def _described(file: FileUnderTest) -> list[DescribedValues]:
     return [file.part(DescribedValues)] if directory.entries else []
 
 
-DESCRIBED: Subject[DescribedValues] = Subject("described values", _described)
+def _of_entry(violation: Violation, described: DescribedValues) -> Violation:
+    """With the command that mends the entry whose field the violation names."""
+    for entry in described.file.part(IndexDirectory).entries:
+        if str(violation.field).startswith(f"{entry.root}."):
+            return replace(violation, remedy=mending(entry))
+    return violation
+
+
+DESCRIBED: Subject[DescribedValues] = Subject("described values", _described, _of_entry)
 """The values that a directory describes, compared with what it says of them."""
 
 

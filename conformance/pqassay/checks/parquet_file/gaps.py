@@ -71,7 +71,9 @@ def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tup
     left_over = [
         left
         for start, end in gaps
-        for left in holes(((max(first, start), last) for first, last in blobs if first < end and last > start), start, end)
+        for left in holes(
+            ((max(first, start), last) for first, last in blobs if first < end and last > start), start, end
+        )
     ]
     if left_over and (problem := directory.misplaced):
         raise Broken(problem)

@@ -1,0 +1,57 @@
+"""The commands that mend an index of a directory: made anew, refreshed, or dropped."""
+
+from __future__ import annotations
+
+from pqassay.checks.commands import index_command
+from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.index_directory import EntryUnderTest
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+
+
+def mending(entry: EntryUnderTest) -> str:
+    """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it anew."""
+    try:
+        if entry.stale:
+            return index_command(entry.file, "refresh")
+        if next(entry.wrong_columns(), "") or entry.pages_problem():
+            return dropping(entry)
+    except (FormatError, NotApplicable, NotChecked):
+        return index_command(entry.file, "drop", "--stale")
+    return _making(entry)
+
+
+def dropping(entry: EntryUnderTest) -> str:
+    """The command that drops an entry, and others of its type about the same columns."""
+    columns = _columns(entry)
+    if columns is None:
+        return ""
+    return index_command(entry.file, "drop", "--type", _type(entry), "--columns", columns)
+
+
+def _making(entry: EntryUnderTest) -> str:
+    """The command that makes an entry anew, in the place of the one with the same key."""
+    columns, head = _columns(entry), entry.head
+    if columns is None or any(entry.strange_codes()):
+        return ""
+    options = ["--type", _type(entry), "--columns", columns]
+    if head.type != IndexType.IDX1:
+        options += ["--granularity", _dashed(Granularity(head.granularity).name)]
+        if head.placement != Placement.BODY:
+            options += ["--placement", _dashed(Placement(head.placement).name)]
+    return index_command(entry.file, "add", *options)
+
+
+def _columns(entry: EntryUnderTest) -> str | None:
+    """The columns as commands take them; ``None`` where a name has a dot or a comma, so that they cannot be given so."""
+    if any(mark in name for path in entry.entry.columns for name in path for mark in ".,"):
+        return None
+    return ",".join(".".join(path) for path in entry.entry.columns) or None
+
+
+def _type(entry: EntryUnderTest) -> str:
+    return _dashed(IndexType(entry.head.type).name)
+
+
+def _dashed(name: str) -> str:
+    return name.lower().replace("_", "-")
