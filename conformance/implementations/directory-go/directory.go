@@ -87,7 +87,7 @@ func readDirectory(value string) []entry {
 	if strings.ContainsAny(value, "\r\n") { // which the decoder would pass over
 		return nil
 	}
-	content, err := base64.StdEncoding.Strict().DecodeString(value)
+	content, err := base64.StdEncoding.DecodeString(value)
 	if err != nil || len(content) < headerSize+checksumSize {
 		return nil
 	}
@@ -109,9 +109,11 @@ func readDirectory(value string) []entry {
 		if rest.failed {
 			return nil
 		}
-		if one, ok := readEntry(framed); ok {
-			found = append(found, one)
+		one, ok := readEntry(framed)
+		if !ok {
+			return nil
 		}
+		found = append(found, one)
 	}
 	if len(rest.left) > 0 {
 		return nil
@@ -152,7 +154,7 @@ func readEntry(framed []byte) (entry, bool) {
 // use returns the parts of an entry in the form of the protocol, or false if it has to be left aside.
 func (e entry) use(f *file) ([]any, bool) {
 	kind, ok := kinds[e.head.Type]
-	if !ok || e.head.TypeVersion != kind.version || !e.isPlaced() {
+	if !ok || e.head.TypeVersion != kind.version || !e.isPlaced() || (kind.placed != nil && !kind.placed(e.head)) {
 		return nil, false
 	}
 	leaves, fresh := e.described(f)

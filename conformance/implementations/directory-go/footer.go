@@ -150,10 +150,13 @@ func (g rowGroup) chunk(of leaf) (columnChunk, bool) {
 	return g.Columns[of.index], true
 }
 
-// pages is the number of data pages of a column, if every chunk has an offset index that can be read.
+// pages is the number of data pages of a column, if every chunk that has some has an offset index that can be read.
 func (f *file) pages(of leaf) (uint64, bool) {
 	var count uint64
 	for _, group := range f.footer.RowGroups {
+		if group.NumRows == 0 {
+			continue
+		}
 		chunk, ok := group.chunk(of)
 		if !ok || !chunk.OffsetIndexOffset.Valid || !chunk.OffsetIndexLength.Valid {
 			return 0, false

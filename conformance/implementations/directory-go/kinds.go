@@ -8,12 +8,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"pqassay/protocol"
 )
 
 // A kind is a type of index.
 type kind struct {
 	version uint8
+
+	// placed says whether a blob of this type can be there; nil if it can be anywhere.
+	placed func(head entryHead) bool
 
 	// describes says whether an index of this type can be about these columns.
 	describes func(leaves []leaf) bool
@@ -25,11 +30,16 @@ type kind struct {
 var typeNames = []string{"IDX1", "DISTINCT_SET", "ZONE_SUMS", "HLL", "KLL"}
 
 var kinds = map[uint16]kind{
-	0: {1, isOneText, readIDX1},
-	1: {1, isOneOrdered, readSets},
-	2: {1, haveSums, readSums},
-	3: {1, isOneOrdered, readSketches},
-	4: {1, isOneNumber, readSketches},
+	0: {1, isInTheBody, isOneText, readIDX1},
+	1: {1, nil, isOneOrdered, readSets},
+	2: {1, nil, haveSums, readSums},
+	3: {1, nil, isOneOrdered, readSketches},
+	4: {1, nil, isOneNumber, readSketches},
+}
+
+// isInTheBody is for IDX1, whose readers may know of no directory.
+func isInTheBody(head entryHead) bool {
+	return head.Granularity == granularityFile && head.Placement == placementBody && format.CompressionCodec(head.Codec) == format.Uncompressed
 }
 
 func isOneText(leaves []leaf) bool {
@@ -245,11 +255,11 @@ func readSketches(blob []byte, _ []leaf, count uint64) ([]any, bool) {
 
 const idx1Magic = "IDX1"
 
-func readIDX1(blob []byte, _ []leaf, count uint64) ([]any, bool) {
+func readIDX1(blob []byte, _ []leaf, _ uint64) ([]any, bool) {
 	rest := &cursor{left: blob}
 	magic := rest.bytes(uint64(len(idx1Magic)))
 	payload := rest.bytes(rest.u64())
-	if rest.failed || len(rest.left) > 0 || string(magic) != idx1Magic || !utf8.Valid(payload) || count != 1 {
+	if rest.failed || len(rest.left) > 0 || string(magic) != idx1Magic || !utf8.Valid(payload) {
 		return nil, false
 	}
 	values := []any{}

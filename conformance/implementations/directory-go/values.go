@@ -107,6 +107,9 @@ func writtenValues(of leaf, plain []byte, count uint64) ([]any, bool) {
 		if uint64(len(plain)) != (count+7)/8 {
 			return nil, false
 		}
+		if count%8 != 0 && plain[count/8]>>(count%8) != 0 { // behind the last one
+			return nil, false
+		}
 		bits := make([]any, count)
 		for i := range bits {
 			bits[i] = plain[i/8]>>(i%8)&1 == 1
