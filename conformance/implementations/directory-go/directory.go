@@ -153,23 +153,27 @@ func readEntry(framed []byte) (entry, bool) {
 
 // use returns the parts of an entry in the form of the protocol, or false if it has to be left aside.
 func (e entry) use(f *file) ([]any, bool) {
+	blob, leaves, count, ok := e.open(f)
+	if !ok {
+		return nil, false
+	}
+	return kinds[e.head.Type].read(blob, leaves, count)
+}
+
+// open returns the blob of an entry, its columns and how many parts the blob must have, or false if it has to be left aside.
+func (e entry) open(f *file) (blob []byte, leaves []leaf, count uint64, ok bool) {
 	kind, ok := kinds[e.head.Type]
 	if !ok || e.head.TypeVersion != kind.version || !e.isPlaced() || (kind.placed != nil && !kind.placed(e.head)) {
-		return nil, false
+		return nil, nil, 0, false
 	}
-	leaves, fresh := e.described(f)
-	if !fresh || !kind.describes(leaves) {
-		return nil, false
+	if leaves, ok = e.described(f); !ok || !kind.describes(leaves) {
+		return nil, nil, 0, false
 	}
-	count, ok := e.partCount(f, leaves)
-	if !ok {
-		return nil, false
+	if count, ok = e.partCount(f, leaves); !ok {
+		return nil, nil, 0, false
 	}
-	blob, ok := e.blob(f)
-	if !ok {
-		return nil, false
-	}
-	return kind.read(blob, leaves, count)
+	blob, ok = e.blob(f)
+	return blob, leaves, count, ok
 }
 
 // partCount is the number of things that the granularity names; false if that is not known, or not said.

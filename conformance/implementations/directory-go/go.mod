@@ -10,6 +10,14 @@ require (
 	pqassay/protocol v0.0.0
 )
 
-require github.com/parquet-go/bitpack v1.0.0 // indirect
+require (
+	github.com/andybalholm/brotli v1.1.1 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
+	golang.org/x/sys v0.38.0 // indirect
+	google.golang.org/protobuf v1.34.2 // indirect
+)
 
 replace pqassay/protocol => ../skeletons/go/protocol

@@ -29,12 +29,14 @@ type kind struct {
 
 var typeNames = []string{"IDX1", "DISTINCT_SET", "ZONE_SUMS", "HLL", "KLL"}
 
+const typeDistinctSet = 1
+
 var kinds = map[uint16]kind{
-	0: {1, isInTheBody, isOneText, readIDX1},
-	1: {1, nil, isOneOrdered, readSets},
-	2: {1, nil, haveSums, readSums},
-	3: {1, nil, isOneOrdered, readSketches},
-	4: {1, nil, isOneNumber, readSketches},
+	0:               {1, isInTheBody, isOneText, readIDX1},
+	typeDistinctSet: {1, nil, isOneOrdered, readSets},
+	2:               {1, nil, haveSums, readSums},
+	3:               {1, nil, isOneOrdered, readSketches},
+	4:               {1, nil, isOneNumber, readSketches},
 }
 
 // isInTheBody is for IDX1, whose readers may know of no directory.
@@ -76,27 +78,49 @@ type setHead struct {
 
 const setHeadSize = 16
 
+// A set is a part of a distinct set.
+type set struct {
+	flags  uint32
+	values []protocol.Value
+}
+
 func readSets(blob []byte, leaves []leaf, count uint64) ([]any, bool) {
+	sets, ok := parseSets(blob, leaves[0], count)
+	if !ok {
+		return nil, false
+	}
+	parts := make([]any, count)
+	for i, one := range sets {
+		values, ok := writtenAll(one.values)
+		if !ok {
+			return nil, false
+		}
+		parts[i] = map[string]any{
+			"complete": one.flags&setComplete != 0,
+			"nulls":    one.flags&setNulls != 0,
+			"nan":      one.flags&setNaN != 0,
+			"values":   values,
+		}
+	}
+	return parts, true
+}
+
+func parseSets(blob []byte, of leaf, count uint64) ([]set, bool) {
 	rest := &cursor{left: blob}
 	if uint64(rest.u32()) != count || !rest.has(count, setHeadSize) {
 		return nil, false
 	}
 	heads := make([]setHead, count)
 	rest.into(heads)
-	parts := make([]any, count)
+	sets := make([]set, count)
 	for i, head := range heads {
-		values, ok := writtenValues(leaves[0], rest.bytes(head.ValuesLength), uint64(head.ValueCount))
+		values, ok := of.values(rest.bytes(head.ValuesLength), uint64(head.ValueCount))
 		if !ok {
 			return nil, false
 		}
-		parts[i] = map[string]any{
-			"complete": head.Flags&setComplete != 0,
-			"nulls":    head.Flags&setNulls != 0,
-			"nan":      head.Flags&setNaN != 0,
-			"values":   values,
-		}
+		sets[i] = set{head.Flags, values}
 	}
-	return parts, !rest.failed && len(rest.left) == 0
+	return sets, !rest.failed && len(rest.left) == 0
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

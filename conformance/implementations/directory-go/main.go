@@ -2,7 +2,7 @@
 //
 // What lives here: the questions of the protocol. The other files follow the sections of the chapter: footer.go is what a
 // directory needs of Parquet, directory.go the key and the entries, identity.go the shape, blob.go the places and codecs,
-// kinds.go what blobs say, values.go their values.
+// kinds.go what blobs say, values.go their values, excluding.go what distinct sets exclude, rows.go the rows that are read.
 package main
 
 import (
@@ -25,16 +25,11 @@ func (driver) Hello() protocol.Hello {
 		Name:    "index directory in Go",
 		Version: version,
 		Capabilities: []string{
-			"parquet", "dir.decode", "type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp",
+			"parquet", "dir.scan", "dir.decode", "type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp",
 			"type.timestamp-nanos", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json", "type.bson", "nested",
 			"codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw",
 		},
 	}
-}
-
-// Read is asked of drivers that declare it, and rows are another library's business.
-func (driver) Read(string, []string) ([][]protocol.Value, error) {
-	return nil, protocol.Unsupported("rows")
 }
 
 // Decode shows the entries that a reader may use. Whatever keeps it from using one, that one is left out; only a footer

@@ -100,17 +100,37 @@ func (l leaf) sumKind() uint8 {
 }
 
 // writtenValues are so many values in the PLAIN encoding of a column, in the form of the protocol; false if the bytes hold more
-// or fewer.
+// or fewer, or a text that is not UTF-8, which has no such form.
 func writtenValues(of leaf, plain []byte, count uint64) ([]any, bool) {
+	values, ok := of.values(plain, count)
+	if !ok {
+		return nil, false
+	}
+	return writtenAll(values)
+}
+
+func writtenAll(values []protocol.Value) ([]any, bool) {
+	all := make([]any, len(values))
+	for i, value := range values {
+		var err error
+		if all[i], err = protocol.Write(value); err != nil {
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+// values are so many values in the PLAIN encoding of a column; false if the bytes hold more or fewer.
+func (l leaf) values(plain []byte, count uint64) ([]protocol.Value, bool) {
 	rest := &cursor{left: plain}
-	if of.element.Type.V == format.Boolean {
+	if l.element.Type.V == format.Boolean {
 		if uint64(len(plain)) != (count+7)/8 {
 			return nil, false
 		}
 		if count%8 != 0 && plain[count/8]>>(count%8) != 0 { // behind the last one
 			return nil, false
 		}
-		bits := make([]any, count)
+		bits := make([]protocol.Value, count)
 		for i := range bits {
 			bits[i] = plain[i/8]>>(i%8)&1 == 1
 		}
@@ -119,17 +139,11 @@ func writtenValues(of leaf, plain []byte, count uint64) ([]any, bool) {
 	if count > uint64(len(plain)) { // each takes a byte or more
 		return nil, false
 	}
-	values := make([]any, count)
+	values := make([]protocol.Value, count)
 	for i := range values {
-		value := of.take(rest)
-		if rest.failed {
+		if values[i] = l.take(rest); rest.failed {
 			return nil, false
 		}
-		json, err := protocol.Write(value)
-		if err != nil { // a text that is not UTF-8
-			return nil, false
-		}
-		values[i] = json
 	}
 	return values, len(rest.left) == 0
 }
