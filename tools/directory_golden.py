@@ -138,7 +138,7 @@ KLL_BY_JAVA = bytes.fromhex(
 """What the program of `STEPS` printed; a KLL sketch drops values at random, so that another run gives another one."""
 
 STEPS = [
-    "var sketch = new HllSketch(12, TgtHllType.HLL_8); // one for each row group, of the metals \"tin\", \"lead\", \"tin\" and \"zinc\", \"tin\"",
+    'var sketch = new HllSketch(12, TgtHllType.HLL_8); // one for each row group: "tin", "lead", "tin" and "zinc", "tin"',
     "sketch.update(metal); sketch.toCompactByteArray()",
     "var prices = KllDoublesSketch.newHeapInstance(200); // 0.5, -0.0, 2.0, 1e16",
     "var numbers = KllDoublesSketch.newHeapInstance(8); for (int row = 0; row < 100; row++) numbers.update((row * 37) % 100); numbers.toByteArray()",

@@ -209,6 +209,48 @@ def _lint_parquet_file(request: Request, _: str) -> Answer:
     return {"answer": "accept"}
 
 
+def _decode_directory(request: Request, _: str) -> Answer:
+    from pqassay_reference.directory.stated_values import index_directory
+    from pqassay_spec.base.sources import FileSource
+
+    with FileSource(request["file"]) as source:
+        return {"answer": "accept", "value": index_directory(source)}
+
+
+def _lint_directory(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint.directory import lint_file
+
+    lint_file(request["file"])
+    return {"answer": "accept"}
+
+
+def _encode_directory(request: Request, _: str) -> Answer:
+    """Write the rows, and then the indexes that are wished for."""
+    import pyarrow.parquet as pq
+
+    from pqassay_reference.columns.rows import table_of
+    from pqassay_reference.directory.embedding import add_indexes
+    from pqassay_reference.directory.making import Request as Wanted
+    from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+
+    wishes: dict[str, Any] = request.get("wishes") or {}
+    others = [name for name, wish in wishes.items() if wish is not None and name != "indexes"]
+    if others:
+        raise NotSupportedError(f"{others[0]} is not supported")
+    wanted = [
+        Wanted(
+            IndexType[wish["type"]],
+            tuple(tuple(path) for path in wish["columns"]),
+            Granularity[wish["granularity"]],
+            Placement[wish.get("placement") or Placement.BODY.name],
+        )
+        for wish in wishes.get("indexes") or ()
+    ]
+    pq.write_table(table_of(request["rows"]), request["output"], write_page_index=True)
+    add_indexes(request["output"], wanted)
+    return {"answer": "accept"}
+
+
 def _pm(name: str) -> Callable[[Request, str], Answer]:
     """An operation of `pqassay_reference.cli.driver_pm`."""
 
@@ -254,6 +296,10 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "blm.decode": _decode_structure,
     "blm.lint": _lint_parquet_file,
     "blm.scan": _scan,
+    "dir.decode": _decode_directory,
+    "dir.lint": _lint_directory,
+    "dir.encode": _encode_directory,
+    "dir.scan": _scan,
     **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "scan", "snapshot", "prune", "plan")},
 }
 """The operations by capability: family and name."""

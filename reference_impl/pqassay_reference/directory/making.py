@@ -25,6 +25,7 @@ from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Entry, EntryHead, EntryKey, Path
 from pqassay_spec.directory.identity import shape_of
+from pqassay_spec.directory.sketches import has_quantiles
 from pqassay_spec.directory.zone_sums import is_key
 from pqassay_spec.parquet.thrift import CompressionCodec
 
@@ -101,7 +102,7 @@ def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> Mad
         Undecodable: Its pages cannot be decoded.
     """
     columns = find_columns(file.metadata, request.columns)
-    _require_fit(request, columns)
+    require_fit(request, columns)
     data = DescribedData(file, columns, request.granularity)
     blob = _blob(data, request)
     return index_of(data, request, blob, compressed(blob.data, request.codec), writer=writer)
@@ -151,7 +152,7 @@ def _blob(data: DescribedData, request: Request) -> Blob:
     return sketches(data, request.type, parameter=request.parameter, limit=limit)
 
 
-def _require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
+def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
     """Raise `Refused` where the type, the columns, the granularity and the placement do not go together."""
     name = request.type.name.lower().replace("_", " ")
     if request.type != IndexType.ZONE_SUMS and len(columns) != 1:
@@ -165,6 +166,8 @@ def _require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
             "an index of pages describes one column: the pages of two do not begin at the same rows; "
             "choose --granularity row-group"
         )
+    if request.type == IndexType.KLL and not has_quantiles(columns[0].leaf):
+        raise Refused(f"column {columns[0].leaf.name} holds no numbers, of which KLL sketches quantiles")
     for column in columns[:-1]:
         if not is_key(column.leaf):
             raise Refused(f"column {column.leaf.name} holds floating point numbers, which cannot be keys")

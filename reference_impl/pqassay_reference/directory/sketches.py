@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pqassay_reference.directory.blobs import Blob
 from pqassay_reference.directory.described_data import DescribedColumn, DescribedData
@@ -18,7 +19,7 @@ from pqassay_reference.directory.ordered_values import ColumnValues, Uniques, is
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import Granularity, IndexType
-from pqassay_spec.directory.sketches import build_sketches, has_quantiles, hll_item, kll_item
+from pqassay_spec.directory.sketches import build_sketches, hll_item, kll_item
 from pqassay_spec.parquet.column_order import TOTAL
 
 LG_K = 12
@@ -52,8 +53,6 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
         Refused: The library is not there, the column cannot be sketched, or the blob is too large.
     """
     column = data.columns[0]
-    if kind == IndexType.KLL and not has_quantiles(column.leaf):
-        raise Refused(f"column {column.leaf.name} holds no numbers, of which KLL sketches quantiles")
     new = _maker(kind, parameter)
     give = _give_to_hll if kind == IndexType.HLL else _give_to_kll
     parts: list[Any] = [new()] if data.granularity == Granularity.FILE else []
@@ -94,18 +93,19 @@ def _items(column: DescribedColumn, uniques: Uniques) -> list[int | float | str]
 
 
 def _give_to_kll(sketch: Any, values: ColumnValues, start: int, stop: int) -> None:
+    sketch.update(np.ascontiguousarray(numbers_of(values, start, stop)))
+
+
+def numbers_of(values: ColumnValues, start: int, stop: int) -> NDArray[np.float64]:
+    """The numbers that some rows of a column give to a KLL sketch."""
     codes = values.codes[start:stop][values.valid[start:stop]]
     column = values.column
     if column.order in TOTAL:
-        numbers = values.floats(codes)
-    elif is_bytes(column):
-        distinct = np.array(
-            [kll_item(column.leaf, raw) for raw in values.distinct_bytes.to_pylist()], np.float64
-        )
-        numbers = distinct[codes]
-    else:
-        numbers = codes.astype(np.float64)
-    sketch.update(np.ascontiguousarray(numbers))
+        return values.floats(codes)
+    if is_bytes(column):
+        raws: list[bytes] = values.distinct_bytes.to_pylist()
+        return np.array([kll_item(column.leaf, raw) for raw in raws], np.float64)[codes]
+    return codes.astype(np.float64)
 
 
-__all__ = ["LG_K", "K", "library", "sketches"]
+__all__ = ["LG_K", "K", "library", "numbers_of", "sketches"]

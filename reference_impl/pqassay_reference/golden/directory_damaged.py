@@ -108,7 +108,7 @@ BAD = (
     _index("bounds-swapped", "The smallest measure of a group is greater than the largest", WRONG, SUMS, set_to(f"{BLOB}.minima.values", b"".join(lot.to_bytes(8, "little") for lot in (9, 13))), "DIR-034"),
     _index("bound-missing", "A group with measures has no bounds", WRONG, SUMS, set_to(f"{BLOB}.maxima.values", (9).to_bytes(8, "little")), "DIR-034"),
     bad("key-of-another-name", "The groups have a key that no row has, and lack one", WRONG, KEYED, set_to(f"{BLOB}.keys[0].values", _length("lead") + _length("tin") + _length("tin") + _length("zinn")), "DIR-035", decode="accept"),
-    bad("null-called-nan", "A null of the measure is counted as NaN", "The average of the measure is NaN.", DOUBLES, Mutation("swap", f"{BLOB}.groups[0].null_count", f"{BLOB}.groups[0].nan_count"), "DIR-036", decode="accept"),
+    bad("nan-called-null", "A NaN of the measure is counted as null", "The average of the measure is a number, and should be NaN.", DOUBLES, Mutation("swap", f"{BLOB}.groups[0].null_count", f"{BLOB}.groups[0].nan_count"), "DIR-036", decode="accept"),
     bad("sum-off-by-one", "The sum of a group is one too great", WRONG, SUMS, _add(f"{BLOB}.groups[1].sum_low", 1), "DIR-037", decode="accept"),
     bad("sum-off-by-a-bit", "The last bit of a sum of doubles is wrong, as where one number was added to the next", WRONG, DOUBLES, _add(f"{BLOB}.groups[1].sum_low", 1), "DIR-037", decode="accept"),
     bad("largest-too-large", "The largest measure of a group is greater than those of its rows", WRONG, SUMS, set_to(f"{BLOB}.maxima.values", b"".join(lot.to_bytes(8, "little") for lot in (9, 13))), "DIR-038", decode="accept"),

@@ -1,0 +1,220 @@
+"""Indexes made from data: the fast way gives what the chapter's algorithms and plain Python give."""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pqassay_reference.directory.described_data import OpenFile
+from pqassay_reference.directory.exact_sums import double_sums, integer_sums, wide_integer_sums
+from pqassay_reference.directory.making import MadeIndex, Request, make_index
+from pqassay_reference.errors import Refused
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.directory import zone_sums
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+from pqassay_spec.directory.distinct_set import DistinctSet, SetFlags, build_sets, read_sets
+from pqassay_spec.directory.zone_sums import double_of, double_sum, integer_sum, sums_places
+from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.thrift import Type
+
+ROWS = 3000
+SIZES = [1e-310, 1e300, -1e300, 5e-324, 0.1, -0.0, 1e16, -1e16, 3.25]
+
+
+def _numbers(seed: int) -> list[float | None]:
+    chance = random.Random(seed)
+    return [
+        None if chance.random() < 0.1 else chance.choice([*SIZES, chance.uniform(-1, 1)]) for _ in range(ROWS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    chance = random.Random(4)
+    table = pa.table(
+        {
+            "metal": pa.array([chance.choice(["tin", "lead", "", None]) for _ in range(ROWS)]),
+            "year": pa.array([chance.choice([1958, 1971, None]) for _ in range(ROWS)], pa.int32()),
+            "mass": pa.array(_numbers(5), pa.float64()),
+            "lot": pa.array([chance.randrange(-(1 << 63), 1 << 63) for _ in range(ROWS)], pa.int64()),
+        }
+    )
+    found = tmp_path_factory.mktemp("making") / "data.parquet"
+    pq.write_table(
+        table, found, row_group_size=1000, write_page_index=True, data_page_size=1000, write_batch_size=100
+    )
+    return found
+
+
+def _made(path: Path, kind: IndexType, *columns: str, **options: Any) -> MadeIndex:
+    with FileSource(path) as source:
+        framing = read_framing(source)
+        file = OpenFile(source, framing, read_footer(source, framing)[0])
+        return make_index(file, Request(kind, tuple((name,) for name in columns), **options))
+
+
+def _groups(path: Path, columns: list[str], size: int) -> list[dict[Any, list[Any]]]:
+    """The measures of each combination of keys in each part of so many rows, by plain Python."""
+    rows = pq.read_table(path).select(columns).to_pylist()
+    parts: list[dict[Any, list[Any]]] = []
+    for start in range(0, len(rows), size):
+        part: dict[Any, list[Any]] = defaultdict(list)
+        for row in rows[start : start + size]:
+            *keys, measure = row.values()
+            part[tuple(keys)].append(measure)
+        parts.append(
+            dict(
+                sorted(
+                    part.items(), key=lambda item: [(k is not None, "" if k is None else k) for k in item[0]]
+                )
+            )
+        )
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("granularity", "size"),
+    [(Granularity.FILE, ROWS), (Granularity.ROW_GROUP, 1000)],
+    ids=["file", "row-group"],
+)
+def test_sums_of_doubles_by_two_keys_are_those_of_the_chapters_algorithm(
+    path: Path, granularity: Granularity, size: int
+) -> None:
+    blob = _made(path, IndexType.ZONE_SUMS, "year", "metal", "mass", granularity=granularity).stored
+    places = sums_places(blob)
+    found = [(group.row_count, group.null_count, double_of(group)) for group in places.read_groups(blob)]
+    expected = [
+        (len(group), group.count(None), double_sum(one for one in group if one is not None))
+        for part in _groups(path, ["year", "metal", "mass"], size)
+        for group in part.values()
+    ]
+
+    assert expected == found
+
+
+def test_sums_of_integers_take_more_than_64_bits(path: Path) -> None:
+    blob = _made(path, IndexType.ZONE_SUMS, "lot", granularity=Granularity.FILE).stored
+    (group,) = sums_places(blob).read_groups(blob)
+
+    assert sum(pq.read_table(path)["lot"].to_pylist()) == integer_sum(group)
+
+
+def test_the_blob_of_sums_is_what_the_grammar_builds(path: Path) -> None:
+    blob = _made(path, IndexType.ZONE_SUMS, "metal", "lot").stored
+
+    assert blob == zone_sums.SUMS.build(zone_sums.SUMS.parse(blob))
+
+
+def test_distinct_sets_of_row_groups_are_those_of_plain_python(path: Path) -> None:
+    blob = _made(path, IndexType.DISTINCT_SET, "metal").stored
+    values = pq.read_table(path)["metal"].to_pylist()
+    parts = [set(values[start : start + 1000]) for start in range(0, ROWS, 1000)]
+    expected = [
+        DistinctSet(
+            SetFlags.COMPLETE | (SetFlags.NULLS if None in part else 0),
+            tuple(sorted(value.encode() for value in part if value is not None)),
+        )
+        for part in parts
+    ]
+
+    assert expected == read_sets(Type.BYTE_ARRAY, None, blob)
+    assert blob == build_sets(Type.BYTE_ARRAY, expected)
+
+
+def test_distinct_sets_of_pages_follow_the_offset_index(path: Path) -> None:
+    made = _made(path, IndexType.DISTINCT_SET, "lot", granularity=Granularity.PAGE)
+    parts = read_sets(Type.INT64, None, made.stored)
+    found = [struct.unpack("<q", raw)[0] for part in parts for raw in part.values]
+
+    assert len(parts) == 9
+    assert sorted(pq.read_table(path)["lot"].to_pylist()) == sorted(found)
+
+
+def test_a_set_that_is_cut_is_not_complete(path: Path) -> None:
+    blob = _made(path, IndexType.DISTINCT_SET, "metal", most=1, granularity=Granularity.FILE).stored
+
+    assert [DistinctSet(SetFlags.NULLS, (b"",))] == read_sets(Type.BYTE_ARRAY, None, blob)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_exact_sums_in_groups_are_those_of_plain_python(seed: int) -> None:
+    chance = random.Random(seed)
+    count, width = chance.randrange(1, 5), chance.randrange(1, 17)
+    groups = np.array([chance.randrange(count) for _ in range(200)])
+    doubles = [chance.choice([*SIZES, math.inf, chance.uniform(-9, 9)]) for _ in range(200)]
+    wide = [chance.randrange(-(1 << 8 * width - 1), 1 << 8 * width - 1) for _ in range(200)]
+    rows = np.frombuffer(b"".join(one.to_bytes(width, "big", signed=True) for one in wide), np.uint8)
+    longs = [chance.randrange(1 << 64) for _ in range(200)]
+
+    def split(values: list[Any]) -> list[list[Any]]:
+        return [
+            [one for one, group in zip(values, groups, strict=True) if group == place]
+            for place in range(count)
+        ]
+
+    assert [double_sum(part) for part in split(doubles)] == [
+        one.rounded() for one in double_sums(np.array(doubles), groups, count)
+    ]
+    assert [sum(part) for part in split(wide)] == wide_integer_sums(rows.reshape(200, width), groups, count)
+    assert [sum(part) for part in split(longs)] == integer_sums(np.array(longs, np.uint64), groups, count)
+
+
+def test_sums_that_overflow_say_so_with_their_sign() -> None:
+    assert [math.inf, -math.inf] == [
+        double_sums(np.array([number, number]), None, 1)[0].rounded() for number in (1.7e308, -1.7e308)
+    ]
+    assert (math.inf, -math.inf) == (double_sum([1.7e308] * 2), double_sum([-1.7e308] * 2))
+
+
+@pytest.mark.parametrize(
+    ("request_of", "said"),
+    [
+        (("mass", "lot"), "column mass holds floating point numbers, which cannot be keys"),
+        (("lot", "lot"), "a column is named twice: lot, lot"),
+        (("price",), "the file has no column called price"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(path: Path, request_of: tuple[str, ...], said: str) -> None:
+    with pytest.raises(Refused) as caught:
+        _made(path, IndexType.ZONE_SUMS, *request_of)
+
+    assert said == str(caught.value)
+
+
+def test_an_index_of_text_quantiles_is_refused(path: Path) -> None:
+    with pytest.raises(Refused, match="holds no numbers"):
+        _made(path, IndexType.KLL, "metal")
+
+
+def test_an_index_that_grows_too_large_is_refused(path: Path) -> None:
+    with pytest.raises(Refused, match="takes more than 100 bytes"):
+        _made(path, IndexType.DISTINCT_SET, "lot", max_bytes=100)
+
+
+def test_without_the_library_sketches_say_how_to_get_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "datasketches", None)
+
+    with pytest.raises(Refused, match=r"pip install 'pqassay\[sketches\]'"):
+        _made(path, IndexType.HLL, "metal", placement=Placement.INLINE)
+
+
+def test_sketches_have_what_the_chapter_gives_them(path: Path) -> None:
+    library = pytest.importorskip("datasketches")
+    from pqassay_spec.directory.sketches import split_sketches
+
+    column = pq.read_table(path)["mass"].drop_null().to_pylist()
+    (kll,) = split_sketches(_made(path, IndexType.KLL, "mass", granularity=Granularity.FILE).stored)
+    (hll,) = split_sketches(_made(path, IndexType.HLL, "metal", granularity=Granularity.FILE).stored)
+    read = library.kll_doubles_sketch.deserialize(kll)
+
+    assert (len(column), min(column), max(column)) == (read.n, read.get_min_value(), read.get_max_value())
+    assert round(library.hll_sketch.deserialize(hll).get_estimate()) == 2  # an empty text is passed over
