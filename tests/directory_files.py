@@ -29,6 +29,7 @@ from pqassay_spec.grammar.thrift import grammar, unknown_field
 from pqassay_spec.grammar.thrift_wire import WireType, varint
 from pqassay_spec.parquet.extension_fields import FIELD
 from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.schema import leaves
 from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData, KeyValue, Type
 
 COMPLETE, NULLS, NAN = SetFlags.COMPLETE, SetFlags.NULLS, SetFlags.NAN
@@ -96,12 +97,7 @@ class Sums:
         head = SumsHead(len(self.parts), len(groups), len(self.keys), self.kind, 0).changed(**self.head)
         blob = head.build() + b"".join(struct.pack("<I", len(part)) for part in self.parts)
         for rows, nulls, nans, total in groups:
-            halves = {
-                SumKind.INTEGER: lambda number: zone_sums.integer_parts(int(number)),
-                SumKind.DOUBLE: lambda number: zone_sums.double_parts(float(number)),
-                SumKind.NONE: lambda _: (0, 0),
-            }[self.kind](total)
-            blob += Group(rows, nulls, nans, *halves).build()
+            blob += Group(rows, nulls, nans, *self._halves(total)).build()
         for kind, values in self.keys:
             data = _joined(kind, [value for value in values if value is not None])
             blob += bytes(value is None for value in values) + struct.pack("<Q", len(data)) + data
@@ -109,6 +105,11 @@ class Sums:
             data = b"".join(bounds)
             blob += struct.pack("<Q", len(data)) + data
         return blob
+
+    def _halves(self, total: float) -> tuple[int, int]:
+        if self.kind is SumKind.INTEGER:
+            return zone_sums.integer_parts(int(total))
+        return zone_sums.double_parts(total) if self.kind is SumKind.DOUBLE else (0, 0)
 
 
 def _joined(kind: Type, values: Sequence[Any]) -> bytes:
@@ -165,7 +166,8 @@ class Index:
         """The blob as stored."""
         if self.codec == CompressionCodec.UNCOMPRESSED:
             return self.blob
-        compressed: Any = pa.Codec(self.codec.name.lower()).compress(self.blob)
+        name: Any = self.codec.name.lower()
+        compressed: Any = pa.Codec(name).compress(self.blob)
         return bytes(compressed)
 
 
@@ -208,7 +210,7 @@ def with_directory(
     rows = sum(group.num_rows for group in footer.row_groups)
     for index in indexes:
         stored = index.stored()
-        known = {leaf for leaf in (("metal",), ("lot",), ("price",)) if leaf in index.columns}
+        known = {leaf.path for leaf in leaves(footer)} & set(index.columns)
         good = bool(known) and known == set(index.columns)
         head = EntryHead.of(
             type=index.type,

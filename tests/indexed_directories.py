@@ -1,8 +1,10 @@
 """Files with index directories that tests make themselves, value by value, from what the chapter says."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import math
 import struct
@@ -43,10 +45,10 @@ def raw_value(leaf: SchemaLeaf, value: Any) -> bytes:
             return bytes((value,))
         case float():
             return struct.pack("<f" if element.type == Type.FLOAT else "<d", value)
-        case datetime.datetime():
-            number = (value - datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // datetime.timedelta(microseconds=1)
-        case datetime.date():
-            number = (value - datetime.date(1970, 1, 1)).days
+        case dt.datetime():
+            number = (value - dt.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // dt.timedelta(microseconds=1)
+        case dt.date():
+            number = (value - dt.date(1970, 1, 1)).days
         case decimal.Decimal():
             number = int(value.scaleb(element.scale or 0))
         case _:
@@ -144,7 +146,9 @@ def add_sums(
     }
     for number, leaf in enumerate(leaves[:-1]):
         column = [one[number] for one in combinations]
-        data = join_values(leaf.element.type or 0, [raw_value(leaf, one) for one in column if one is not None])
+        data = join_values(
+            leaf.element.type or 0, [raw_value(leaf, one) for one in column if one is not None]
+        )
         nulls = bytes(one is None for one in column)
         members["keys"].append({"nulls": nulls, "values_length": len(data), "values": data})
     for name, raws in (("minima", lows), ("maxima", highs)):
@@ -187,7 +191,7 @@ def add_entry(
     """Add an entry with a blob to a file, in place."""
     with finished_file(path) as file:
         paths = tuple(tuple(column.split(".")) for column in columns)
-        stored = blob if codec is None else bytes(pa.Codec(codec).compress(blob, asbytes=True))
+        stored = blob if codec is None else _compressed(blob, codec)
         codes = {None: 0, "snappy": 1, "gzip": 2, "zstd": 6, "lz4_raw": 7}
         head = EntryHead.of(
             type=kind,
@@ -213,6 +217,10 @@ def add_entry(
         footer = with_key_values(file.footer, remove=[KEY], add=[KeyValue(key=KEY, value=text)])
         added = stored if placement is Placement.BODY else b""
         file.rewrite(footer, body_end=file.framing.footer_start, added=added)
+
+
+def _compressed(blob: bytes, codec: Any) -> bytes:
+    return bytes(pa.Codec(codec).compress(blob, asbytes=True))
 
 
 def footer_of(source: Any) -> tuple[Framing, FileMetaData]:

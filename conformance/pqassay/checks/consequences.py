@@ -60,7 +60,6 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "DIR-014": ("DIR-013",),
     "DIR-025": ("DIR-026",),
     "DIR-028": ("DIR-026",),
-    "DIR-032": ("DIR-035",),
     "DIR-033": ("DIR-035", "DIR-036"),
     "DIR-034": ("DIR-036", "DIR-038"),
 }

@@ -8,6 +8,7 @@ together where the row group ends, one after the other (`EntryAudit.add`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
@@ -107,14 +108,18 @@ class EntryAudit:
         self.add(row_group, parts, taken)
         if self.entry.head.granularity != Granularity.FILE:
             for number in parts:
-                self.judge_part(number)
+                self._judge(number)
 
     def finish(self) -> None:
         """Compare what describes the whole file."""
         if self.entry.head.granularity != Granularity.FILE or not self._is_whole:
             return
+        self._judge(0)
+
+    def _judge(self, number: int) -> None:
+        """Compare a part; one that cannot be judged keeps no other from it."""
         try:
-            self.judge_part(0)
+            self.judge_part(number)
         except (FormatError, NotChecked) as error:
             self.hinder(error)
 
@@ -125,8 +130,6 @@ class EntryAudit:
 
     def note(self, rule: str, number: int, violation: Violation) -> None:
         """Add a place in a part where a rule is broken."""
-        from dataclasses import replace  # noqa: PLC0415 - where something is wrong
-
         row_group = self.entry.part_groups[number]
         said = f"{self.entry}: {violation.message}"
         self.outcomes[rule].add(

@@ -5,9 +5,10 @@ Only a compressed blob needs pyarrow; what is in it, the grammar reads.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_directory import EntryUnderTest
@@ -17,7 +18,13 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory import distinct_set, sketches, zone_sums
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.distinct_set import SetHead, SetPart
-from pqassay_spec.directory.packed_values import LENGTH_SIZE, split_values, value_width
+from pqassay_spec.directory.packed_values import (
+    LENGTH_SIZE,
+    order_in_blobs,
+    sort_keys,
+    split_values,
+    value_width,
+)
 from pqassay_spec.directory.zone_sums import Group, Span, SumsPlaces
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.plain_encoding import LENGTH
@@ -171,6 +178,13 @@ class BlobUnderTest:
             raise Broken("DIR-031")
         return True
 
+    def row_group_of(self, group: int) -> int | None:
+        """The row group of a group of zone sums, ``None`` for the file."""
+        number = bisect_right([part.first for part in self.sums_parts], group) - 1
+        while self.sums_parts[number].end <= group:  # behind parts without groups
+            number += 1
+        return self.entry.part_groups[number]
+
     # ------------------------------------------------------------------------------------------------ its values
 
     def values_of_part(self, number: int) -> list[bytes]:
@@ -206,6 +220,31 @@ class BlobUnderTest:
                 )
         values = iter(self._split(self.entry.leaves[number], place.values, there, f"keys[{number}].values"))
         return [None if null else next(values) for null in nulls]
+
+    @Remembered
+    def sort_keys(self) -> list[tuple[tuple[bool, Any], ...]]:
+        """The keys of each group, nulls first, as Python compares them in their order. Raises what `key_values` does."""
+        columns: list[list[tuple[bool, Any]]] = []
+        for number, leaf in enumerate(self.entry.leaves[:-1]):
+            order, raws = order_in_blobs(leaf), self.key_values(number)
+            if order is None:
+                raise Broken("DIR-011")
+            keys = iter(sort_keys(order, [raw for raw in raws if raw is not None]))
+            columns.append([(raw is not None, None if raw is None else next(keys)) for raw in raws])
+        return list(zip(*columns, strict=True))
+
+    def out_of_order(self, number: int) -> int | None:
+        """The first group of a part of zone sums that does not come after the one before it; ``None`` if all do.
+
+        Without keys it is the first group, if there is not exactly one. Raises what `sums_parts` and `key_values` do.
+        """
+        part = self.sums_parts[number]
+        if not self.sums.keys:
+            return None if part.end - part.first == 1 else part.first
+        keys = self.sort_keys
+        return next(
+            (place for place in range(part.first + 1, part.end) if not keys[place - 1] < keys[place]), None
+        )
 
     def bounds(self, name: str) -> list[bytes]:
         """The ``minima`` or ``maxima``, however many there are. Raises what `is_consistent` does, and DIR-022."""

@@ -104,7 +104,7 @@ class SetAudit(EntryAudit):
             part.listed = listed(part.raws, taken.distinct.type)
             part.seen = np.zeros(len(part.raws), np.bool_)
         places = pc.index_in(taken.distinct, value_set=part.listed)
-        part.seen[places.drop_null().to_numpy()] = True
+        part.seen |= np.asarray(pc.is_in(part.listed, value_set=taken.distinct), np.bool_)
         room = COUNTED - len(part.missing)
         if places.null_count and room > 0:
             part.missing.update(raws_of(taken.distinct.filter(pc.is_null(places)).slice(0, room)))

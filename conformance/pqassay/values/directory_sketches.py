@@ -32,6 +32,9 @@ ESTIMATE, EXACT, RANKS = "DIR-042", "DIR-043", "DIR-044"
 STANDARD_ERRORS = 3
 """How far from the truth an estimate may be."""
 
+HALF = 0.5
+"""Estimates are rounded to whole numbers of values."""
+
 POINTS = 100
 """Ranks that are compared."""
 
@@ -126,7 +129,7 @@ class HllAudit(_SketchAudit):
         sketch = self._read(self._library.hll_sketch, number)
         lower = sketch.get_lower_bound(STANDARD_ERRORS)
         upper = sketch.get_upper_bound(STANDARD_ERRORS)
-        if not np.floor(lower) <= distinct <= np.ceil(upper):
+        if not lower - HALF <= distinct <= upper + HALF:
             estimate = sketch.get_estimate()
             self.note(
                 ESTIMATE,

@@ -180,6 +180,8 @@ class SumsAudit(EntryAudit):
             found.setdefault((), _Stats())
         part = self.blob.sums_parts[number]
         said = {self._key_of(place): place for place in range(part.first, part.end)}
+        if self.blob.out_of_order(number) is not None:
+            raise Broken("DIR-032")  # which group is meant, nobody can say
         self._judge_groups(number, found, said)
         for key, place in said.items():
             if key in found:

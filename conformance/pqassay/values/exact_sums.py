@@ -68,7 +68,7 @@ class ExactDouble:
         try:
             return self.units / (1 << UNIT_BITS)
         except OverflowError:
-            return math.copysign(math.inf, self.units)
+            return math.inf if self.units > 0 else -math.inf
 
 
 def double_sums(groups: NDArray[np.int64], numbers: NDArray[np.float64], count: int) -> list[ExactDouble]:

@@ -100,7 +100,9 @@ class Answerer:
         """
         listed = list_files(root, filesystem, "hive")
         if not listed.paths:
-            raise Refused(f"{os.fspath(root) if isinstance(root, str | os.PathLike) else root}: there are no Parquet files in it")
+            raise Refused(
+                f"{os.fspath(root) if isinstance(root, str | os.PathLike) else root}: there are no Parquet files in it"
+            )
         dataset = listed.dataset()
         return cls(dataset, know_lake(listed, dataset, progress))
 
@@ -130,7 +132,9 @@ class Answerer:
         kinds = {name: _kind(schema, name) for name in (*asked.group_by, *asked.measures)}
         for one in aggregates:
             if one.function in ("sum", "avg") and not has_sum(kinds[one.column or ""]):
-                raise Refused(f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}")
+                raise Refused(
+                    f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}"
+                )
         condition = expression_of(asked.predicate, schema) if asked.predicate is not None else None
         found = plan(self.lake, asked)
         tally = Tally(asked.group_by, kinds, aggregates)
@@ -164,10 +168,14 @@ class Answerer:
         units = np.flatnonzero(found.read)
         for file in np.unique(lake.file_of[units]).tolist():
             groups = lake.group_of[units[lake.file_of[units] == file]].tolist()
-            part: Any = lake.fragments[file].subset(row_group_ids=groups)
+            part: Any = lake.fragments[file]
+            if len(groups) < part.num_row_groups:
+                part = part.subset(row_group_ids=groups)
             if condition is not None:
                 part = part.subset(condition)  # by statistics
-            chosen = [group.id for group in part.row_groups]
+            chosen = groups
+            if part.num_row_groups < len(groups):
+                chosen = [group.id for group in part.row_groups]
             if chosen:
                 fragments.append(part)
                 length += lake.files[file].data_length(needed, chosen)
@@ -175,7 +183,7 @@ class Answerer:
             dataset = pads.FileSystemDataset(
                 fragments, lake.schema, self._dataset.format, self._dataset.filesystem
             )
-            columns = {name: pc.field(*find_column(lake.schema, name)[0]) for name in names}
+            columns: Any = {name: pc.field(*find_column(lake.schema, name)[0]) for name in names}
             scanner = dataset.scanner(columns=columns, filter=condition)
             for table in _together(scanner.to_batches(), scanner.projected_schema):
                 tally.add_rows(_compared(table))

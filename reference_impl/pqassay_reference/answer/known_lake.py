@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -46,6 +46,9 @@ from pqassay_spec.parquet.thrift import FileMetaData
 
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are opened at the same time."""
+
+LOCAL_TAIL = 8 << 10
+"""Bytes that are read from the end of a local file, where a second read costs less than bytes that nobody needs."""
 
 Progress = Callable[[int, int], object]
 
@@ -89,7 +92,10 @@ class KnownFile:
         for place, leaf in enumerate(leaves(self.metadata)):
             by_column[leaf.path[0]].append(place)
         lengths = [
-            [chunk.meta_data.total_compressed_size if chunk.meta_data is not None else 0 for chunk in group.columns]
+            [
+                chunk.meta_data.total_compressed_size if chunk.meta_data is not None else 0
+                for chunk in group.columns
+            ]
             for group in self.metadata.row_groups
         ]
         return by_column, np.array(lengths, np.int64).reshape(len(lengths), -1)
@@ -114,7 +120,7 @@ def known_file(path: str, filesystem: Any) -> KnownFile:
     )
     with opened as whole, about(path):
         counting = CountingSource(whole)
-        source = TailSource(counting, REQUEST_SIZE)
+        source = TailSource(counting, LOCAL_TAIL if filesystem is None else REQUEST_SIZE)
         framing = read_framing(source)
         metadata = read_footer(source, framing)[0]
         directory = read_entries(metadata)
@@ -166,7 +172,9 @@ class LakeSets(FileSets):
         file_of: The file of each row group.
     """
 
-    def __init__(self, columns: dict[str, list[ColumnSets]], row_counts: Sequence[int], file_of: Numbers) -> None:
+    def __init__(
+        self, columns: dict[str, list[ColumnSets]], row_counts: Sequence[int], file_of: Numbers
+    ) -> None:
         super().__init__(columns, row_counts)
         self._file_of = file_of
         self.columns = columns
@@ -278,7 +286,9 @@ def _gather(lake: KnownLake, first: Numbers, partitions: set[str]) -> None:
         elif isinstance(fitting, Sums):
             sums[fitting.measure, fitting.keys, fitting.granularity, fitting.kind].append((number, fitting))
         else:
-            lake.unfit[lake.files[number].path] = "an index of a column that the dataset reads as another type"
+            lake.unfit[lake.files[number].path] = (
+                "an index of a column that the dataset reads as another type"
+            )
     columns: dict[str, list[ColumnSets]] = {}
     for (name, granularity), several in sets.items():
         joined = _joined_sets(several, first, granularity)
@@ -322,7 +332,7 @@ def _fitting(schema: pa.Schema, index: Sets | Sums, partitions: set[str]) -> Set
 
 def _fitting_sets(schema: pa.Schema, index: Sets, partitions: set[str]) -> Sets | None:
     values = _cast(index.values, _kind(schema, index.column, partitions))
-    return None if values is None else Sets(**{**index.__dict__, "values": values})
+    return None if values is None else replace(index, values=values)
 
 
 def _fitting_sums(schema: pa.Schema, index: Sums, partitions: set[str]) -> Sums | None:
@@ -334,15 +344,15 @@ def _fitting_sums(schema: pa.Schema, index: Sums, partitions: set[str]) -> Sums 
     minima, maxima = _cast(index.minima, kind), _cast(index.maxima, kind)
     if minima is None or any(one is None for one in keys):
         return None
-    changed = {"key_values": tuple(keys), "minima": minima, "maxima": maxima}
-    return Sums(**{**index.__dict__, **changed})
+    return replace(index, key_values=tuple(keys), minima=minima, maxima=maxima)
 
 
 def _places(parts: Parts, number: int, first: Numbers, granularity: Granularity) -> Numbers:
     """The number of each part's row group among all, or that of the file."""
     if granularity is Granularity.FILE:
         return np.full(len(parts), number)
-    return parts.row_group + first[number]
+    places: Numbers = parts.row_group + first[number]
+    return places
 
 
 def _joined_sets(several: Sequence[tuple[int, Sets]], first: Numbers, granularity: Granularity) -> Sets:
@@ -383,5 +393,13 @@ def _joined_sums(lake: KnownLake, several: Sequence[tuple[int, Sums]], first: Nu
     )
 
 
-__all__ = ["CountingSource", "KnownFile", "KnownLake", "LakeSets", "Progress", "ZoneTable", "know_lake", "known_file"]
-
+__all__ = [
+    "CountingSource",
+    "KnownFile",
+    "KnownLake",
+    "LakeSets",
+    "Progress",
+    "ZoneTable",
+    "know_lake",
+    "known_file",
+]

@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 
 from pqassay_reference.answer.known_lake import KnownLake, ZoneTable
 from pqassay_reference.answer.question import Aggregate, Question
+from pqassay_reference.directory.excluding import EVERY
 from pqassay_reference.directory.reading import Mask
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
-from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.zone_sums import SumKind
 
 
@@ -64,7 +64,7 @@ def plan(lake: KnownLake, question: Question) -> Plan:
     conjuncts: list[Tree] = [part.tree for part in parts_of(predicate)] if predicate is not None else []
     needed: Mask = lake.row_counts > 0
     if predicate is not None:
-        needed &= lake.sets.row_groups(predicate, Granularity)
+        needed &= lake.sets.row_groups(predicate, EVERY)
     chooser = _Chooser(lake, question, conjuncts, needed)
     aggregates = [one for _, one in question.output if isinstance(one, Aggregate)]
     asked: dict[str | None, bool] = {None: False}
@@ -96,9 +96,7 @@ def plan(lake: KnownLake, question: Question) -> Plan:
 class _Chooser:
     """Which sums serve a question for which row groups."""
 
-    def __init__(
-        self, lake: KnownLake, question: Question, conjuncts: Sequence[Tree], needed: Mask
-    ) -> None:
+    def __init__(self, lake: KnownLake, question: Question, conjuncts: Sequence[Tree], needed: Mask) -> None:
         self._lake, self._question, self._needed = lake, question, needed
         self._conjuncts = [(tree, next(iter(parts_of(tree))).columns) for tree in conjuncts]
         self._certain: dict[int, Mask] = {}
@@ -174,7 +172,8 @@ class _Chooser:
         rows = np.flatnonzero(chosen)
         on_keys = [tree for tree, columns in self._conjuncts if columns <= set(table.keys)]
         if on_keys and len(rows):
-            keys = table.key_table.take(pa.array(rows))
+            places_of_rows: Any = pa.array(rows)
+            keys = table.key_table.take(places_of_rows)
             mask = pc.fill_null(evaluated(["and", *on_keys], TableColumns(keys)), False)
             true = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
             chosen[rows] = np.asarray(true)
@@ -189,10 +188,11 @@ def _overflowed(table: ZoneTable) -> Any:
     endless = np.flatnonzero(~np.isfinite(sums))
     if not len(endless):
         return []
-    bounds = [one.take(pa.array(endless)).cast(pa.float64()).fill_null(0.0) for one in (table.minima, table.maxima)]
+    bounds = [
+        one.take(pa.array(endless)).cast(pa.float64()).fill_null(0.0) for one in (table.minima, table.maxima)
+    ]
     is_finite = np.logical_and.reduce([np.isfinite(np.asarray(one)) for one in bounds])
     return table.place[endless[is_finite]]
 
 
 __all__ = ["Plan", "Use", "plan"]
-

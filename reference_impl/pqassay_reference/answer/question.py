@@ -6,7 +6,7 @@ sqlglot reads the SQL.  Whatever is more than one table, aggregates, WHERE and G
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import sqlglot
 from sqlglot import expressions as exp
@@ -62,7 +62,9 @@ class Question:
     @property
     def measures(self) -> tuple[str, ...]:
         """The columns that are aggregated, each once."""
-        found = (one.column for _, one in self.output if isinstance(one, Aggregate) and one.column is not None)
+        found = (
+            one.column for _, one in self.output if isinstance(one, Aggregate) and one.column is not None
+        )
         return tuple(dict.fromkeys(found))
 
 
@@ -120,7 +122,7 @@ def _table(parsed: Any) -> str:
 def _output(node: Any) -> tuple[str, Aggregate | str]:
     name = node.alias if isinstance(node, exp.Alias) else ""
     node = node.unalias()
-    kind: type[Any] = type(node)
+    kind = cast("type[Any]", type(node))
     function = _FUNCTIONS.get(kind)
     if function is None:
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):

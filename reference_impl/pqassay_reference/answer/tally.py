@@ -84,7 +84,8 @@ def _key(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not any(isinstance(value, float) for value in values):
         return values
     return tuple(
-        (math.nan if math.isnan(value) else value + 0.0) if isinstance(value, float) else value for value in values
+        (math.nan if math.isnan(value) else value + 0.0) if isinstance(value, float) else value
+        for value in values
     )
 
 
@@ -175,7 +176,8 @@ class MeasureTally:
 
     def _add_bounds(self, minima: Any, maxima: Any, groups: Numbers) -> None:
         if self._needs_bounds and len(groups):
-            self._bounds.append(_extremes(pa.table({"group": groups, "min": minima, "max": maxima})))
+            columns: list[Any] = [pa.array(groups), minima, maxima]
+            self._bounds.append(_extremes(pa.table(columns, ["group", "min", "max"])))
 
     def result(self, function: str, count: int) -> Any:
         """The aggregate of each group as an Arrow array.
@@ -224,12 +226,11 @@ class MeasureTally:
             table = _extremes(pa.concat_tables(self._bounds))
             places = np.full(count, -1, np.int64)
             places[np.asarray(table["group"])] = np.arange(len(table))
-            found = table[function].take(pa.array(places, mask=places < 0)).combine_chunks()
+            chosen: Any = pa.array(places, mask=places < 0)
+            found = table[function].take(chosen).combine_chunks()
         if is_floating(self.kind) and self.nans.any():
             # NaN is greater than everything: the greatest where there is one, the least where there is nothing else.
-            is_nan = (
-                self.nans > 0 if function == "max" else (self.nans > 0) & np.asarray(found.is_null())
-            )
+            is_nan = self.nans > 0 if function == "max" else (self.nans > 0) & np.asarray(found.is_null())
             found = pc.if_else(pa.array(is_nan), pa.scalar(math.nan, self.kind), found)
         return found
 
@@ -237,7 +238,9 @@ class MeasureTally:
 def _extremes(bounds: pa.Table) -> pa.Table:
     """The least and the greatest of each group."""
     found = bounds.group_by("group").aggregate([("min", "min"), ("max", "max")])
-    return found.rename_columns([{"min_min": "min", "max_max": "max"}.get(name, name) for name in found.column_names])
+    return found.rename_columns(
+        [{"min_min": "min", "max_max": "max"}.get(name, name) for name in found.column_names]
+    )
 
 
 def _halves(values: Any) -> tuple[Any, Any]:
@@ -319,7 +322,7 @@ def _order(columns: Sequence[Any], count: int) -> Any:
         return pa.array(range(count), pa.int64())
     names = [str(place) for place in range(len(columns))]
     table = pa.table(list(columns), names)
-    return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names], null_placement="at_end")
+    return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names])  # nulls at the end
 
 
 __all__ = ["Groups", "MeasureTally", "Tally", "has_sum", "is_floating"]

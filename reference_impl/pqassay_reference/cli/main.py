@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from pqassay_reference.cli import answer as cli_answer
 from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli import scan as cli_scan
 from pqassay_reference.cli.errors import fail, reported, require_writable
@@ -51,6 +52,7 @@ app.add_typer(index_app, name="index")
 app.add_typer(pm_app, name="pm")
 app.command(epilog=cli_prune.EXAMPLE)(cli_prune.prune)
 app.command(epilog=cli_scan.EXAMPLE)(cli_scan.scan)
+app.command(epilog=cli_answer.EXAMPLE)(cli_answer.answer)
 
 
 def main() -> None:

@@ -105,6 +105,8 @@ def _summary(scan: Scan) -> Iterator[str]:
     reasons = Counter(reason for reason in scan.messages.values() if NO_KEY not in reason)
     for message, count in reasons.most_common():
         yield f"unused   embedded index of {counted(count, 'file')}: {message}"
+    for line, count in Counter(line for lines in scan.aside.values() for line in lines).most_common():
+        yield f"unused   index entry of {counted(count, 'file')}: {line}"
 
 
 # ----------------------------------------------------------------------------------------------------------- pages
@@ -132,7 +134,7 @@ def _file_lines(file: FileTrace, left: Sequence[int]) -> Iterator[str]:
     left_out = sorted(set(range(file.row_groups)) - set(left))
     yield f"{file.name}: {counted(file.row_groups, 'row group')}"
     if left_out:
-        yield f"  left out by statistics or bloom filters: {_numbers(left_out)}"
+        yield f"  left out by statistics, bloom filters or distinct sets: {_numbers(left_out)}"
     if file.visited < len(left):
         yield f"  not reached: {_numbers(left[file.visited :])}"
     for group in file.groups:

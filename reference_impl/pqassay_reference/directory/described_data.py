@@ -140,7 +140,8 @@ class DescribedData:
     """
 
     def __init__(self, file: OpenFile, columns: Sequence[DescribedColumn], granularity: Granularity) -> None:
-        self.file, self.columns, self.granularity = file, tuple(columns), granularity
+        self.file, self.granularity = file, granularity
+        self.columns: tuple[DescribedColumn, ...] = tuple(columns)
         self._digest = xxhash.xxh64()
 
     @property

@@ -89,7 +89,8 @@ def _added(part: AnyNumbers, groups: Numbers | None, count: int) -> Sequence[int
     """The sums of at most `BATCH` integers of at most 32 bits."""
     if groups is None:
         return [int(part.sum(dtype=np.int64))] + [0] * (count - 1)
-    return np.bincount(groups, part, count).astype(np.int64).tolist()
+    totals: list[int] = np.bincount(groups, part, count).astype(np.int64).tolist()
+    return totals
 
 
 def wide_integer_sums(rows: NDArray[np.uint8], groups: Numbers | None, count: int) -> list[int]:

@@ -28,6 +28,9 @@ from pqassay_spec.parquet.page_search import Rows, intersection, union
 Left = TypeVar("Left")
 """What is left over: a mask of row groups, or rows."""
 
+EVERY = tuple(Granularity)
+"""Sets of all granularities."""
+
 FAILURES = (pa.ArrowException, ValueError, OverflowError)
 """Errors of Arrow for values that are no values of the column's type."""
 
@@ -157,7 +160,7 @@ class FileSets:
 
         def ask(name: str, tree: Sequence[Any]) -> Rows:
             left = everything
-            for one in self._of(name, Granularity):
+            for one in self._of(name, EVERY):
                 left = intersection(left, _rows(one, one.truth(tree).may, row_group, everything))
             return left
 
@@ -167,7 +170,7 @@ class FileSets:
                 left = intersection(left, part)
             return left
 
-        return _left(predicate, self._known(Granularity), ask, everything, met, union)
+        return _left(predicate, self._known(EVERY), ask, everything, met, union)
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """What is true of the parts of a set, for each row group: of any part in it.
@@ -254,11 +257,13 @@ def _by_column(parts: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
 
 
 def _all_masks(masks: Sequence[Mask]) -> Mask:
-    return np.logical_and.reduce(masks)
+    found: Mask = np.logical_and.reduce(np.stack(masks))
+    return found
 
 
 def _any_mask(masks: Sequence[Mask]) -> Mask:
-    return np.logical_or.reduce(masks)
+    found: Mask = np.logical_or.reduce(np.stack(masks))
+    return found
 
 
 def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows:
@@ -272,4 +277,4 @@ def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows
     return union([[range(start, end)] for start, end in zip(starts, ends, strict=True) if end > start])
 
 
-__all__ = ["FAILURES", "ColumnSets", "FileSets", "Truth"]
+__all__ = ["EVERY", "FAILURES", "ColumnSets", "FileSets", "Truth"]

@@ -25,12 +25,12 @@ class Groups(NamedTuple):
 
     Attributes:
         of_rows: The group of each row; ``None`` where all are in the first.
-        count: Groups.
+        group_count: Groups.
         keys: The keys of each group, in ascending order of the groups: PLAIN bytes, ``None`` for null.
     """
 
     of_rows: Numbers | None
-    count: int
+    group_count: int
     keys: Sequence[tuple[bytes | None, ...]]
 
 

@@ -29,9 +29,9 @@ def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> Blob:
         found = united(column, [found, values.uniques(0, group.row_count)])
         limit.require(len(found))
     try:
-        values = {raw.decode() for raw in found.each()}
-        blob = idx1.build_blob(values)
+        texts = {raw.decode() for raw in found.each()}
+        blob = idx1.build_blob(texts)
     except (UnicodeDecodeError, ValueError) as error:
         raise Refused(f"column {column.leaf.name}: {error}") from None
     limit.require(len(blob))
-    return Blob(blob, len(values))
+    return Blob(blob, len(texts))

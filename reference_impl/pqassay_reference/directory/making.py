@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -32,7 +32,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec
 WRITER = "pqassay-reference version 1"
 """What entries name as their writer. The version is that of the bytes that are made here; it never follows the package's."""
 
-_ARROW = {
+_ARROW: dict[CompressionCodec, Any] = {
     CompressionCodec.SNAPPY: "snappy",
     CompressionCodec.GZIP: "gzip",
     CompressionCodec.ZSTD: "zstd",
@@ -187,7 +187,8 @@ def compressed(data: bytes, codec: CompressionCodec) -> bytes:
     """A blob as it is stored."""
     if codec == CompressionCodec.UNCOMPRESSED:
         return data
-    return bytes(pa.Codec(_ARROW[codec]).compress(data, asbytes=True))
+    opened: Any = pa.Codec(_ARROW[codec])
+    return bytes(opened.compress(data, asbytes=True))
 
 
 def decompressed(stored: bytes, entry: Entry) -> bytes:
@@ -204,9 +205,8 @@ def decompressed(stored: bytes, entry: Entry) -> bytes:
     if head.codec not in _ARROW:
         raise Refused(f"the codec {head.codec} of the blob is not known")
     try:
-        data = pa.Codec(_ARROW[CompressionCodec(head.codec)]).decompress(
-            stored, decompressed_size=head.plain_length, asbytes=True
-        )
+        opened: Any = pa.Codec(_ARROW[CompressionCodec(head.codec)])
+        data = opened.decompress(stored, decompressed_size=head.plain_length, asbytes=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Refused(f"the blob cannot be decompressed: {' '.join(str(error).split())}") from None
     return bytes(data)

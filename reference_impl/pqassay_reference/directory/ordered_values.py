@@ -156,7 +156,8 @@ def _one_array(values: Any) -> Any:
 def _codes(column: DescribedColumn, array: Any) -> AnyNumbers:
     """Numbers as integers in their order."""
     if column.kind == Type.BOOLEAN:
-        return pc.fill_null(array, fill_value=False).cast(pa.uint8()).to_numpy(zero_copy_only=False)
+        flags: AnyNumbers = pc.fill_null(array, False).cast(pa.uint8()).to_numpy(zero_copy_only=False)  # noqa: FBT003 - the value
+        return flags
     bits = _bits(array)
     if column.order is Order.UNSIGNED:
         return bits.view(_UNSIGNED[array.type])

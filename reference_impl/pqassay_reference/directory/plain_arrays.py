@@ -47,12 +47,12 @@ class Packed(NamedTuple):
     Attributes:
         element: The leaf of the schema whose values they are.
         data: Their bytes.
-        count: How many there are.
+        value_count: How many there are.
     """
 
     element: SchemaElement
     data: bytes
-    count: int
+    value_count: int
 
 
 def plain_array(element: SchemaElement, data: bytes, count: int) -> Any:
@@ -92,7 +92,14 @@ def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
 def _signature(element: SchemaElement) -> tuple[Any, ...]:
     """What the type of a leaf depends on."""
     logical = repr(element.logicalType)
-    return element.type, element.type_length, logical, element.converted_type, element.scale, element.precision
+    return (
+        element.type,
+        element.type_length,
+        logical,
+        element.converted_type,
+        element.scale,
+        element.precision,
+    )
 
 
 def _together(packed: Sequence[Packed]) -> list[Any] | None:
@@ -102,10 +109,10 @@ def _together(packed: Sequence[Packed]) -> list[Any] | None:
         return None
     width = value_width(element.type, element.type_length)
     if element.type != Type.BYTE_ARRAY and any(
-        width is None or len(one.data) != width * one.count for one in packed
+        width is None or len(one.data) != width * one.value_count for one in packed
     ):
         return None
-    ends = np.cumsum([0, *(one.count for one in packed)])
+    ends = np.cumsum([0, *(one.value_count for one in packed)])
     try:
         array = _decoded(element, b"".join(one.data for one in packed), int(ends[-1]))
     except Undecodable:
@@ -117,7 +124,9 @@ def _together(packed: Sequence[Packed]) -> list[Any] | None:
         reached = np.concatenate([[0], np.cumsum(lengths + LENGTH_SIZE)])[ends]
         if reached.tolist() != np.cumsum([0, *(len(one.data) for one in packed)]).tolist():
             return None
-    return [array.slice(start, one.count) for start, one in zip(ends[:-1].tolist(), packed, strict=True)]
+    return [
+        array.slice(start, one.value_count) for start, one in zip(ends[:-1].tolist(), packed, strict=True)
+    ]
 
 
 def _alone(packed: Packed) -> Any:

@@ -171,10 +171,14 @@ def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
     stale = why_stale(entry, metadata)
     if stale:
         return f"stale: {stale}"
-    try:
-        found = tuple(described(metadata, entry.columns))
-    except FormatError as error:
-        return error.reason or str(error)
+    found = tuple(described(metadata, entry.columns))  # which the shape was made of
+    reason = _why_not_described(entry, found)
+    return reason or UsableEntry(entry, found)
+
+
+def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
+    """Why an entry of its type cannot describe some columns; empty if it can."""
+    head = entry.head
     if not found:
         return "it describes no column"
     if any(order_in_blobs(leaf) is None for leaf in found):
@@ -185,13 +189,14 @@ def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
         return "pages of several columns do not begin at the same rows"
     if head.type == IndexType.ZONE_SUMS and not all(is_key(leaf) for leaf in found[:-1]):
         return "a floating point column cannot be a key"
-    return UsableEntry(entry, found)
+    return ""
 
 
 # ----------------------------------------------------------------------------------------------------------- the blob
 
 
-class Parts(NamedTuple):
+@dataclass(frozen=True)
+class Parts:
     """Where the parts of a blob are in the file.
 
     Attributes:
@@ -233,13 +238,16 @@ def read_blob(usable: UsableEntry, source: Source, framing: Framing, metadata: F
         body_end=framing.footer_start,
         area=extension_area(metadata),
     )
-    return Blob(_decompressed(stored, head.codec, head.plain_length), _parts(usable, source, framing, metadata))
+    return Blob(
+        _decompressed(stored, head.codec, head.plain_length), _parts(usable, source, framing, metadata)
+    )
 
 
 def _decompressed(stored: bytes, codec: int, length: int) -> bytes:
     if codec != CompressionCodec.UNCOMPRESSED:
         try:
-            opened: Any = pa.Codec(CODEC_NAMES[CompressionCodec(codec)])
+            name: Any = CODEC_NAMES[CompressionCodec(codec)]
+            opened: Any = pa.Codec(name)
             stored = opened.decompress(stored, length, asbytes=True)
         except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
             said = " ".join(str(error).split())
@@ -409,9 +417,7 @@ def _open_sets(located: Located, blob: Blob) -> OpenIndex:
     _require_parts(len(places), blob.parts)
     heads = np.array([tuple(place.head) for place in places], np.dtype(SetHead.dtype))
     element = located.usable.leaves[0].element
-    packed = [
-        Packed(element, blob.data[place.start : place.end], place.head.value_count) for place in places
-    ]
+    packed = [Packed(element, blob.data[place.start : place.end], place.head.value_count) for place in places]
     return OpenIndex(located, packed, heads, blob.parts)
 
 
@@ -441,7 +447,9 @@ def _open_sums(located: Located, blob: Blob) -> OpenIndex:
         )
     kind = sum_kind(measure)
     if places.head.sum_kind != kind:
-        raise Malformed(f"sums of kind {places.head.sum_kind}, where the column has {kind.name}", rule="DIR-031")
+        raise Malformed(
+            f"sums of kind {places.head.sum_kind}, where the column has {kind.name}", rule="DIR-031"
+        )
     count = places.head.group_count
     groups = np.frombuffer(blob.data, np.dtype(Group.dtype), count, places.groups.start)
     if (groups["null_count"] + groups["nan_count"] > groups["row_count"]).any():

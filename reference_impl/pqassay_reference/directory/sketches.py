@@ -7,6 +7,7 @@ Source: chapter ``directory.md``, section "Sketches".
 # The library has no type stubs.
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -32,12 +33,12 @@ K = 200
 def library() -> Any:
     """The module ``datasketches``. Raises `Refused` where it is not installed, with what to do."""
     try:
-        import datasketches  # noqa: PLC0415 - an extra, which only sketches need
+        module: Any = importlib.import_module("datasketches")  # an extra, which only sketches need
     except ImportError:
         raise Refused(
             "sketches need the library datasketches: pip install 'pqassay[sketches]' (it has no wheels for Python 3.14 yet)"
         ) from None
-    return datasketches
+    return module
 
 
 def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, limit: SizeLimit) -> Blob:
@@ -85,7 +86,8 @@ def _give_to_hll(sketch: Any, values: ColumnValues, start: int, stop: int) -> No
 def _items(column: DescribedColumn, uniques: Uniques) -> list[int | float | str]:
     """Distinct values as the sketch takes them; numbers all at once, which gives what `hll_item` does."""
     if not is_bytes(column) and column.order not in TOTAL:
-        return uniques.values.astype(np.int64).tolist()
+        numbers: list[int | float | str] = uniques.values.astype(np.int64).tolist()
+        return numbers
     try:
         return [hll_item(column.leaf, raw) for raw in uniques.each()]
     except UnicodeDecodeError as error:

@@ -86,7 +86,8 @@ def _without_rows(data: DescribedData) -> Part:
     """A part without rows: one empty group, or with keys none."""
     if len(data.columns) > 1:
         return {}
-    kind = grammar.sum_kind(data.columns[-1].leaf)
+    *_, measure = data.columns
+    kind = grammar.sum_kind(measure.leaf)
     return {(): GroupSums(0, 0, 0, DoubleSum(0, 0) if kind == SumKind.DOUBLE else 0, None)}
 
 
@@ -105,7 +106,7 @@ def _parts(data: DescribedData, group: GroupValues) -> list[Part]:
 
 def _sums(measure: ColumnValues, groups: Groups) -> Iterator[GroupSums]:
     """The sums of each group of a row group."""
-    of_rows, count = groups.of_rows, groups.count
+    of_rows, count = groups.of_rows, groups.group_count
     rows = counted(of_rows, count, len(measure))
     nulls = _flagged(measure.null, of_rows, count)
     nans = _flagged(measure.nan, of_rows, count)
@@ -172,19 +173,23 @@ def _merged(measure: DescribedColumn, parts: Sequence[Part]) -> Part:
 
 
 def _plus(measure: DescribedColumn, one: GroupSums, other: GroupSums) -> GroupSums:
-    total: int | DoubleSum
-    if isinstance(one.total, DoubleSum) and isinstance(other.total, DoubleSum):
-        total = one.total.plus(other.total)
-    else:
-        total = one.total + other.total  # type: ignore[operator, assignment] - both are integers
     bounds = [group.bounds for group in (one, other) if group.bounds is not None]
     return GroupSums(
         one.rows + other.rows,
         one.nulls + other.nulls,
         one.nans + other.nans,
-        total,
+        _total(one.total, other.total),
         _hull(measure, bounds) if bounds else None,
     )
+
+
+def _total(one: int | DoubleSum, other: int | DoubleSum) -> int | DoubleSum:
+    """Both sums together; of one measure they are of one kind."""
+    if isinstance(one, DoubleSum) and isinstance(other, DoubleSum):
+        return one.plus(other)
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    raise TypeError("sums of two kinds")
 
 
 def _hull(measure: DescribedColumn, bounds: Sequence[Bounds]) -> Bounds:

@@ -71,7 +71,7 @@ BAD = (
     # What ties it to the data
     _footer("body-beyond", "The blob is said to be behind the footer", USELESS, "sets-of-row-groups", _add(f"{HEAD}.offset", 1 << 20), "DIR-012"),
     _footer("extension-beyond", "The blob is said to be behind the end of the extension", USELESS, "sums-of-file", _add(f"{HEAD}.offset", 1 << 20), "DIR-012"),
-    _index("blobs-overlap", "Two entries have the same bytes of the body for their blobs", "Who writes one of them anew damages the other.", "twins", _add(f"{HEAD}.offset", len(PLAIN_SETS)), "DIR-013", "PQF-037"),
+    _index("blobs-overlap", "Two entries have the same bytes of the body for their blobs", "Who writes one of them anew damages the other.", "twins", _add(f"{HEAD}.offset", len(PLAIN_SETS)), "DIR-013"),
     _aside("blob-crc", "The checksum of the entry is not that of its blob", USELESS, SETS, _add(f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
     _aside("blob-crc-in-the-body", "The checksum of the entry is not that of its blob, which is in the body", USELESS, "sets-of-row-groups", _add(f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
     _aside("plain-length", "The blob is said to be a byte longer than it is", USELESS, SETS, _add(f"{HEAD}.plain_length", 1), "DIR-015", tier="index"),

@@ -23,7 +23,7 @@ from pqassay_reference.rewrite.index_directory import stored_indexes
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
-from pqassay_spec.directory.entries import KEY, Entry, build_directory, with_crc
+from pqassay_spec.directory.entries import CRC_SIZE, KEY, Entry, build_directory, with_crc
 from pqassay_spec.golden.case import Acceptance, Answering, CheckExpectation, Expect, Scan
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.file import read_footer, read_framing
@@ -114,13 +114,11 @@ def key_value(data: bytes) -> Any:
     return base64.b64encode(data).decode()
 
 
-def binary(change: Callable[[bytes], bytes], *, sealed: bool = True) -> Edit:
-    """Other bytes of the directory before its checksum, which is made anew if it is ``sealed``."""
+def binary(change: Callable[[bytes], bytes]) -> Edit:
+    """Other bytes of the directory before its checksum, which is made anew."""
 
     def edit(entries: Sequence[Entry]) -> Sequence[str]:
-        data = build_directory(entries)
-        changed = change(data[:-4]) if sealed else change(data)
-        return [key_value(with_crc(changed + bytes(4)) if sealed else changed)]
+        return [key_value(with_crc(change(build_directory(entries)[:-CRC_SIZE]) + bytes(CRC_SIZE)))]
 
     return edit
 

@@ -14,6 +14,7 @@ Source: chapter ``idx1.md``, sections "Finding the blob" and "When it may be tru
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,7 @@ from pqassay_reference.lake.value_lists import is_distinct, with_repeats
 from pqassay_reference.rewrite.extract import NO_KEY, Extracted, NoIndexError, extract
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
+from pqassay_spec.directory import entries as directory_entries
 from pqassay_spec.grammar.flat_records import integer_format
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
@@ -223,8 +225,17 @@ Found: TypeAlias = TrustedIndex | Extracted | str
 """The index of a file, or why there is none. One without a companion record that agrees is `Extracted`."""
 
 
+Noted: TypeAlias = Callable[[int, TailSource], None]
+"""Called with the number of a file and the file, while it is open."""
+
+
 def load_indexes(
-    paths: Sequence[str], sizes: Sequence[int], filesystem: Any = None, *, progress: Progress | None = None
+    paths: Sequence[str],
+    sizes: Sequence[int],
+    filesystem: Any = None,
+    *,
+    progress: Progress | None = None,
+    noted: Noted | None = None,
 ) -> list[Found]:
     """Read the indexes of many files, in the order of their paths.
 
@@ -233,12 +244,13 @@ def load_indexes(
         sizes: Of the files in bytes, as they were listed; a local file that has another size by now is opened by itself.
         filesystem: A `pyarrow.fs.FileSystem`.
         progress: Called after each file.
+        noted: Called for each file that may have an index directory; not for a file that cannot be read.
 
     Returns:
         For each file its index, or in a few words why none can be read. Nothing is raised for a single file.
     """
     if filesystem is None:
-        found = _counted(_local_indexes(paths, sizes), len(paths), progress)
+        found = _counted(_local_indexes(paths, sizes, noted), len(paths), progress)
         texts = {
             number: index.text
             for number, index in enumerate(found)
@@ -251,20 +263,23 @@ def load_indexes(
         return found
     known = KnownSchemas()
 
-    def load(path: str) -> Found:
-        return _index_of(partial(NativeSource, filesystem, path), REQUEST_SIZE, known)
+    def load(number: int) -> Found:
+        opened = partial(NativeSource, filesystem, paths[number])
+        return _index_of(opened, REQUEST_SIZE, known, None if noted is None else partial(noted, number))
 
     with ThreadPoolExecutor(max(1, min(REMOTE_THREADS, len(paths)))) as pool:
-        return _counted(pool.map(load, paths), len(paths), progress)
+        return _counted(pool.map(load, range(len(paths))), len(paths), progress)
 
 
-def _local_indexes(paths: Sequence[str], sizes: Sequence[int]) -> Iterator[Found]:
+def _local_indexes(paths: Sequence[str], sizes: Sequence[int], noted: Noted | None) -> Iterator[Found]:
     known = KnownSchemas()
     request_size = _enough(paths[0], sizes[0], known) if paths else 0
     for start in range(0, len(paths), AT_ONCE):
         part = slice(start, start + AT_ONCE)
         tails = local_tails(paths[part], sizes[part], request_size)
-        for path, size, tail in zip(paths[part], sizes[part], tails, strict=True):
+        for number, (path, size, tail) in enumerate(zip(paths[part], sizes[part], tails, strict=True), start):
+            if noted is not None and tail is not None and _may_have_directory(tail):
+                _note(partial(FileSource, path), request_size, partial(noted, number))
             if tail is not None:
                 try:
                     yield _quick(_LoneTail(path, size, tail), known, _checked_later)
@@ -304,13 +319,39 @@ def _enough(path: str, size: int, known: KnownSchemas) -> int:
 NOT_INDEXED = "it has no IDX1 index"
 
 
+_DIRECTORY_KEY = directory_entries.KEY.encode()
+
+
+def _may_have_directory(tail: bytes) -> bool:
+    """Whether the footer has the key of an index directory, or is longer than what is there of it."""
+    end = len(tail) - TAIL_SIZE
+    if end < 0 or not tail.endswith(MAGIC):
+        return True
+    (length,) = _FOOTER_LENGTH.unpack_from(tail, end)
+    return length > end or _DIRECTORY_KEY in tail
+
+
+def _note(
+    opened: Callable[[], FileSource | NativeSource], request_size: int, noted: Callable[[TailSource], None]
+) -> None:
+    """Have a look at a file; that it cannot be read, whoever reads it will say."""
+    with contextlib.suppress(FormatError, OSError), opened() as whole:
+        noted(TailSource(whole, request_size))
+
+
 def _index_of(
-    opened: Callable[[], FileSource | NativeSource], request_size: int, known: KnownSchemas
+    opened: Callable[[], FileSource | NativeSource],
+    request_size: int,
+    known: KnownSchemas,
+    noted: Callable[[TailSource], None] | None = None,
 ) -> Found:
     """The index of a single file."""
     try:
         with opened() as whole:
-            return quick_extract(TailSource(whole, request_size), known)
+            source = TailSource(whole, request_size)
+            if noted is not None:
+                noted(source)
+            return quick_extract(source, known)
     except NoIndexError:
         return NOT_INDEXED
     except FormatError as error:

@@ -34,6 +34,7 @@ from pqassay_reference.lake.index_tail import Progress
 from pqassay_reference.lake.known_files import KnownFiles, know_files
 from pqassay_reference.lake.listing import Partitioning, Roots, list_files
 from pqassay_reference.lake.pruning import Decision, decide
+from pqassay_reference.lake.set_facts import SetFacts
 from pqassay_reference.predicate.expression_tree import written
 from pqassay_reference.rewrite.extract import Trust
 
@@ -56,10 +57,12 @@ class Counters:
     Attributes:
         files: Files that there were, summed over all times that a scanner or fragments were asked for.
         skipped: Files that were left out, summed likewise.
+        row_groups_skipped: Row groups that were left out of files that were not, summed likewise.
     """
 
     files: int = 0
     skipped: int = 0
+    row_groups_skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,9 @@ class Pruning:
                 why[path] = "its partition holds no such row"
             else:
                 unknown = self._known.unknown.get(number, "no index decides the condition")
-                why[path] = self._decision.why(number, otherwise=unknown)
+                of_sets = self._known.sets.why(number, self._decision.row_groups)
+                of_file = self._decision.why(number, otherwise="" if of_sets else unknown)
+                why[path] = "; ".join(reason for reason in (of_file, of_sets) if reason)
         return why
 
 
@@ -263,14 +268,33 @@ class IndexedDataset(pads.FileSystemDataset):
         if self._shared is None:
             return None
         shared = self._shared
-        kept = None if condition is None else np.flatnonzero(self._decide(condition).kept)
+        decision = None if condition is None else self._decide(condition)
+        kept = None if decision is None else np.flatnonzero(decision.kept)
+        parts = {} if decision is None else _parts(shared.known.sets, decision)
         count = len(shared.fragments)
         with shared.lock:
             shared.counters.files += count
             shared.counters.skipped += 0 if kept is None else count - len(kept)
-        if kept is None or len(kept) == count:
+            if decision is not None and parts:
+                of_kept = decision.kept[shared.known.sets.file_of]
+                shared.counters.row_groups_skipped += int((of_kept & ~decision.row_groups).sum())
+        if kept is None or (len(kept) == count and not parts):
             return None
-        return self._dataset_of([shared.fragments[file] for file in kept])
+        return self._dataset_of(
+            [
+                self._part(shared.fragments[file], parts[file]) if file in parts else shared.fragments[file]
+                for file in kept.tolist()
+            ]
+        )
+
+    def _part(self, fragment: pads.Fragment, row_groups: list[int]) -> pads.Fragment:
+        """Some row groups of a file, of which nothing is read for that."""
+        whole: Any = fragment
+        of_format: Any = self.format
+        part: pads.Fragment = of_format.make_fragment(
+            whole.path, whole.filesystem, whole.partition_expression, row_groups
+        )
+        return part
 
     def _dataset_of(self, fragments: list[pads.Fragment]) -> pads.FileSystemDataset:
         return pads.FileSystemDataset(fragments, self.schema, self.format, self.filesystem)
@@ -282,6 +306,13 @@ class IndexedDataset(pads.FileSystemDataset):
             if key is not None and key in shared.decisions:
                 return shared.decisions[key]
         decision = decide(len(shared.fragments), shared.known.columns, condition)
+        sets = shared.known.sets
+        if sets.columns:
+            row_groups = sets.left(condition)
+            ruled_out = np.zeros(len(shared.fragments), np.bool_)
+            ruled_out[sets.file_of] = True
+            ruled_out[sets.file_of[row_groups]] = False
+            decision = Decision(decision.kept & ~ruled_out, decision.columns, row_groups)
         if key is not None:
             with shared.lock:
                 shared.decisions[key] = decision
@@ -296,6 +327,18 @@ class IndexedDataset(pads.FileSystemDataset):
         if self._shared is None:
             raise ValueError("this dataset knows no indexes; open it with open_indexed")
         return self._shared
+
+
+def _parts(sets: SetFacts, decision: Decision) -> dict[int, list[int]]:
+    """For each file that is kept and of which row groups are left out, those that are not."""
+    if decision.row_groups.all():
+        return {}
+    some = np.unique(sets.file_of[~decision.row_groups])
+    is_some = np.isin(sets.file_of, some[decision.kept[some]]) & decision.row_groups
+    parts: dict[int, list[int]] = {}
+    for file, row_group in zip(sets.file_of[is_some].tolist(), sets.group_of[is_some].tolist(), strict=True):
+        parts.setdefault(file, []).append(row_group)
+    return parts
 
 
 def _nothing() -> pads.Fragment:

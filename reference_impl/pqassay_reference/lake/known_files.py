@@ -18,6 +18,8 @@ from pqassay_reference.lake.index_table import ColumnEntries, default_folder, pa
 from pqassay_reference.lake.index_tail import Found, Progress, TrustedIndex, load_indexes
 from pqassay_reference.lake.listing import Listed
 from pqassay_reference.lake.pruning import ColumnFacts, Facts, indexable
+from pqassay_reference.lake.set_facts import NO_SETS, DirectoryOfFile, SetFacts, directory_of, gathered
+from pqassay_reference.lake.tails import TailSource
 from pqassay_spec.idx1 import blob as idx1
 
 AUTO = "auto"
@@ -34,6 +36,8 @@ class KnownFiles:
         columns: What is known of columns; of one column, in several parts for different files.
         unknown: For the number of each file of which nothing is known, why.
         damaged: What is wrong with the index table.
+        sets: The distinct sets in their index directories.
+        aside: What is left aside of those, one sentence for each.
     """
 
     paths: tuple[str, ...]
@@ -41,18 +45,23 @@ class KnownFiles:
     columns: tuple[ColumnFacts, ...]
     unknown: dict[int, str]
     damaged: tuple[str, ...] = ()
+    sets: SetFacts = NO_SETS
+    aside: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons that keep files from being skipped, one sentence each."""
         files = (f"{self.paths[number]}: {reason}" for number, reason in sorted(self.unknown.items()))
-        return (*self.damaged, *files)
+        return (*self.damaged, *files, *self.aside)
 
     @property
     def summary(self) -> str:
         """All of it in one sentence."""
-        if not self.unknown:
+        if not self.unknown and self.damaged:
             return f"the index table is damaged: {self.damaged[0]}"
+        if not self.unknown and self.aside:
+            more = f", and {len(self.aside) - 1} more" if len(self.aside) > 1 else ""
+            return f"an index is left aside: {next(iter(self.aside))}{more}"
         number, reason = min(self.unknown.items())
         return (
             f"{len(self.unknown)} of {len(self.paths)} files have no index that can be used, and every query reads them; "
@@ -100,7 +109,16 @@ def know_files(
     if covered.any():
         rest = np.flatnonzero(~covered).tolist()
         paths, sizes = tuple(paths[number] for number in rest), tuple(sizes[number] for number in rest)
-    found = load_indexes(paths, sizes, filesystem, progress=progress)
+    numbers = list(rest)
+    directories: dict[int, DirectoryOfFile] = {}
+
+    def noted(place: int, source: TailSource) -> None:
+        directory = directory_of(source)
+        if directory is not None:
+            directories[numbers[place]] = directory
+
+    found = load_indexes(paths, sizes, filesystem, progress=progress, noted=noted)
+    sets = gathered(schema, directories, partial(_why_no_set, schema, partitions, columns))
     by_column: defaultdict[str, list[Facts]] = defaultdict(list)
     for number, index in zip(rest, found, strict=True):
         described = _described(number, index, why_not, vouched)
@@ -113,7 +131,34 @@ def know_files(
     known += [ColumnFacts.of(schema, column, facts) for column, facts in by_column.items()]
     for number in np.flatnonzero(covered).tolist():
         unknown.pop(number, None)
-    return KnownFiles(listed.paths, listed.sizes, tuple(known), unknown, damaged)
+    aside = _aside(listed, directories, sets, unknown)
+    return KnownFiles(listed.paths, listed.sizes, tuple(known), unknown, damaged, sets, aside)
+
+
+def _aside(
+    listed: Listed, directories: dict[int, DirectoryOfFile], sets: SetFacts, unknown: dict[int, str]
+) -> tuple[str, ...]:
+    """What is left aside in the directories of files of which something is known; of the others, it becomes the reason."""
+    for number in {int(sets.file_of[row_group]) for facts in sets.columns for row_group in facts.files}:
+        unknown.pop(number, None)
+    lines: list[str] = []
+    for number, directory in sorted(directories.items()):
+        if number not in unknown:
+            lines += [f"{listed.paths[number]}: {one}" for one in directory.aside]
+        elif directory.aside:
+            unknown[number] = str(directory.aside[0])
+    return tuple(lines)
+
+
+def _why_no_set(
+    schema: pa.Schema, partitions: Collection[str], columns: Collection[str] | None, column: str
+) -> str:
+    """The reason that sets of a column may not decide; empty if they may."""
+    if columns is not None and column not in columns:
+        return "it was not asked for"
+    if schema.get_field_index(column) < 0:
+        return "the dataset does not have the column once"
+    return "its values are those of the folders' names" if column in partitions else ""
 
 
 def _why_not(

@@ -14,7 +14,7 @@ Pruning never filters rows: whoever reads the files that are kept applies the fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -155,10 +155,10 @@ class ColumnFacts:
         values = pa.concat_arrays([self.values.cast(kind), pa.nulls(1, kind)])
         return pa.table([values, pa.array(np.arange(len(values)))], names=[self.column, _NUMBER])
 
-    def values_of(self, position: int, among: Mask, most: int) -> list[str]:
+    def values_of(self, position: int, among: Mask, most: int) -> list[Any]:
         """The first few values of a file that are among some; ``position`` counts the files with facts."""
         codes = self.codes[self.starts[position] : self.starts[position + 1]]
-        return cast("list[str]", self.values.take(codes[among[codes]][:most]).to_pylist())
+        return cast("list[Any]", self.values.take(codes[among[codes]][:most]).to_pylist())
 
     @cached_property
     def _stand_ins(self) -> pads.FileSystemDataset:
@@ -209,13 +209,18 @@ class Possible:
         reasons: list[str] = []
         if self.by_value[position]:
             found = self.facts.values_of(position, self.alive, SHOWN + 1)
-            names = [
-                repr(value) if len(value) <= LONGEST else f"{value[:LONGEST]!r}…" for value in found[:SHOWN]
-            ]
+            names = [_shown(value) for value in found[:SHOWN]]
             reasons.append(f"holds {', '.join([*names, '…'] if len(found) > SHOWN else names)}")
         if self.by_null[position]:
             reasons.append("may hold null")
         return f"{column} {' and '.join(reasons)}" if reasons else f"no value of {column} satisfies it"
+
+
+def _shown(value: Any) -> str:
+    """A value, for people; of a long text its beginning."""
+    if not isinstance(value, str | bytes):
+        return str(value)
+    return repr(value) if len(value) <= LONGEST else f"{value[:LONGEST]!r}…"
 
 
 SHOWN = 3
@@ -225,6 +230,10 @@ LONGEST = 60
 """Characters of a value that it repeats."""
 
 
+def _no_row_groups() -> Mask:
+    return np.zeros(0, np.bool_)
+
+
 @dataclass(frozen=True)
 class Decision:
     """The decision which files are kept under one condition.
@@ -232,10 +241,12 @@ class Decision:
     Attributes:
         kept: For each file.
         columns: What each column says that has a say.
+        row_groups: For each row group of which distinct sets are known, whether it is kept.
     """
 
     kept: Mask
     columns: tuple[Possible, ...]
+    row_groups: Mask = field(default_factory=_no_row_groups)
 
     def why(self, file: int, *, otherwise: str) -> str:
         """The reason to keep or skip a file, for people; ``otherwise`` where no column has facts about it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,11 @@ def _lint_entry(file: OpenFile, indexes: Indexes, entry: Entry, others: Sequence
     head = entry.head
     if head.flags:
         raise _wrong("DIR-008", "an entry has flags")
-    known = {"granularity": set(Granularity), "placement": set(Placement), "codec": set(CODECS)}
+    known: dict[str, set[Any]] = {
+        "granularity": set(Granularity),
+        "placement": set(Placement),
+        "codec": set(CODECS),
+    }
     for name, numbers in known.items():
         if getattr(head, name) not in numbers:
             raise _wrong("DIR-007", f"the {name} is {getattr(head, name)}")
@@ -162,9 +167,7 @@ def _lint_set(leaf: SchemaLeaf, part: DistinctSet, true: DistinctSet) -> None:
     if part.flags & ~KNOWN_FLAGS:
         raise _wrong("DIR-024", "a set has flags that nobody knows")
     keys = sort_keys(order, part.values)
-    if any(one is None for one in keys) or any(
-        not one < two for one, two in zip(keys, keys[1:], strict=False)
-    ):
+    if any(one is None for one in keys) or any(not one < two for one, two in pairwise(keys)):
         raise _wrong("DIR-025", "the values of a set do not ascend")
     if order in FLOATING and any(is_nan(order, raw) for raw in part.values):
         raise _wrong("DIR-025", "a set lists NaN")

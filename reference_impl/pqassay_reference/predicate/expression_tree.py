@@ -13,7 +13,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -115,6 +115,44 @@ def _call(function: str, lines: deque[tuple[str, str]], batch: pa.RecordBatch) -
     if lines.popleft()[1] != function:
         raise ValueError("another call ends")
     return Call(function, tuple(arguments), options)
+
+
+def operands_of(condition: pc.Expression) -> tuple[str, list[pc.Expression]] | None:
+    """The connective that joins a condition, and what it joins, as expressions; ``None`` where none does, or it is not understood.
+
+    Arrow takes no expression apart.  But the bytes of an operand are a range of those of the whole.
+    """
+    data = written(condition)
+    if data is None:
+        return None
+    try:
+        with pa.ipc.open_file(pa.py_buffer(data)) as file:
+            batch = file.get_batch(0)
+        lines = list(_metadata(file.schema))
+        kind, name = lines[0]
+        if kind != "call" or name not in CONNECTIVES:
+            return None
+        rest = deque(lines[1:])
+        made: Any = cast("Any", condition.__reduce__())[0]
+        found: list[pc.Expression] = []
+        while rest[0][0] != "end":
+            start = len(lines) - len(rest)
+            _read(rest, batch)
+            found.append(made(_with_metadata(batch, lines[start : len(lines) - len(rest)])))
+    except (pa.ArrowException, ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return name, found
+
+
+def _with_metadata(batch: pa.RecordBatch, lines: list[tuple[str, str]]) -> pa.Buffer:
+    """Arrow's bytes of the expression that some lines describe, with the constants of a greater one."""
+    make: Any = pa.KeyValueMetadata  # its stub knows no pairs
+    pairs = make(lines)
+    schema = batch.schema.with_metadata(pairs)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, schema) as file:
+        file.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+    return sink.getvalue()
 
 
 def columns_of(node: Node) -> set[Path]:

@@ -64,7 +64,7 @@ class Counters:
         metadata: What was fetched of metadata.
         data: What was fetched of pages.
         kept_facts: Files whose metadata was known from an earlier scan.
-        used: What took part in decisions: ``IDX1``, ``statistics``, ``bloom filter``, ``column index``, ``boundary order``,
+        used: What took part in decisions: ``IDX1``, ``distinct sets``, ``statistics``, ``bloom filter``, ``column index``, ``boundary order``,
             ``offset index``, ``_pm``.
     """
 

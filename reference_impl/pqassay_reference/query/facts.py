@@ -24,11 +24,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pqassay_reference.directory.reading import FileDirectory, LeftAside, Sets
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.predicate.expressions import find_column
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.directory.entries import EntryKey
 from pqassay_spec.parquet.file import HEAD, TAIL, Framing, decode_footer, read_framing
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
@@ -114,12 +116,16 @@ class FileFacts:
         framing: Where its parts are.
         schema: The schema as Arrow reads it.
         claims: What was read of chunks, by row group and position of the leaf.
+        directory: The distinct sets that its index directory has; ``None`` as long as nobody looked.
+        sets: Those that were read, or why one is left aside.
     """
 
     metadata: FileMetaData
     framing: Framing
     schema: pa.Schema
     claims: dict[tuple[int, int], ChunkClaims] = field(default_factory=dict[tuple[int, int], ChunkClaims])
+    directory: FileDirectory | None = None
+    sets: dict[EntryKey, Sets | LeftAside] = field(default_factory=dict[EntryKey, "Sets | LeftAside"])
     _columns: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, tuple[int, int | None]])
     _key_values: dict[tuple[str, range], list[KeyValue]] = field(
         default_factory=dict[tuple[str, range], list[KeyValue]]

@@ -18,12 +18,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pqassay_reference.directory.excluding import FileSets
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.distinct_sets import WHOLE_GROUPS, file_sets
 from pqassay_reference.query.distrust import Lie
 from pqassay_reference.query.explain import FileTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
@@ -38,7 +40,8 @@ from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, 
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
 from pqassay_reference.rewrite.extract import Trust, index_of
-from pqassay_spec.parquet.page_search import Rows
+from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.parquet.page_search import Rows, intersection
 from pqassay_spec.pm.grammar import FILE_NAME
 
 Metadata = Literal["footer", "pm"]
@@ -112,6 +115,9 @@ class FileScan:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
+        self.aside: list[str] = []
+        """Entries of its index directory that were left aside, and why."""
+        self._sets: FileSets | None = None
         self._visited: list[tuple[GroupScan, Rows]] = []
         self._left_groups: list[GroupScan] | None = None
         self._tell = tell
@@ -240,8 +246,10 @@ class FileScan:
                 yield from self._audited_windows(groups)
                 return
             by_group = self._left_by_groups(groups)
+            self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
+            by_group = self._left_by_sets(by_group)
             self._left_groups = [group for group, _ in by_group]
-            self._count_groups(Rung.ROW_GROUPS, leaves, self._left_groups)
+            self._count_groups(Rung.SETS, leaves, self._left_groups)
             yield from self._windows(by_group)
 
     def _groups(self) -> list[GroupScan]:
@@ -284,13 +292,35 @@ class FileScan:
             self.ranges.drop_long(REMOTE_TAIL)
         return left
 
+    def _left_by_sets(self, by_group: list[tuple[GroupScan, Rows]]) -> list[tuple[GroupScan, Rows]]:
+        """The row groups that distinct sets leave; what those of pages leave of them is found out with the pages."""
+        query = self._query
+        if query.predicate is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
+            return by_group
+        named = columns_named(query.predicate) - self.question.constants.keys()
+        self._sets, aside = file_sets(self.ranges, self.facts, named)
+        self.aside = [str(one) for one in aside]
+        if self._sets is None:
+            return by_group
+        self._counters.note("distinct sets")
+        is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
+        return [(group, rows) for group, rows in by_group if is_left[group.row_group]]
+
+    def _left_by_pages(self, group: GroupScan) -> Rows:
+        """The rows of a row group that column indexes leave, and distinct sets of pages."""
+        left = group.rows_of_pages()
+        if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
+            assert self._query.predicate is not None
+            left = intersection(left, self._sets.rows(self._query.predicate, group.row_group))
+        return left
+
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
         by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
         has_rows = False
         for group, rows in by_group:
-            left = group.rows_of_pages() if by_pages else rows
+            left = self._left_by_pages(group) if by_pages else rows
             self._counters.note(*group.used)
             cost = group.cost_of(left)
             cost.files = int(bool(left) and not has_rows)
@@ -360,7 +390,7 @@ class FileScan:
         if index is not None:
             index.see(audit.columns[self._place(index.column)], audit.matched)
         whole: Rows = [range(group.row_count)]
-        for step in (Rung.ROW_GROUPS, Rung.PAGES):
+        for step in (Rung.ROW_GROUPS, Rung.SETS, Rung.PAGES):
             self._counters.count(step, group.cost_of(whole))
         self._visited.append((group, whole))
         end = group.first_row + group.row_count

@@ -15,6 +15,7 @@ class Rung(StrEnum):
     PROJECTION = "projection"
     FILES = "files"
     ROW_GROUPS = "row-groups"
+    SETS = "sets"
     PAGES = "pages"
     LATE = "late"
     DICTIONARIES = "dictionaries"
@@ -27,6 +28,7 @@ TITLES: dict[Rung, str] = {
     Rung.PROJECTION: "columns that the query needs",
     Rung.FILES: "files by their embedded index",
     Rung.ROW_GROUPS: "row groups by statistics and bloom filters",
+    Rung.SETS: "row groups by distinct sets of the index directory, and pages with the next",
     Rung.PAGES: "pages by column index and offset index",
     Rung.LATE: "columns of the condition first, the others for rows that are left",
     Rung.DICTIONARIES: "dictionaries that a page refers to, kept in the result",

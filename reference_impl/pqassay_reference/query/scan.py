@@ -57,6 +57,7 @@ class Scan:
         schema: Names and types of the columns that are returned.
         counters: What was left after each rung, and what was fetched, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
+        aside: For each file the entries of its index directory that were left aside, and why.
         rungs: The rungs that are used.
         files: The sizes in bytes of the files, by their paths or URIs.
         trace: What was done, if it was asked for.
@@ -67,6 +68,7 @@ class Scan:
         self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
+        self.aside: dict[str, Sequence[str]] = {}
         self._lies = Lies()
         self.rungs = query.rungs
         self.files = {target.name: target.identity[1] for target in targets}
@@ -183,6 +185,8 @@ class Scan:
         file.finish(is_stopped=is_stopped)
         if file.message:
             self.messages[file.target.name] = file.message
+        if file.aside:
+            self.aside[file.target.name] = tuple(file.aside)
 
 
 class _Begun:

@@ -75,6 +75,7 @@ def explanation(scan: Scan) -> dict[str, Any]:
         },
         "used": sorted(counters.used),
         "messages": dict(scan.messages),
+        "aside": {name: list(lines) for name, lines in scan.aside.items()},
         "pictures": [_file_record(file) for file in trace.files],
     }
 

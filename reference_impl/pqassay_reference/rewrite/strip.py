@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from pqassay_reference.columns.column_values import listed
 from pqassay_reference.errors import Refused
@@ -259,7 +260,9 @@ def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Str
                 row_groups[number] = going
         if row_groups:
             removal["row_groups"] = row_groups
-    return removal, Stripped("", keys=keys, column_orders="column_orders" in removal, **counts)
+    stripped = Stripped("", keys=keys, column_orders="column_orders" in removal)
+    numbers: dict[str, Any] = dict(counts)
+    return removal, replace(stripped, **numbers)
 
 
 def _removal_of_whole_file(
@@ -270,7 +273,11 @@ def _removal_of_whole_file(
     if selection.column_orders and metadata.column_orders is not None:
         removal["column_orders"] = None
     pairs = metadata.key_value_metadata or []
-    names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ()), *([KEY] if selection.directory else ())}
+    names = {
+        *selection.keys,
+        *(INDEX_KEYS if selection.idx1 else ()),
+        *([KEY] if selection.directory else ()),
+    }
     going: dict[str | int, Removal | None] = {n: None for n, pair in enumerate(pairs) if pair.key in names}
     if going:  # with the last pair goes the list
         removal["key_value_metadata"] = going if len(going) < len(pairs) else None

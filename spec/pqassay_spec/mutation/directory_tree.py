@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from construct import Array, Renamed
+from construct import Array, Int32ul, Renamed
 from construct import Struct as FlatGrammar
 
 from pqassay_spec.base.errors import FormatError, boundary
@@ -61,7 +61,7 @@ def members_of(pair: KeyValue) -> Members | None:
         data = entries.decode_text(pair.value or "")
         entries.read_directory(data)
         with boundary():
-            parsed = _members(entries.DIRECTORY.parse(data))
+            parsed: Members = _members(entries.DIRECTORY.parse(data))
             for framed in parsed["entries"]:
                 entry = framed.pop("entry")
                 framed.update(_members(entries.ENTRY.parse(entry)))
@@ -130,7 +130,7 @@ def directory_bytes(directory: Members) -> bytes:
     for member in cast("list[Any]", entries.DIRECTORY.subcons):
         if member.name == "entries":
             for entry in directory["entries"]:
-                out += entries.Int32ul.build(entry["length"]) + entry_bytes(entry)
+                out += Int32ul.build(entry["length"]) + entry_bytes(entry)
         else:
             out += built(member, directory[member.name])
     return out

@@ -14,10 +14,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from indexed_directories import add_sets, add_sums
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexed_directories import add_sets, add_sums
 from pqassay_reference.answer.answerer import Answerer
 from pqassay_reference.answer.question import parse_question
 from pqassay_reference.errors import Refused
@@ -159,13 +159,18 @@ def test_stale_sums_are_left_aside(lake: Path) -> None:
     answer = answerer.ask(ARTICLE)
     assert of_duckdb(lake, ARTICLE) == rows_of(answer.table)
     assert 1 == answer.effort.files_from_metadata
-    assert any("part-0.parquet: ZONE_SUMS of nation, year, sales_amount by FILE: stale" in one for one in answerer.aside)
+    assert any(
+        "part-0.parquet: ZONE_SUMS of nation, year, sales_amount by FILE: stale" in one
+        for one in answerer.aside
+    )
 
 
 def test_sums_of_whole_numbers_and_decimals_are_exact(tmp_path: Path) -> None:
     greatest = (1 << 63) - 1
     path = tmp_path / "big.parquet"
-    table = pa.table({"n": [greatest] * 6, "d": pa.array([Decimal("9" * 20 + ".99")] * 6, pa.decimal128(22, 2))})
+    table = pa.table(
+        {"n": [greatest] * 6, "d": pa.array([Decimal("9" * 20 + ".99")] * 6, pa.decimal128(22, 2))}
+    )
     pq.write_table(table, path, row_group_size=2)
     for measure in ("n", "d"):
         add_sums(path, [], measure)
@@ -182,7 +187,9 @@ def test_sums_of_doubles_are_rounded_once(tmp_path: Path) -> None:
     assert [(math.fsum(values), math.fsum(values) / 7)] == rows_of(answer.table)
 
 
-@pytest.mark.parametrize("values", [[1.0, math.nan], [math.nan], [math.inf, 1.0], [math.inf, -math.inf], [None, 2.0]])
+@pytest.mark.parametrize(
+    "values", [[1.0, math.nan], [math.nan], [math.inf, 1.0], [math.inf, -math.inf], [None, 2.0]]
+)
 def test_what_is_no_finite_number_is_answered_as_by_duckdb(tmp_path: Path, values: list[Any]) -> None:
     sql = "SELECT COUNT(x), SUM(x), AVG(x), MIN(x), MAX(x) FROM t"
     for name in ("with", "without"):
@@ -225,9 +232,18 @@ def test_what_is_not_supported_is_refused(lake: Path, sql: str, said: str) -> No
 
 
 ROW = st.tuples(
-    st.sampled_from([None, "Peru", "Chad"]), st.sampled_from([None, 1, 2]), st.one_of(st.none(), st.integers(-9, 9))
+    st.sampled_from([None, "Peru", "Chad"]),
+    st.sampled_from([None, 1, 2]),
+    st.one_of(st.none(), st.integers(-9, 9)),
 )
-CONDITIONS = ["", "WHERE k = 'Peru'", "WHERE y IN (1, 3)", "WHERE k <> 'Peru' AND y = 1", "WHERE k IS NULL OR y > 1", "WHERE v > 3"]
+CONDITIONS = [
+    "",
+    "WHERE k = 'Peru'",
+    "WHERE y IN (1, 3)",
+    "WHERE k <> 'Peru' AND y = 1",
+    "WHERE k IS NULL OR y > 1",
+    "WHERE v > 3",
+]
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from indexed_directories import add_sets, footer_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pqassay_reference.directory.excluding import ColumnSets, FileSets
+from indexed_directories import add_sets, footer_of
+from pqassay_reference.directory.excluding import EVERY, ColumnSets, FileSets
 from pqassay_reference.directory.reading import Located, Sets, read_entries, read_indexes
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.text import parse_predicate
@@ -86,13 +86,13 @@ def cargo(tmp_path: Path) -> Path:
 def test_row_groups_are_left_out_by_the_sets_of_all_columns(
     cargo: Path, condition: str, kept: list[int]
 ) -> None:
-    left = sets_of(cargo).row_groups(parse_predicate(condition), Granularity)
+    left = sets_of(cargo).row_groups(parse_predicate(condition), EVERY)
     assert kept == np.flatnonzero(left).tolist()
 
 
 def test_an_incomplete_set_excludes_nothing(cargo: Path) -> None:
     add_sets(cargo, "nation", most=1)
-    left = sets_of(cargo).row_groups(parse_predicate("nation = 'Mali'"), Granularity)
+    left = sets_of(cargo).row_groups(parse_predicate("nation = 'Mali'"), EVERY)
     assert [0] == np.flatnonzero(left).tolist()
 
 
@@ -116,7 +116,11 @@ ROW = st.tuples(st.sampled_from(NATIONS), st.sampled_from(NUMBERS), st.integers(
 
 def column_tests() -> st.SearchStrategy[Any]:
     """Tests of one column."""
-    literals = {"n": st.sampled_from(NATIONS[1:]), "x": st.sampled_from(NUMBERS[1:-1]), "i": st.integers(0, 4)}
+    literals = {
+        "n": st.sampled_from(NATIONS[1:]),
+        "x": st.sampled_from(NUMBERS[1:-1]),
+        "i": st.integers(0, 4),
+    }
     return st.one_of(
         *(
             st.one_of(
@@ -139,7 +143,11 @@ CONDITIONS = st.recursive(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(ROW, min_size=1, max_size=12), condition=CONDITIONS, granularity=st.sampled_from(Granularity))
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=12),
+    condition=CONDITIONS,
+    granularity=st.sampled_from(Granularity),
+)
 def test_no_row_is_ever_left_out(
     tmp_path: Path, rows: list[Any], condition: list[Any], granularity: Granularity
 ) -> None:
@@ -164,7 +172,7 @@ def test_no_row_is_ever_left_out(
     sets = sets_of(path)
     matching = pc.fill_null(evaluated(condition, TableColumns(table)), False)
     true = np.asarray(matching.combine_chunks() if isinstance(matching, pa.ChunkedArray) else matching)
-    kept = sets.row_groups(condition, Granularity)
+    kept = sets.row_groups(condition, EVERY)
     certain = sets.certain_row_groups(condition)
     for group in range(len(kept)):
         of_group = true[group * GROUP : (group + 1) * GROUP]

@@ -1,8 +1,10 @@
 """Entries of index directories as readers find them: those that may be used, those that are left aside, and their values."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from indexed_directories import add_sets, add_sums, footer_of
 
+from indexed_directories import add_sets, add_sums, footer_of
 from pqassay_reference.directory.plain_arrays import Packed, plain_array, plain_arrays
 from pqassay_reference.directory.reading import Located, Sets, Sums, read_entries, read_indexes
 from pqassay_reference.errors import Undecodable
@@ -112,14 +114,16 @@ VALUES: list[tuple[Any, list[Any]]] = [
     (pa.float64(), [-1.5, 2.5]),
     (pa.string(), ["", "ä", "zebra"]),
     (pa.binary(), [b"", b"\xff"]),
-    (pa.date32(), [datetime.date(1969, 1, 1), datetime.date(2024, 2, 29)]),
-    (pa.timestamp("us", tz="UTC"), [datetime.datetime(2024, 2, 29, tzinfo=datetime.UTC)]),
+    (pa.date32(), [dt.date(1969, 1, 1), dt.date(2024, 2, 29)]),
+    (pa.timestamp("us", tz="UTC"), [dt.datetime(2024, 2, 29, tzinfo=dt.UTC)]),
     (pa.decimal128(9, 2), [decimal.Decimal("-1.50"), decimal.Decimal("2.25")]),
     (pa.decimal128(38, 2), [decimal.Decimal("-1.50"), decimal.Decimal("2.25")]),
 ]
 
 
-@pytest.mark.parametrize(("kind", "values"), VALUES, ids=lambda one: str(one) if isinstance(one, pa.DataType) else "")
+@pytest.mark.parametrize(
+    ("kind", "values"), VALUES, ids=lambda one: str(one) if isinstance(one, pa.DataType) else ""
+)
 def test_values_are_read_in_the_type_of_their_column(tmp_path: Path, kind: Any, values: list[Any]) -> None:
     path = tmp_path / "one.parquet"
     pq.write_table(pa.table({"x": pa.array(values, kind)}), path)

@@ -197,7 +197,7 @@ def test_the_last_step_is_what_was_fetched_and_none_adds_rows(
     last = steps[-1].left
 
     assert (rows.counters.data.length, rows.counters.data.requests) == (last.length, last.requests)
-    assert [True] * 10 == [
+    assert [True] * 11 == [
         before.left.rows >= after.left.rows
         for before, after in zip(steps, [*steps[1:], steps[-1]], strict=True)
     ]

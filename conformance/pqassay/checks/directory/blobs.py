@@ -46,6 +46,8 @@ def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
     for stretch in part.stretches:
         if stretch.entry is entry:
             return
+        if not stretch.entry.is_last:
+            continue  # whoever copies a key leaves two entries that point at one blob
         yield f"the blob of {stretch.entry}, [{stretch.start}, {stretch.end})", stretch.start, stretch.end
 
 

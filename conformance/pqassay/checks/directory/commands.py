@@ -12,16 +12,22 @@ from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 def mending(entry: EntryUnderTest) -> str:
     """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it anew."""
     try:
+        entry.require_known()
+    except NotChecked:
+        return ""
+    try:
         if entry.stale:
             return index_command(entry.file, "refresh")
-        if next(entry.wrong_columns(), "") or entry.pages_problem():
-            return dropping(entry)
+        if any(entry.strange_codes()) or next(entry.wrong_columns(), "") or entry.pages_problem():
+            return _dropping(entry)
+        if entry.head.type == IndexType.IDX1 and entry.head.granularity != Granularity.FILE:
+            return _dropping(entry)
     except (FormatError, NotApplicable, NotChecked):
         return index_command(entry.file, "drop", "--stale")
     return _making(entry)
 
 
-def dropping(entry: EntryUnderTest) -> str:
+def _dropping(entry: EntryUnderTest) -> str:
     """The command that drops an entry, and others of its type about the same columns."""
     columns = _columns(entry)
     if columns is None:
@@ -32,7 +38,7 @@ def dropping(entry: EntryUnderTest) -> str:
 def _making(entry: EntryUnderTest) -> str:
     """The command that makes an entry anew, in the place of the one with the same key."""
     columns, head = _columns(entry), entry.head
-    if columns is None or any(entry.strange_codes()):
+    if columns is None:
         return ""
     options = ["--type", _type(entry), "--columns", columns]
     if head.type != IndexType.IDX1:

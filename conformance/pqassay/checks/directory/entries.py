@@ -26,6 +26,8 @@ def _entries(file: FileUnderTest) -> Sequence[EntryUnderTest]:
 
 def _of_entry(violation: Violation, entry: EntryUnderTest) -> Violation:
     column = entry.column if violation.column is None else violation.column
+    if not violation.message:  # only its column is asked for
+        return replace(violation, column=column)
     return replace(violation, column=column, remedy=violation.remedy or mending(entry))
 
 
@@ -123,7 +125,7 @@ def _is_asked(entry: EntryUnderTest) -> bool:
 def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
     if entry.head.flags:
         said = f"its flags are {entry.head.flags:#06x}, and none is known"
-        yield entry.violation("flags", said, "0", str(entry.head.flags))
+        yield replace(entry.violation("flags", said, "0", str(entry.head.flags)), remedy=mending(entry))
     if entry.head.type == IndexType.ZONE_SUMS and entry.file.options.reaches("index"):
         try:
             reserved = blob_of(entry).sums.head.reserved
@@ -132,7 +134,11 @@ def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
         if reserved:
             spot = entry.blob_spot("head.reserved", *SumsHead.place("reserved"))
             yield spot.violation(
-                f"{entry}: the reserved field is {reserved}", "0", str(reserved), column=entry.column
+                f"{entry}: the reserved field is {reserved}",
+                "0",
+                str(reserved),
+                column=entry.column,
+                remedy=mending(entry),
             )
 
 

@@ -12,7 +12,7 @@ from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.directory_blob import blob_of
 from pqassay_spec.directory.codes import IndexType
-from pqassay_spec.directory.packed_values import order_in_blobs, sort_keys
+from pqassay_spec.directory.packed_values import sort_keys
 from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, sum_kind
 from pqassay_spec.parquet.column_order import FLOATING, is_nan, shown
 
@@ -47,36 +47,27 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     """A group that stands twice is counted twice, or once too few."""
     blob = blob_of(entry)
     _ = blob.is_consistent
-    columns: list[list[tuple[bool, object]]] = []
-    for number, leaf in enumerate(entry.leaves[:-1]):
-        order, raws = order_in_blobs(leaf), blob.key_values(number)
-        if order is None:
-            raise Broken("DIR-011")
-        keys = iter(sort_keys(order, [raw for raw in raws if raw is not None]))
-        columns.append([(raw is not None, None if raw is None else next(keys)) for raw in raws])
     for number, part in enumerate(blob.sums_parts):
         row_group = entry.part_groups[number]
-        if not columns:
-            if part.end - part.first != 1:
-                yield entry.blob_spot(f"part_sizes[{number}]").violation(
-                    f"{entry}: part {number} has {part.end - part.first} groups, and there are no keys",
-                    "1 group",
-                    f"{part.end - part.first} groups",
-                    column=entry.column,
-                    row_group=row_group,
-                )
+        place = blob.out_of_order(number)
+        if place is None:
             continue
-        for place in range(part.first + 1, part.end):
-            before, after = (tuple(column[where] for column in columns) for where in (place - 1, place))
-            if not before < after:  # nulls, (False, None), are equal before they are compared
-                yield blob.group_spot(place, "row_count").violation(
-                    f"{entry}: group {place - part.first} of part {number} does not come after the one before it",
-                    "groups in ascending order of their keys, each once",
-                    "the same keys again" if before == after else "lesser keys",
-                    column=entry.column,
-                    row_group=row_group,
-                )
-                break
+        if not blob.sums.keys:
+            yield entry.blob_spot(f"part_sizes[{number}]").violation(
+                f"{entry}: part {number} has {part.end - part.first} groups, and there are no keys",
+                "1 group",
+                f"{part.end - part.first} groups",
+                column=entry.column,
+                row_group=row_group,
+            )
+            continue
+        yield blob.group_spot(place, "row_count").violation(
+            f"{entry}: group {place - part.first} of part {number} does not come after the one before it",
+            "groups in ascending order of their keys, each once",
+            "the same keys again, or lesser ones",
+            column=entry.column,
+            row_group=row_group,
+        )
 
 
 @rule("DIR-033", of=SUMS)
@@ -138,6 +129,7 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
                 "a smallest that is no NaN, and a largest that is not less",
                 f"{first} and {last}",
                 column=entry.column,
+                row_group=blob.row_group_of(bounded[place]),
             )
 
 

@@ -1,0 +1,63 @@
+"""The commands that findings about an index directory name: each mends its file, and leaves the rows as they are."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import pqassay
+from golden_cases import golden_cases
+from pqassay.report.model import Finding
+from pqassay.suite.cases import GoldenCase
+from pqassay_reference.cli.main import app
+from pqassay_spec.rules.catalogue import file_rules
+
+BROKEN = [
+    golden for golden in golden_cases() if golden.case.family == "DIR" and golden.case.kind == "invalid"
+]
+
+DEAD = {"PQF-037"}
+"""What is said of a blob that no entry points at any more."""
+
+SEVERAL = {"dir/rows-reordered"}
+"""Files of which more than one index is false; a finding names the command for the first."""
+
+NOTHING = {"dir/reserved"}
+"""Files that no command mends: a directory is left as it is as long as nothing is wrong with an entry."""
+
+
+def findings_on(path: Path) -> list[Finding]:
+    """The findings on a file."""
+    return pqassay.check(path, tier="values").files[0].findings
+
+
+@pytest.mark.parametrize("golden", BROKEN, ids=lambda golden: golden.case.id)
+def test_each_command_leaves_a_file_without_findings_and_the_same_rows(
+    golden: GoldenCase, tmp_path: Path
+) -> None:
+    path = tmp_path / "a file's name.parquet"
+    path.write_bytes(golden.content())
+    rows = repr(pq.read_table(path).to_pylist())  # NaN equals nothing
+    commands = [shlex.split(one.remedy) for one in findings_on(path) if one.remedy]
+    for program, *arguments in commands:
+        result = CliRunner().invoke(app, arguments)
+        assert ("pqassay-ref", 0) == (program, result.exit_code), result.output
+    left = {finding.rule for finding in findings_on(path)} - DEAD
+
+    assert bool(left) == (golden.case.id in SEVERAL | NOTHING)
+    assert rows == repr(pq.read_table(path).to_pylist())
+
+
+def test_every_rule_of_the_directory_has_a_remedy(tmp_path: Path) -> None:
+    mended: set[str] = set()
+    for golden in BROKEN:
+        path = tmp_path / "data.parquet"
+        path.write_bytes(golden.content())
+        mended |= {one.rule for one in findings_on(path) if one.remedy and one.rule.startswith("DIR")}
+    consequences = {"DIR-025", "DIR-033", "DIR-034"}  # at this tier, another rule says what is false
+
+    assert {rule for rule in file_rules() if rule.startswith("DIR")} - mended <= consequences
