@@ -271,6 +271,8 @@ def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: File
     body = range(framing.body_start, framing.footer_start)
     for number, group in enumerate(metadata.row_groups):
         index = read_offset_index(source, body, group.columns[place])
+        if index is None and not group.num_rows:
+            continue  # a chunk without pages
         if index is None:
             raise Malformed("the column has no offset index, which says where its pages are", rule="DIR-018")
         begins = [page.first_row_index for page in index.page_locations]
