@@ -464,7 +464,10 @@ def _open_sums(located: Located, blob: Blob) -> OpenIndex:
     packed: list[Packed] = []
     there: list[Mask] = []
     for place, leaf in zip(places.keys, usable.leaves[:-1], strict=True):
-        is_there = np.frombuffer(blob.data, np.uint8, count, place.nulls.start) == 0
+        nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)
+        if (nulls > 1).any():
+            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
+        is_there = nulls == 0
         there.append(is_there)
         data = blob.data[place.values.start : place.values.end]
         packed.append(Packed(leaf.element, data, int(is_there.sum())))

@@ -70,7 +70,7 @@ def test_an_empty_row_group_has_no_page_and_needs_no_offset_index(
     with pq.ParquetWriter(path, table.schema, write_page_index=True) as writer:
         for part in (table, table.slice(0, 0), table):
             writer.write_table(part)
-    metadata = pq.read_metadata(path)
+    metadata = pq.ParquetFile(path).metadata
     has_index = [metadata.row_group(group).column(0).has_offset_index for group in range(3)]
     add_indexes(path, [Request(IndexType.DISTINCT_SET, (("lot",),), Granularity.PAGE)])
     report = pqassay.check(path, tier="values")
