@@ -166,20 +166,20 @@ def _encode(request: Request, _: str) -> Answer:
 
 
 def _scan(request: Request, trust: str) -> Answer:
-    """Scan by the index that the family is about: IDX1 decides about files, the others about row groups and pages."""
+    """Scan by the index that the family is about: IDX1 decides about files, distinct sets and the others about row groups and pages."""
     from pqassay_reference.columns.rows import rows_of
     from pqassay_reference.query.rungs import Rung
     from pqassay_reference.query.scan import scan
 
     index = request["index"] == "on"
-    about_files = request["family"] in ("IDX1", "PQF")
-    deciding = {Rung.FILES} if about_files else {Rung.ROW_GROUPS, Rung.PAGES}
-    used = deciding if index else set[Rung]()
+    statistics = {Rung.ROW_GROUPS, Rung.PAGES}
+    of_family = {"IDX1": {Rung.FILES}, "PQF": {Rung.FILES}, "DIR": {Rung.SETS, Rung.PAGES}}
+    used = of_family.get(request["family"], statistics) if index else set[Rung]()
     rows = scan(
         request["file"],
         request["predicate"],
         request["columns"],
-        without={Rung.FILES, Rung.ROW_GROUPS, Rung.PAGES, Rung.METADATA} - used,
+        without={Rung.FILES, Rung.SETS, Rung.METADATA, *statistics} - used,
         column=request.get("column"),
         trust=cast("Trust", trust),
     )

@@ -48,6 +48,7 @@ AMOUNTS = TinyParquet(
         Column("whole", decimal(18, 0), [(1 << 59), 1 << 59, -1, None]),
         Column("fixed", decimal(38, 4, Type.FIXED_LEN_BYTE_ARRAY, 16), [-1, 10**37, None, 10**37]),
         Column("bytes", decimal(20, 2, Type.BYTE_ARRAY), [b"\xff\x6a", b"\x7f", b"\x00\x7f", None]),
+        Column("row", "int32", [1, 2, 3, 4]),
     ),
     row_group_rows=2,
 )
@@ -76,7 +77,7 @@ TIMES = TinyParquet(
 )
 ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, NAN, NEGATIVE_NAN, float("-inf"), 0.5]),), row_group_rows=2)  # fmt: skip
 PLACES = TinyParquet(
-    (Column("place", Struct((Member("mine", "string"), Member("depth", "int32"))), [{"mine": "Freiberg", "depth": 40}, {"mine": None, "depth": None}, {"mine": "Altenberg", "depth": -7}]),)
+    (Column("place", Struct((Member("mine", "string"), Member("depth", "int32"))), [{"mine": "Freiberg", "depth": 40}, {"mine": None, "depth": None}, {"mine": "Altenberg", "depth": -7}]), Column("row", "int32", [1, 2, 3]))
 )  # fmt: skip
 NOTHING = TinyParquet((Column("metal", "string", [None] * 4), Column("lot", "int64", [None] * 4)), row_group_rows=2)  # fmt: skip
 NO_ROWS = TinyParquet((Column("metal", "string", []), Column("lot", "int64", [])))
@@ -230,13 +231,13 @@ GOOD = (
     good("capped", "A distinct set that lists two values of three: it excludes nothing", SALES, [Index(SETS, "lot", ROW_GROUP, INLINE, most=2)], LOT, rules=("DIR-062",)),
     good("listing-none", "A distinct set that lists no value and tells of nulls alone", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
     good("zeros-and-nan", "Zeros of both signs, NaN of both signs and an infinity", ZEROS, [Index(SETS, "depth", ROW_GROUP, INLINE), Index(SUMS, "depth", ROW_GROUP, INLINE)], ("=", "depth", {"float": "0.0"}), rules=("DIR-063",)),
-    good("decimals", "Decimals in all four physical types; one value has two forms in bytes", AMOUNTS, [index for name in ("small", "whole", "fixed", "bytes") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "small"), misread_by=("fastparquet",)),
+    good("decimals", "Decimals in all four physical types; one value has two forms in bytes", AMOUNTS, [index for name in ("small", "whole", "fixed", "bytes") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, FILE, INLINE))], ("=", "row", 2), misread_by=("fastparquet",)),
     good("unsigned-and-booleans", "Numbers beyond the signed ones, and booleans, which take a bit each", COUNTS, [index for name in ("lot", "serial", "grade", "sold") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, ROW_GROUP, INLINE))], ("=", "grade", -128), misread_by=("Spark",)),
     good("keyed-by-booleans", "Sums for each boolean and each small number", COUNTS, [Index(SUMS, "sold grade lot", FILE, INLINE)], ("=", "grade", 127), misread_by=("Spark",)),
     good("bytes", "Bytes of one length, and of any", CODES, [index for name in ("code", "raw") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "code")),
     good("halves", "Floating point numbers of two bytes, of which there are no sums", HALVES, [Index(SETS, "half", FILE, INLINE), Index(SUMS, "half", FILE, INLINE)], LOT, misread_by=("fastparquet", "Spark")),
     good("times", "Days, moments and single floating point numbers: of the first two there are no sums", TIMES, [index for name in ("day", "at", "mass") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "day"), misread_by=("fastparquet",)),
-    good("of-a-struct", "A member of a struct, which is null where the struct's member is", PLACES, [Index(SETS, "place.mine", FILE, INLINE), Index(SUMS, "place.mine place.depth", FILE, INLINE)], ("is null", "place"), misread_by=("fastparquet",)),
+    good("of-a-struct", "A member of a struct, which is null where the struct's member is", PLACES, [Index(SETS, "place.mine", FILE, INLINE), Index(SUMS, "place.mine place.depth", FILE, INLINE)], ("=", "row", 3), misread_by=("fastparquet",)),
     good("only-nulls", "Nothing but nulls", NOTHING, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "metal lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], ("is null", "metal"), encode="accept"),
     good("no-rows", "A file without row groups", NO_ROWS, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SETS, "metal", FILE, INLINE), Index(SUMS, "metal lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE), Index(HLL, "metal", FILE, INLINE, blob=build_sketches([HLL_EMPTY]))], ("is null", "metal")),
     good("empty-row-group", "A row group without rows has a part, too", EMPTY_GROUP, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "lot", ROW_GROUP, INLINE), Index(SUMS, "metal lot", ROW_GROUP, INLINE)], TIN),
