@@ -22,7 +22,7 @@ RESULTS = Path(__file__).resolve().parent.parent / "docs" / "data" / "results"
 EXCHANGE = "exchange.json"
 """Name of the file about what writers wrote for readers."""
 
-NOT_IN_THE_MATRIX = ("published-idx1",)
+NOT_IN_THE_MATRIX = ("published-idx1", "directory-go")
 """Drivers of formats of our own, which stand for no library."""
 
 ONLY_READERS = ("spark-rows",)

@@ -271,6 +271,8 @@ def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: File
     body = range(framing.body_start, framing.footer_start)
     for number, group in enumerate(metadata.row_groups):
         index = read_offset_index(source, body, group.columns[place])
+        if index is None and not group.num_rows:
+            continue  # a chunk without pages
         if index is None:
             raise Malformed("the column has no offset index, which says where its pages are", rule="DIR-018")
         begins = [page.first_row_index for page in index.page_locations]
@@ -463,7 +465,10 @@ def _open_sums(located: Located, blob: Blob) -> OpenIndex:
     packed: list[Packed] = []
     there: list[Mask] = []
     for place, leaf in zip(places.keys, usable.leaves[:-1], strict=True):
-        is_there = np.frombuffer(blob.data, np.uint8, count, place.nulls.start) == 0
+        nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)
+        if (nulls > 1).any():
+            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
+        is_there = nulls == 0
         there.append(is_there)
         data = blob.data[place.values.start : place.values.end]
         packed.append(Packed(leaf.element, data, int(is_there.sum())))

@@ -127,6 +127,8 @@ def _keys(leaves: Sequence[SchemaLeaf], places: SumsPlaces, data: bytes) -> list
     columns: list[list[Any]] = []
     for leaf, place in zip(leaves, places.keys, strict=True):
         nulls = data[place.nulls.start : place.nulls.end]
+        if max(nulls, default=0) > 1:
+            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
         values = iter(_values(leaf, data[place.values.start : place.values.end], nulls.count(0)))
         columns.append([None if null else next(values) for null in nulls])
     return columns

@@ -16,11 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_entry, add_sets, add_sums, footer_of
+from places import GOLDEN_FILES
 from pqassay_reference.directory.plain_arrays import Packed, plain_array, plain_arrays
 from pqassay_reference.directory.reading import Located, Sets, Sums, read_entries, read_indexes
+from pqassay_reference.directory.stated_values import index_directory
 from pqassay_reference.errors import Undecodable
-from pqassay_spec.base.sources import FileSource
+from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 
@@ -95,6 +98,19 @@ def test_what_cannot_be_used_is_left_aside(sales: Path, changed: dict[str, int],
     assert [] == [one for one in indexes if one is not None]
     assert 1 == len(aside)
     assert aside[0].endswith(reason)
+
+
+def test_a_key_is_null_or_it_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    good = (GOLDEN_FILES / "dir" / "sums-by-keys" / "data.parquet").read_bytes()
+    path.write_bytes(
+        mutate(good, Mutation("set", "directory.entries[0].blob.keys[0].nulls", bytes([0, 0, 2, 0, 0])))
+    )
+
+    (unused,), (reason,) = read_all(path)
+    assert unused is None
+    assert "a byte that says whether a key is null is neither 0 nor 1" in reason
+    assert {"entries": []} == index_directory(BytesSource(path.read_bytes()))
 
 
 def test_a_file_written_anew_with_its_old_keys_has_no_index(sales: Path) -> None:
