@@ -26,6 +26,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,16 +103,18 @@ def claims_of(folder: Path, stack: ExitStack) -> list[ChunkClaims]:
     return found
 
 
+def _ask_all(
+    chunks: list[ChunkClaims], piece: Callable[[ChunkClaims, bytes], bool], value: str
+) -> list[bool]:
+    return [piece(chunk, value.encode()) for chunk in chunks]
+
+
 def asked(folder: Path, piece: Callable[[ChunkClaims, bytes], bool], values: list[str]) -> dict[str, Any]:
     """Row groups that bounds or filters leave for each value, and how long it took."""
     with ExitStack() as stack:
         chunks = claims_of(folder, stack)
         counts = [sum(piece(chunk, value.encode()) for chunk in chunks) for value in values]
-        taken = min(
-            timed(lambda value=value: [piece(chunk, value.encode()) for chunk in chunks])
-            for value in values
-            for _ in range(3)
-        )
+        taken = min(timed(partial(_ask_all, chunks, piece, value)) for value in values for _ in range(3))
     return {"kept": counts, "decide": taken}
 
 

@@ -158,6 +158,22 @@ class ZoneTable:
     maxima: Any
 
     @cached_property
+    def overflowed(self) -> Numbers:
+        """Places with a sum beyond the largest double although no measure is infinite: there the rows are added."""
+        if self.kind is not SumKind.DOUBLE:
+            return np.zeros(0, np.int64)
+        sums = np.ascontiguousarray(self.groups["sum_low"]).view("<f8")
+        endless = np.flatnonzero(~np.isfinite(sums))
+        chosen: Any = pa.array(endless, pa.int64())
+        bounds = [
+            np.asarray(one.take(chosen).cast(pa.float64()).fill_null(0.0))
+            for one in (self.minima, self.maxima)
+        ]
+        is_finite: Mask = np.isfinite(bounds[0]) & np.isfinite(bounds[1])
+        places: Numbers = self.place[endless[is_finite]]
+        return places
+
+    @cached_property
     def key_table(self) -> pa.Table:
         """The keys as a table."""
         return pa.table(list(self.key_values), list(self.keys))

@@ -143,9 +143,8 @@ class _Chooser:
         for number, (_, columns) in enumerate(self._conjuncts):
             if not columns <= set(table.keys):
                 settled &= self._is_certain(number)
-        bad = _overflowed(table)
         places = table.covers.copy()
-        places[bad] = False
+        places[table.overflowed] = False
         if not table.by_file:
             return places & settled
         unsettled = np.zeros(len(self._lake.files), np.bool_)
@@ -178,21 +177,6 @@ class _Chooser:
             true = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
             chosen[rows] = np.asarray(true)
         return chosen
-
-
-def _overflowed(table: ZoneTable) -> Any:
-    """Places with a sum that went beyond the largest double although no measure is infinite: there the rows are added."""
-    if table.kind is not SumKind.DOUBLE:
-        return []
-    sums = np.ascontiguousarray(table.groups["sum_low"]).view("<f8")
-    endless = np.flatnonzero(~np.isfinite(sums))
-    if not len(endless):
-        return []
-    bounds = [
-        one.take(pa.array(endless)).cast(pa.float64()).fill_null(0.0) for one in (table.minima, table.maxima)
-    ]
-    is_finite = np.logical_and.reduce([np.isfinite(np.asarray(one)) for one in bounds])
-    return table.place[endless[is_finite]]
 
 
 __all__ = ["Plan", "Use", "plan"]

@@ -203,6 +203,15 @@ def test_what_is_no_finite_number_is_answered_as_by_duckdb(tmp_path: Path, value
     assert [expected, expected] == [repr(rows_of(answer.table)) for answer in answers]
 
 
+def test_rows_are_read_where_a_zone_sum_overflowed(tmp_path: Path) -> None:
+    path = tmp_path / "huge.parquet"
+    pq.write_table(pa.table({"x": [1e308, 1e308, -1e308, 2.0]}), path, row_group_size=2)
+    add_sums(path, [], "x")
+    answer = Answerer.open(path).ask("SELECT SUM(x) FROM t")
+    assert [(1e308,)] == rows_of(answer.table)
+    assert (1, 1) == (answer.effort.row_groups_from_metadata, answer.effort.row_groups_read)
+
+
 def test_folders_that_stand_for_values_are_grouped_by(tmp_path: Path) -> None:
     for year in (2023, 2024):
         folder = tmp_path / f"year={year}"
