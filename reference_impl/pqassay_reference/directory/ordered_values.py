@@ -177,7 +177,9 @@ def _bits(array: Any) -> AnyNumbers:
 def _turned(bits: AnyNumbers) -> AnyNumbers:
     """The bits of floating point numbers as integers in IEEE 754 total order, and back."""
     most = np.array(np.iinfo(bits.dtype).max, bits.dtype)
-    signs = bits >> np.array(8 * bits.dtype.itemsize - 1, bits.dtype)  # all bits of a negative number, none of others
+    signs = bits >> np.array(
+        8 * bits.dtype.itemsize - 1, bits.dtype
+    )  # all bits of a negative number, none of others
     turned: AnyNumbers = bits ^ (signs & most)
     return turned
 

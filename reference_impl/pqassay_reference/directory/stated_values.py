@@ -12,7 +12,7 @@ from pqassay_reference.directory.reading import Blob, UsableEntry, read_blob, re
 from pqassay_reference.predicate.literals import decimal_text, json_value
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
-from pqassay_spec.directory.codes import IndexType
+from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.distinct_set import SetFlags, read_sets
 from pqassay_spec.directory.packed_values import split_values
 from pqassay_spec.directory.sketches import split_sketches
@@ -146,6 +146,8 @@ def _sketches(_: UsableEntry, blob: Blob, __: Source) -> list[Value]:
 
 def _idx1(usable: UsableEntry, _: Blob, source: Source) -> list[Value]:
     head = usable.entry.head
+    if head.granularity != Granularity.FILE:
+        raise Malformed("an IDX1 blob describes the file, and nothing else", rule="DIR-048")
     found = idx1.read_blob(source, head.offset, head.offset + head.stored_length)
     return [{"values": sorted(idx1.exact_values(found.payload))}]
 

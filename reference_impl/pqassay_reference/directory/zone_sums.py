@@ -234,7 +234,9 @@ def _built(columns: Sequence[DescribedColumn], parts: Sequence[Part]) -> bytes:
 def _records(measure: DescribedColumn, groups: Sequence[GroupSums]) -> Iterator[Group]:
     """The groups as a blob has them."""
     rounded = [group.total.rounded() for group in groups if isinstance(group.total, DoubleSum)]
-    bits = iter(np.array(rounded, np.float64).view(np.uint64).tolist())  # what `double_parts` gives, all at once
+    bits = iter(
+        np.array(rounded, np.float64).view(np.uint64).tolist()
+    )  # what `double_parts` gives, all at once
     for group in groups:
         if isinstance(group.total, DoubleSum):
             yield Group(group.rows, group.nulls, group.nans, next(bits), 0)

@@ -94,9 +94,9 @@ BAD = (
     _index("flag-of-a-set", "A set has a flag that nobody knows", NOTHING, SETS, _add(f"{BLOB}.heads[0].flags", 8), "DIR-024"),
     _index("values-descending", "The values of a set are in descending order", LOST, SETS, set_to(f"{BLOB}.values[0]", _length("tin") + _length("lead")), "DIR-025"),
     _index("value-of-nan", "A set lists NaN", VAIN, "zeros-and-nan", set_to(f"{BLOB}.values[0]", bytes(8) + bytes.fromhex("000000000000f87f")), "DIR-025"),
-    bad("value-missing", "A complete set lacks a value that rows have", LOST, SETS, set_to(f"{BLOB}.values[1]", _length("tin") + _length("zins")), "DIR-026", decode="accept"),
+    bad("value-missing", "A complete set lacks a value that rows have", LOST, SETS, set_to(f"{BLOB}.values[1]", _length("tin") + _length("zins")), "DIR-026", decode="accept", predicate=["=", "metal", "zinc"]),
     bad("called-complete", "A set that lists two values of three is called complete", LOST, "capped", _add(f"{BLOB}.heads[0].flags", 4), "DIR-026", decode="accept"),
-    bad("nulls-denied", "A set denies the null that a row has", "A query for nulls skips the row, and nothing says so.", SETS, _add(f"{BLOB}.heads[1].flags", -1), "DIR-027", decode="accept"),
+    bad("nulls-denied", "A set denies the null that a row has", "A query for nulls skips the row, and nothing says so.", SETS, _add(f"{BLOB}.heads[1].flags", -1), "DIR-027", decode="accept", predicate=["is null", "metal"]),
     bad("nan-denied", "A set denies the NaN that a row has", "A query for NaN skips the row, and nothing says so.", "zeros-and-nan", _add(f"{BLOB}.heads[1].flags", -2), "DIR-027", decode="accept"),
     bad("nulls-claimed", "A set claims a null that no row has", VAIN, SETS, _add(f"{BLOB}.heads[0].flags", 1), "DIR-028", decode="accept"),
     # Zone sums

@@ -172,9 +172,11 @@ class BadDirectory(Invalid):
 
     Attributes:
         scan: What a scan must do; where it is ``None``, the broken rules decide.
+        predicate: What a scan looks for, where it is not what the parent's looks for.
     """
 
     scan: Scan | None = field(default=None, kw_only=True)
+    predicate: Sequence[Any] | None = field(default=None, kw_only=True)
 
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `Recipe`."""
@@ -190,7 +192,7 @@ class BadDirectory(Invalid):
             value=index_directory(BytesSource(data)) if self.answer is not None else None,
             read=read,
             scan=scan,
-            predicate=None if scan is None else list(parent.manifest.expect.predicate or ()),
+            predicate=None if scan is None else list(self.predicate or parent.manifest.expect.predicate or ()),
             rows=None if scan is None else rows,
         )
         return Made(self.manifest(parent.manifest, input_of(DATA, data), expect), data)
