@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from pqassay.cli import check as cli_check
+from pqassay.cli import diff as cli_diff
 from pqassay.cli import drivers as cli_drivers
 from pqassay.cli import export as cli_export
 from pqassay.cli import report as cli_report
@@ -130,6 +131,9 @@ def dump(
         typer.echo(f"error: {printable(str(error))}", err=True)
     if errors:
         raise typer.Exit(1)
+
+
+app.command(epilog=cli_diff.EPILOG)(cli_diff.diff)
 
 
 @app.command(epilog="Example: `pqassay explain IDX1-016`")

@@ -144,9 +144,9 @@ def _footer(file: FileUnderTest, framing: Framing) -> Region:
             return error
         except FormatError:
             taken = None  # said where the trace ends
-        error = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=start)
-        if error is not None:
-            return error.within(rule="PQF-004")
+        problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=start)
+        if problem is not None:
+            return problem.within(rule="PQF-004")
         if taken is not None and parquet_file.is_signed(file.metadata) and start + taken < end:
             sink([unparsed("footer.signature", start + taken, end, "nonce and tag that sign the footer")])
         return None
