@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from pqassay.difference.alignment import paired
 from pqassay.difference.model import Change, Difference, DifferentFile, Kind, Place
-from pqassay.difference.tree import MOST_FIELDS, WINDOW, Fields, Item, Node, TooManyFields, is_offset, shown
+from pqassay.difference.tree import (
+    MOST_FIELDS,
+    WINDOW,
+    Fields,
+    Item,
+    Node,
+    TooManyFields,
+    is_offset,
+    shown,
+    steps,
+)
 from pqassay.difference.unread import Stretch, stretches
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.hexdump import show
@@ -48,7 +58,12 @@ def difference(
         TooManyFields: A file has more than `MOST_FIELDS` fields.
         Truncated: A file became shorter while it was read.
     """
-    return _Comparison(Fields(old, kinds[0]), Fields(new, kinds[1]), moves=moves).told()
+    return compared(Fields(old, kinds[0]), Fields(new, kinds[1]), moves=moves)
+
+
+def compared(old: Fields, new: Fields, *, moves: bool = False) -> Difference:
+    """Compare files whose fields were read."""
+    return _Comparison(old, new, moves=moves).told()
 
 
 class _Comparison:
@@ -216,10 +231,11 @@ class _Comparison:
 
     def _extents_are(self, path: str, was: int, now: int) -> bool:
         """Whether a structure that is in both files, with another content, is so long in each."""
-        old, new = _node(self._old.root, path), self._paired.get(path)
+        old, new = self._old.root.at(*steps(path)), self._paired.get(path)
         if old is None or new is None:
             return False
-        contents = [[item.raw for item in node.leaves()] for node in (old, new)]
+        ends = [node.parts.get("stop") for node in (old, new)]
+        contents = [[item.raw for item in node.items() if item not in ends] for node in (old, new)]
         if contents[0] == contents[1] or any(
             WHAT_IS_LEFT.fullmatch(item.leaf.path) for node in (old, new) for item in node.leaves()
         ):
@@ -351,11 +367,6 @@ def _number(item: Item) -> int | None:
         return value
     is_decimal = isinstance(value, str) and _DECIMAL.fullmatch(value) is not None
     return int(value) if is_decimal else None
-
-
-def _node(root: Node, path: str) -> Node | None:
-    steps = [int(number) if number else name for number, name in re.findall(r"\[(\d+)\]|([^.\[\]]+)", path)]
-    return root.at(*steps)
 
 
 def _same_bytes(old: Source, new: Source) -> bool:

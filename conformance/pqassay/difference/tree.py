@@ -25,6 +25,15 @@ WINDOW = 1 << 20
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
+def steps(path: str) -> list[str | int]:
+    """The way along a path.
+
+    >>> steps("footer.schema[1].name")
+    ['footer', 'schema', 1, 'name']
+    """
+    return [int(number) if number else name for number, name in _STEP.findall(path)]
+
+
 class TooManyFields(Exception):  # noqa: N818 - a limit of ours, not the file's fault
     """A file has more than `MOST_FIELDS` fields."""
 
@@ -162,6 +171,7 @@ class Fields:
         self.root = Node("")
         self.items: list[Item] = []
         self._start, self._window = 0, b""
+        self._last: tuple[str, Node] = ("", self.root)
         self.errors: list[FormatError] = dump(source, self._take, kind)
         self.items.sort(key=lambda item: item.leaf.offset)
 
@@ -172,9 +182,7 @@ class Fields:
             )
         for leaf in leaves:
             path, _, part = leaf.path.rpartition(":") if leaf.structural else (leaf.path, "", "")
-            node = self.root
-            for number, name in _STEP.findall(path):
-                node = node.child(int(number) if number else name)
+            node = self._node(path)
             raw = self._raw(leaf.offset, leaf.length)
             value = raw if isinstance(leaf.value, (bytes, str, Unparsed)) else repr(leaf.value)
             # Of a long value nothing is kept: what is shown of it is read anew.
@@ -188,6 +196,19 @@ class Fields:
                 node.parts[part] = item
             elif node.item is None:
                 node.item = item
+
+    def _node(self, path: str) -> Node:
+        """The node of a path; neighbours have the same way to it."""
+        way, _, last = path.rpartition(".")
+        if way != self._last[0]:
+            node = self.root
+            for step in steps(way):
+                node = node.child(step)
+            self._last = way, node
+        node = self._last[1]
+        for step in steps(last):
+            node = node.child(step)
+        return node
 
     def _raw(self, offset: int, length: int) -> bytes:
         if length <= SHORT:
