@@ -351,12 +351,12 @@ def _with(place: Place, value: str) -> Place:
 
 
 def _summary(items: Sequence[Item], source: Source) -> str:
-    """The first field of a structure, and how many there are."""
+    """The first field of a structure, and a sign that there are more."""
     if not items:
         return ""
     first = items[0]
     name = first.leaf.path.rpartition(".")[2]
-    more = f", … ({len(items):,} fields)" if len(items) > 1 else ""
+    more = ", …" if len(items) > 1 else ""
     return f"{name} = {shown(first, source)}{more}"
 
 

@@ -89,9 +89,9 @@ def _sum(console: Console, difference: Difference) -> None:
     kinds = [change.kind for change in difference.changes]
     told = [f"{kinds.count(kind):,} {kind}" for kind in COLOURS if kind in kinds]
     rest = {
-        "follow": len(difference.follows),
+        "that follow": len(difference.follows),
         "moved": difference.moved,
-        "in bytes that cannot be read in one of the files": difference.unread,
+        "the same where one file cannot be read": difference.unread,
         "unchanged": difference.unchanged,
     }
     told += [f"{count:,} {what}" for what, count in rest.items() if count]
