@@ -46,6 +46,12 @@ class Damaged(ABC):
     stacked: ClassVar[int]
     least: ClassVar[int] = 20_000
 
+    _read: ClassVar[set[bytes]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._read = set()
+
     @abstractmethod
     def read(self, data: bytes) -> None:
         """Feed bytes to everything that reads them: whatever else than a `FormatError` comes out fails the test."""
@@ -69,7 +75,10 @@ class Damaged(ABC):
         return mutate(cls.files[name], mutation, cls.form)
 
     def read_noted(self, data: bytes) -> None:
-        """Read bytes; an error shows them."""
+        """Read bytes, unless the same were read before; an error shows them."""
+        if data in self._read:
+            return
+        self._read.add(data)
         try:
             self.read(data)
         except Exception as error:

@@ -1,10 +1,11 @@
-"""The modules of the drivers in Python, for what tests have in common with them: which settings make an engine skip."""
+"""The drivers in Python: the tests ask engines by them, as `pqassay run` does."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
 from types import ModuleType
+from typing import Any
 
 from places import ROOT
 
@@ -19,3 +20,19 @@ def driver_module(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def new_driver(name: str) -> Any:
+    """The driver of a folder: an instance of the one class of its module that is one."""
+    module = driver_module(name)
+    (made,) = (
+        kind
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind is not module.Driver and issubclass(kind, module.Driver)
+    )
+    return made()
+
+
+def driver_query(predicate: list[Any], columns: list[str], *, index: bool) -> Any:
+    """A query as these drivers take it."""
+    return driver_module("pyarrow").Query(predicate, columns, index)

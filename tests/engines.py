@@ -1,8 +1,8 @@
 """Six engines that read a Parquet file into the same rows, whole or through a filter.
 
-An engine here is the foreign software as its users run it, with everything switched on that makes it rely on
-metadata: row group statistics, page index, bloom filters.  What an engine tells about how much it skipped is there
-too, since a filter that reads everything proves nothing about an index.
+An engine here is the foreign software as its driver in ``conformance/implementations`` runs it, with everything switched on that
+makes it rely on metadata: row group statistics, page index, bloom filters.  What an engine tells about how much it skipped is
+here, since a filter that reads everything proves nothing about an index.
 
 Rows are compared as multisets of tuples; `cell` makes the values of different engines comparable.
 """
@@ -18,22 +18,19 @@ import uuid
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import datafusion
-import duckdb
-import fastparquet  # type: ignore[import-untyped] # it has no types
-import polars as pl
-import pyarrow as pa
-import pyarrow.dataset
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from driver_modules import driver_module
+from driver_modules import driver_module, driver_query, new_driver
+from pqassay.suite.file_facts import facts_of
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -160,13 +157,60 @@ def expected(table: Mapping[str, Sequence[Any]], query: Query) -> Rows:
     return rows(table, query.columns)
 
 
-def _quoted(name: str, mark: str = '"') -> str:
-    """A column name as SQL identifier."""
-    return mark + name.replace(mark, mark * 2) + mark
+def literal(value: Any) -> Any:
+    """A value as manifests and drivers write it, whose type is tagged where JSON has no such type."""
+    if not isinstance(value, dict):
+        return value
+    ((tag, content),) = value.items()
+    readers: dict[str, Callable[[Any], Any]] = {
+        "int": int,
+        "float": float,
+        "bytes": bytes.fromhex,
+        "list": lambda items: [literal(item) for item in items],
+        "map": lambda pairs: [tuple(map(literal, pair)) for pair in pairs],
+        "struct": lambda members: {name: literal(member) for name, member in members.items()},
+    }
+    return readers[tag](content) if tag in readers else Tagged(tag, content)
 
 
-def _arrow_rows(table: pa.Table) -> Rows:
-    return rows({name: table.column(name).to_pylist() for name in table.column_names})
+def written(value: Any) -> Any:
+    """A value as predicates have it: the way back from `cell`."""
+    match cell(value):
+        case Tagged("boolean", text):
+            return text == "True"
+        case Tagged(tag, text):
+            return {tag: text}
+        case bytes(content):
+            return {"bytes": content.hex()}
+        case int(number):
+            return number if abs(number) <= EXACT_INTEGERS else {"int": str(number)}
+        case other:
+            return other
+
+
+def predicate_of(where: Where) -> list[Any]:
+    """A filter as a tree."""
+    values = [written(value) for value in where.values]
+    if where.operator == "between":
+        least, greatest = values
+        return ["and", [">=", where.column, least], ["<=", where.column, greatest]]
+    return [where.operator, where.column, *([values] if where.operator == "in" else values)]
+
+
+def column_names(path: Path) -> tuple[str, ...]:
+    """The columns of a file, as its footer says."""
+    return tuple(facts_of(path.read_bytes()).names)
+
+
+def asked_of_driver(path: Path, query: Query) -> Any:
+    """A query with a filter as drivers in Python take it."""
+    assert query.where is not None
+    columns = list(query.columns or column_names(path))
+    return driver_query(predicate_of(query.where), columns, index=True)
+
+
+def _rows_of(answer: Iterable[Sequence[Any]]) -> Rows:
+    return Counter(tuple(cell(literal(value)) for value in row) for row in answer)
 
 
 class Engine(ABC):
@@ -189,114 +233,56 @@ class Engine(ABC):
             return error
 
 
-class PyArrow(Engine):
-    """Datasets of pyarrow, which skip row groups by their statistics."""
+class DriverEngine(Engine):
+    """An engine as its driver asks it, which is the one that `pqassay run` asks.
 
-    name = "pyarrow"
+    Args:
+        name: The driver's folder.
+    """
 
-    def read(self, path: Path, query: Query = WHOLE) -> Rows:
-        wanted = None if query.where is None else self._expression(query.where)
-        dataset = pyarrow.dataset.dataset(path, format="parquet")
-        columns = None if query.columns is None else list(query.columns)
-        return _arrow_rows(dataset.to_table(columns=columns, filter=wanted))
-
-    def _expression(self, where: Where) -> Any:
-        field: Any = pyarrow.dataset.field(where.column)
-        if where.operator == "=":
-            return field == where.values[0]
-        if where.operator == "!=":
-            return field != where.values[0]
-        if where.operator == "in":
-            return field.isin(list(where.values))
-        if where.operator == "between":
-            return (field >= where.values[0]) & (field <= where.values[1])
-        return field.is_null()
-
-
-class DuckDB(Engine):
-    """DuckDB, which skips row groups by their statistics and bloom filters."""
-
-    name = "duckdb"
-
-    @functools.cached_property
-    def _connection(self) -> duckdb.DuckDBPyConnection:
-        # without the cache of bytes that it has read before: a test may have changed them
-        return duckdb.connect(config={"enable_external_file_cache": False})
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.driver = new_driver(name)
 
     def read(self, path: Path, query: Query = WHOLE) -> Rows:
-        statement, values = self._statement(path, query)
-        return _arrow_rows(self._connection.sql(statement, params=values).to_arrow_table())
+        columns = list(query.columns or column_names(path))
+        if query.where is None:
+            return _rows_of(self.driver.read(str(path), columns))
+        return self.scanned(path, predicate_of(query.where), columns)
+
+    def scanned(self, path: Path, predicate: list[Any], columns: list[str]) -> Rows:
+        """The rows that satisfy a predicate, which is a tree of JSON values."""
+        return _rows_of(self.driver.scan(str(path), driver_query(predicate, columns, index=True)))
+
+
+class DuckDB(DriverEngine):
+    """DuckDB, which tells how many row groups it skipped."""
+
+    def __init__(self) -> None:
+        super().__init__("duckdb")
 
     def row_groups_read(self, path: Path, query: Query) -> tuple[int, int]:
         """How many row groups a query scanned, of how many."""
         profile = path.with_suffix(".profile.json")
-        with duckdb.connect() as connection:
-            connection.execute("PRAGMA enable_profiling = 'json'")
-            connection.execute(f"PRAGMA profiling_output = '{profile}'")
-            connection.execute(*self._statement(path, query)).fetchall()
+        connection = self.driver.connection
+        connection.execute("PRAGMA enable_profiling = 'json'")
+        connection.execute(f"PRAGMA profiling_output = '{profile}'")
+        self.driver.found(str(path), asked_of_driver(path, query)).fetchall()
+        connection.execute("PRAGMA disable_profiling")
         told = json.loads(profile.read_text())["query"]
         return told["total_row_groups_scanned"], told["total_row_groups_to_scan"]
 
-    def _statement(self, path: Path, query: Query) -> tuple[str, list[Any]]:
-        columns = "*" if query.columns is None else ", ".join(map(_quoted, query.columns))
-        condition = "true" if query.where is None else self._condition(query.where)
-        return (
-            f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE {condition}",
-            [str(path), *(query.where.values if query.where else ())],
-        )
 
-    def _condition(self, where: Where) -> str:
-        marks = {
-            "=": "= ?",
-            "!=": "<> ?",
-            "in": f"IN ({', '.join('?' * len(where.values))})",
-            "between": "BETWEEN ? AND ?",
-            "is null": "IS NULL",
-        }
-        return f"{_quoted(where.column)} {marks[where.operator]}"
+class DataFusion(DriverEngine):
+    """DataFusion, which tells which of its means skipped what."""
 
-
-class Polars(Engine):
-    """Lazy scans of Polars, which skip row groups by their statistics."""
-
-    name = "polars"
-
-    def read(self, path: Path, query: Query = WHOLE) -> Rows:
-        scan = pl.scan_parquet(path, hive_partitioning=False, glob=False)
-        if query.where is not None:
-            scan = scan.filter(self._expression(query.where))
-        if query.columns is not None:
-            scan = scan.select(query.columns)
-        return _arrow_rows(scan.collect().to_arrow())
-
-    def _expression(self, where: Where) -> pl.Expr:
-        column = pl.col(where.column)
-        if where.operator == "=":
-            return column.eq(where.values[0])
-        if where.operator == "!=":
-            return column.ne(where.values[0])
-        if where.operator == "in":
-            return column.is_in(list(where.values))
-        if where.operator == "between":
-            least, greatest = map(pl.lit, where.values)  # bare text would name a column
-            return column.is_between(least, greatest)
-        return column.is_null()
-
-
-class DataFusion(Engine):
-    """DataFusion with filters pushed into the scan: statistics, bloom filters and page index, then single rows."""
-
-    name = "datafusion"
-
-    SETTINGS: ClassVar = dict.fromkeys(driver_module("datafusion").SKIPPING, "true")
-
-    def read(self, path: Path, query: Query = WHOLE) -> Rows:
-        return _arrow_rows(self._frame(self._context(), path, query).to_arrow_table())
+    def __init__(self) -> None:
+        super().__init__("datafusion")
 
     def skipped(self, path: Path, query: Query) -> dict[str, tuple[int, int]]:
         """By ``statistics``, ``bloom_filter`` and ``page_index``: row groups or pages kept, of how many looked at."""
-        context = self._context()
-        plan = self._frame(context, path, query).execution_plan()
+        plan = self.driver.found(str(path), asked_of_driver(path, query)).execution_plan()
+        context = datafusion.SessionContext()
         for partition in range(plan.partition_count):
             for _ in context.execute(plan, partition):
                 pass
@@ -312,77 +298,6 @@ class DataFusion(Engine):
             found[kind] = sum(int(kept) for _, kept in counts), sum(int(total) for total, _ in counts)
         return found
 
-    def _context(self) -> datafusion.SessionContext:
-        config = datafusion.SessionConfig().with_target_partitions(1)
-        for key, value in self.SETTINGS.items():
-            config = config.set(key, value)
-        return datafusion.SessionContext(config)
-
-    def _frame(self, context: datafusion.SessionContext, path: Path, query: Query) -> datafusion.DataFrame:
-        frame = context.read_parquet(path)
-        if query.where is not None:
-            frame = frame.filter(self._expression(query.where))
-        if query.columns is not None:
-            frame = frame.select(*(self._column(name) for name in query.columns))
-        return frame
-
-    def _column(self, name: str) -> datafusion.Expr:
-        return datafusion.col(_quoted(name))  # unquoted names are taken in lower case
-
-    def _expression(self, where: Where) -> datafusion.Expr:
-        column, values = self._column(where.column), [datafusion.lit(value) for value in where.values]
-        if where.operator == "=":
-            return column == values[0]
-        if where.operator == "!=":
-            return column != values[0]
-        if where.operator == "in":
-            return datafusion.functions.in_list(column, values)
-        if where.operator == "between":
-            return column.between(values[0], values[1])
-        return column.is_null()
-
-
-class FastParquet(Engine):
-    """fastparquet, which skips row groups by their statistics.
-
-    It does not filter single rows here: with ``row_filter=True`` it returns zeros and uninitialised memory
-    from chunks with several pages.  Rows of the row groups that it kept are filtered afterwards.
-    """
-
-    name = "fastparquet"
-
-    def read(self, path: Path, query: Query = WHOLE) -> Rows:
-        with ExitStack() as stack:  # it leaves files open
-
-            def opened(name: str, mode: str = "rb") -> IO[Any]:
-                return stack.enter_context(Path(name).open(mode))
-
-            file = fastparquet.ParquetFile(str(path), open_with=opened)
-            where, columns = query.where, list(query.columns or file.columns)
-            if where is None:
-                return rows(self._columns(file, columns, []))
-            needed = [*columns, *({where.column} - set(columns))]
-            kept = self._columns(file, needed, self._row_group_filter(where))
-        return expected(kept, Query(where, tuple(columns)))
-
-    def _columns(self, file: Any, columns: list[str], filters: list[Any]) -> dict[str, list[Any]]:
-        frame = file.to_pandas(columns=columns, filters=filters)
-        return {name: self._values(frame[name]) for name in columns}
-
-    def _values(self, column: Any) -> list[Any]:
-        """The values of a pandas column. In objects None and in nullable types NA is null; in plain floats nothing is."""
-        nulls = [None] * len(column) if column.dtype.kind == "f" else column.isna().tolist()
-        return [None if null else value for value, null in zip(column.tolist(), nulls, strict=True)]
-
-    def _row_group_filter(self, where: Where) -> list[Any]:
-        if where.operator == "between":
-            return [(where.column, ">=", where.values[0]), (where.column, "<=", where.values[1])]
-        if where.operator == "is null":
-            return []  # it has no such filter
-        if where.operator == "in":
-            return [(where.column, "in", set(where.values))]
-        return [(where.column, "==" if where.operator == "=" else "!=", where.values[0])]
-
 
 class Spark(Engine):
     """Spark, which skips row groups by statistics, dictionaries and bloom filters, and pages by the page index.
@@ -392,16 +307,14 @@ class Spark(Engine):
         vectorized: Decode in batches, or row by row as Spark does for types that the batch reader lacks.
     """
 
-    SKIPPING: ClassVar[tuple[str, ...]] = driver_module("spark").SKIPPING
-
-    UNHURRIED: ClassVar[dict[str, str]] = driver_module("spark").UNHURRIED
-    """What makes large queries fast: for a few rows it takes longer than it saves, and no reader of files asks for it."""
+    MODULE: ClassVar = driver_module("spark")
 
     _schemas: ClassVar[dict[tuple[Path, int], StructType]] = {}
     """What Spark found out about the first of several files of one schema: to ask again costs as much as to read them."""
 
     def __init__(self, session: SparkSession, *, vectorized: bool = True) -> None:
         self._session, self._vectorized = session, vectorized
+        self._driver = new_driver("spark")
         self.name = "spark" if vectorized else "spark, row by row"
 
     def read(self, path: Path, query: Query = WHOLE) -> Rows:
@@ -432,7 +345,7 @@ class Spark(Engine):
             return found
 
     def rows_decoded(self, path: Path, query: Query, *, without: Sequence[str] = ()) -> int:
-        """Rows that the scan handed on before the filter saw them; ``without`` names parts of `SKIPPING` to leave out."""
+        """Rows that the scan handed on before the filter saw them; ``without`` names parts of the driver's ``SKIPPING`` to leave out."""
         with self._reader():
             frame = self._asked(self._opened([path], without), query)
             frame.toArrow()
@@ -443,7 +356,10 @@ class Spark(Engine):
 
     @contextmanager
     def _reader(self) -> Iterator[None]:
-        asked = {"spark.sql.parquet.enableVectorizedReader": str(self._vectorized).lower(), **self.UNHURRIED}
+        asked = {
+            "spark.sql.parquet.enableVectorizedReader": str(self._vectorized).lower(),
+            **self.MODULE.UNHURRIED,
+        }
         before = {key: self._session.conf.get(key) for key in asked}
         for key, value in asked.items():
             self._session.conf.set(key, value)
@@ -476,7 +392,8 @@ class Spark(Engine):
 
     def _opened(self, paths: Sequence[Path], without: Sequence[str] = ()) -> DataFrame:
         skipping = {
-            f"parquet.filter.{part}.enabled": str(part not in without).lower() for part in self.SKIPPING
+            f"parquet.filter.{part}.enabled": str(part not in without).lower()
+            for part in self.MODULE.SKIPPING
         }
         reader = self._session.read.options(**skipping)
         key = paths[0], paths[0].stat().st_mtime_ns
@@ -491,28 +408,20 @@ class Spark(Engine):
 
         columns = query.columns or tuple(frame.columns)
         if query.where is not None:
-            column = functions.col(_quoted(query.where.column, "`"))
-            values = query.where.values
-            conditions: dict[str, Callable[[], Any]] = {
-                "=": lambda: column == values[0],
-                "!=": lambda: column != values[0],
-                "in": lambda: column.isin(list(values)),
-                "between": lambda: column.between(values[0], values[1]),
-                "is null": column.isNull,
-            }
-            frame = frame.filter(conditions[query.where.operator]())
-        return frame.select("_metadata.file_path", *(functions.col(_quoted(name, "`")) for name in columns))
+            types = {field.name: field.dataType for field in frame.schema}
+            frame = frame.filter(self._driver.condition(predicate_of(query.where), types))
+        return frame.select(
+            "_metadata.file_path", *(functions.col(self.MODULE.quoted(name)) for name in columns)
+        )
 
 
-PLAIN: dict[str, Callable[[], Engine]] = {
-    kind.name: kind for kind in (PyArrow, DuckDB, Polars, DataFusion, FastParquet)
-}
+TELLING: dict[str, Callable[[], Engine]] = {"duckdb": DuckDB, "datafusion": DataFusion}
 
 
 def engine(name: str, spark: Callable[[], SparkSession] | None = None) -> Engine:
     """An engine by its name; ``spark`` is asked for its session only where that is needed."""
-    if spark is None or name in PLAIN:
-        return PLAIN[name]()
+    if spark is None or not name.startswith("spark"):
+        return TELLING.get(name, lambda: DriverEngine(name))()
     return Spark(spark(), vectorized=name == "spark")
 
 

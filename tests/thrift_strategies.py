@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from typing import Any
 
@@ -29,6 +30,17 @@ def small_file() -> bytes:
     return written_by_pyarrow(table, row_group_size=2, write_page_index=True, store_schema=False)
 
 
+@functools.lru_cache(maxsize=16)
+def _replacements(data: bytes) -> st.SearchStrategy[bytes]:
+    """What stands in the place of some bytes; to make the strategy takes longer than to draw from it."""
+    return st.one_of(
+        st.integers(0, 255).map(lambda byte: bytes((byte,))),
+        st.binary(max_size=12),
+        st.sampled_from([bytes.fromhex(text) for text in EDGES]),
+        st.integers(0, len(data)).map(lambda place: data[place : place + 12]),
+    )
+
+
 @st.composite
 def edited(draw: st.DrawFn, data: bytes) -> bytes:
     """The data after one to four edits: a byte set, bytes inserted, removed or copied elsewhere, the end cut off."""
@@ -36,15 +48,7 @@ def edited(draw: st.DrawFn, data: bytes) -> bytes:
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
         end = draw(st.integers(start, min(len(content), start + 12)))
-        replacement = draw(
-            st.one_of(
-                st.integers(0, 255).map(lambda byte: bytes((byte,))),
-                st.binary(max_size=12),
-                st.sampled_from([bytes.fromhex(text) for text in EDGES]),
-                st.integers(0, len(data)).map(lambda place: data[place : place + 12]),
-            )
-        )
-        content[start:end] = replacement
+        content[start:end] = draw(_replacements(data))
         if draw(st.integers(0, 9)) == 0:
             del content[draw(st.integers(0, len(content))) :]
     return bytes(content)

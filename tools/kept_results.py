@@ -25,6 +25,9 @@ EXCHANGE = "exchange.json"
 NOT_IN_THE_MATRIX = ("published-idx1",)
 """Drivers of formats of our own, which stand for no library."""
 
+ONLY_READERS = ("spark-rows",)
+"""Drivers that differ from another in how they read, and write the same files."""
+
 
 @dataclass(frozen=True)
 class Kept:

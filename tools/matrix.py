@@ -1,8 +1,9 @@
 """Ask every implementation about every golden file, and what each writes about all that read: ``make matrix``.
 
-    python tools/matrix.py [NAME ...] [--no-exchange]
+    python tools/matrix.py [NAME ...] [--no-exchange | --only-exchange]
 
-Without names, all implementations that stand built are asked.  The results go to ``docs/data/results``: one file for each
+Without names, all implementations that stand built are asked; with names, these, and the others that stand built write for them and
+read what they write.  The results go to ``docs/data/results``: one file for each
 implementation and version, with what was not passed, what well-formed lies did, digests, tools and the date; and
 ``exchange.json``, in which files of each writer are read by each reader.  What is skipped is said.
 """
@@ -23,20 +24,30 @@ from pathlib import Path
 from typing import Any
 
 import kept_results
-from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, in_the_matrix, newest, results
+from kept_results import (
+    EXCHANGE,
+    NOT_IN_THE_MATRIX,
+    ONLY_READERS,
+    RESULTS,
+    Kept,
+    in_the_matrix,
+    newest,
+    results,
+)
 
-from pqassay.report.run_model import Result, RunReport
+from pqassay.report.run_model import Operation, Result, RunReport
 from pqassay.report.run_text import exposed, tally
 from pqassay.report.side_by_side import side_by_side
 from pqassay.report.side_by_side_text import render_scores
 from pqassay.suite.cases import GoldenCase
+from pqassay.suite.causes import without_folders
 from pqassay.suite.driver import Settings
 from pqassay.suite.excerpt import TELLING
 from pqassay.suite.expectations import Expectations, parse, written
 from pqassay.suite.implementations import EXPECTATIONS, Implementation, implementation
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import run
-from pqassay.suite.writer_cases import case_of_written, writer_cases
+from pqassay.suite.writer_cases import case_of_written, writer_cases, writer_of
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import Revision, current
 
@@ -68,6 +79,7 @@ def asked(
     one: Implementation,
     cases: Sequence[GoldenCase],
     written: Path | None = None,
+    only: Sequence[Operation] = (),
     revision: Revision | None = None,
 ) -> RunReport:
     """Run an implementation; files that it writes rightly go to a folder."""
@@ -79,6 +91,7 @@ def asked(
         queries=one.queries,
         fresh=one.fresh,
         written=written,
+        only=only,
     )
 
     def progress(done: int, total: int, case: str) -> None:
@@ -91,15 +104,12 @@ def asked(
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
 
 
-FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/:\"']+/)+")
-"""The folders of a path, which are those of this machine."""
-
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 def anonymous(text: str | None) -> str | None:
     """A text without what is another in every run, and on every machine."""
-    return text and ADDRESS.sub("0x…", FOLDERS.sub("", text))
+    return text and ADDRESS.sub("0x…", without_folders(text))
 
 
 def kept(report: RunReport) -> RunReport:
@@ -145,6 +155,15 @@ def foretell(one: Implementation, report: RunReport) -> None:
     write_whole(path, (head + written(results, before)).encode())
 
 
+def submitted(kept: Sequence[Kept]) -> list[str]:
+    """A line for each result that others produced: who, from where, and the digest of their file."""
+    return [
+        f"submitted: {one.name} {one.version} by {mark.by}, {mark.url}, {mark.date}, SHA-256 {mark.sha256}"
+        for one in kept
+        if (mark := one.report.submitted) is not None
+    ]
+
+
 MOST_TOLD = 160
 """Characters of an answer that a reason tells."""
 
@@ -156,6 +175,11 @@ def told(result: Result) -> str:
     return " ".join(text.split())[:MOST_TOLD]
 
 
+def written_by(one: Implementation, folder: Path) -> str | None:
+    """Have an implementation write its tables into a folder; its version."""
+    return asked(one, writer_cases(), folder, only=["encode"]).driver.version
+
+
 def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> dict[str, Any]:
     """Have each reader read and scan the files of each writer.
 
@@ -164,80 +188,114 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
     """
     by_id = {golden.case.id: golden.case for golden in writer_cases()}
     found: dict[str, Any] = {}
-    for writer, folder in files.items():
-        with tempfile.TemporaryDirectory() as name:
-            cases = []
-            for number, path in enumerate(sorted(folder.rglob("*.parquet"))):
+    with tempfile.TemporaryDirectory() as name:
+        cases: list[GoldenCase] = []
+        for writer, folder in files.items():
+            paths = sorted(folder.rglob("*.parquet")) if writer not in ONLY_READERS else []
+            for path in paths:
                 case = by_id[path.relative_to(folder).with_suffix("").as_posix()]
-                place = Path(name, str(number))
+                place = Path(name, str(len(cases)))
                 place.mkdir()
                 cases.append(case_of_written(case, writer, path.read_bytes(), place))
-            if not cases:
-                continue
-            found[writer] = {"files": len(cases), "readers": {}}
-            for reader in readers:
-                report = asked(reader, cases)
-                wrong = [
-                    {"case": result.case, "operation": result.operation, "outcome": result.outcome}
-                    | {"because": result.reason, "actual": (result.actual or result.stderr or "")[:200]}
-                    for result in kept(report).results
-                    if not result.is_good
-                ]
-                if not report.summary.results:
-                    continue  # it reads nothing
-                passed = report.summary.outcomes.get("passed", 0)
-                told = {"version": report.driver.version, "asked": report.summary.results, "passed": passed}
-                found[writer]["readers"][reader.name] = told | ({"wrong": wrong} if wrong else {})
-                print(f"{writer} → {reader.name}: {passed} of {report.summary.results}")
+            if paths:
+                found[writer] = {"files": len(paths), "readers": {}}
+        for reader in readers if cases else ():
+            report = asked(reader, cases)
+            for writer, told in found.items():
+                results = [result for result in report.results if writer_of(result.case) == writer]
+                if results:  # else it reads nothing
+                    told["readers"][reader.name] = reading(results, report)
+                    passed, of = told["readers"][reader.name]["passed"], len(results)
+                    print(f"{writer} → {reader.name}: {passed} of {of}")
     return found
+
+
+def reading(results: Sequence[Result], report: RunReport) -> dict[str, Any]:
+    """What a reader made of the files of one writer, for the file of exchanges."""
+    wrong = [
+        {"case": result.case, "operation": result.operation, "outcome": result.outcome}
+        | {"because": result.reason, "actual": (result.actual or result.stderr or "")[:200]}
+        for result in kept(replace(report, results=list(results), exposures=[])).results
+        if not result.is_good
+    ]
+    passed = sum(result.outcome == "passed" for result in results)
+    told = {"version": report.driver.version, "asked": len(results), "passed": passed}
+    return told | ({"wrong": wrong} if wrong else {})
+
+
+def exchange(
+    readers: Sequence[Implementation], files: Mapping[str, Path], versions: Mapping[str, str | None]
+) -> None:
+    """Have readers read files of writers, and put what came of it into the file of exchanges.
+
+    What others made of files that the same version of a writer wrote, stays there.
+    """
+    path = RESULTS / EXCHANGE
+    before = json.loads(path.read_text()) if path.exists() else {}
+    for writer, told in exchanged(readers, files).items():
+        earlier = before.get(writer, {})
+        stays = earlier.get("readers", {}) if earlier.get("version") == versions[writer] else {}
+        before[writer] = {"version": versions[writer], **told, "readers": {**stays, **told["readers"]}}
+    write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
 
 
 def main() -> int:
     """Ask, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--no-exchange", action="store_true", help="leave out what writers write for readers")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--no-exchange", action="store_true", help="leave out what writers write for readers")
+    which.add_argument(
+        "--only-exchange", action="store_true", help="ask about nothing but what writers write for readers"
+    )
     parser.add_argument(
         "--expectations", action="store_true", help="write the expectations of each implementation anew"
     )
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
     chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
-    skipped = {one.name: "needs " + ", ".join(one.missing) for one in chosen if one.missing}
-    skipped |= {
-        one.name: "not built; `make drivers`" for one in chosen if not one.missing and not one.is_built
-    }
+    skipped = why_skipped(chosen)
     ready = [one for one in chosen if one.name not in skipped]
-    cases = kept_results.asked_cases()
     with tempfile.TemporaryDirectory() as name:
         written: dict[str, Path] = {}
         versions: dict[str, str | None] = {}
         for one in ready:
-            folder = Path(name, one.name)
-            report = asked(one, cases, folder, current())
+            folder = written[one.name] = Path(name, one.name)
+            if options.only_exchange:
+                versions[one.name] = written_by(one, folder)
+                continue
+            report = asked(one, kept_results.asked_cases(), folder, revision=current())
+            versions[one.name] = report.driver.version
             if options.expectations:
                 foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
             path = keep(one.name, report)
             taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
             print(f"  {path.relative_to(ROOT) if path else taken}")
-            if any(folder.rglob("*.parquet")):
-                written[one.name], versions[one.name] = folder, report.driver.version
         if not options.no_exchange:
-            found = exchanged(ready, written)
-            path = RESULTS / EXCHANGE
-            before = json.loads(path.read_text()) if path.exists() else {}
-            for writer, told in found.items():
-                readers = {**before.get(writer, {}).get("readers", {}), **told["readers"]}
-                before[writer] = {"version": versions[writer], **told, "readers": readers}
-            write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
+            others = [one for one in in_the_matrix() if one not in chosen]
+            others = [one for one in others if one.name not in why_skipped(others)]
+            exchange(others, written, versions)
+            for one in others:
+                written[one.name] = Path(name, one.name)
+                versions[one.name] = written_by(one, written[one.name])
+            exchange(ready, written, versions)
     now = newest(results())
     print()
     render_scores(side_by_side([one.report for one in now], [one.name for one in now]), sys.stdout)
+    for line in submitted(now):
+        print(line)
     print("\nWhat is behind it: pqassay report docs/data/results/*/*.json --format html --output matrix.html")
     for name, why in skipped.items():
         print(f"SKIPPED {name}: {why}", file=sys.stderr)
     return 1 if skipped and not options.names else 0
+
+
+def why_skipped(chosen: Sequence[Implementation]) -> dict[str, str]:
+    """Which of some implementations cannot be asked here, and what they lack."""
+    needing = {one.name: "needs " + ", ".join(one.missing) for one in chosen if one.missing}
+    unbuilt = [one.name for one in chosen if not one.missing and not one.is_built]
+    return needing | dict.fromkeys(unbuilt, "not built; `make drivers`")
 
 
 if __name__ == "__main__":

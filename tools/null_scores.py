@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay.suite.cases import golden_folder, load, select
+from pqassay.suite.cases import GoldenCase, golden_folder, load, select
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 
@@ -56,10 +57,10 @@ FAKE_DRIVERS = {
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
-def score(name: str) -> dict[str, Any]:
+def score(name: str, golden_files: Sequence[GoldenCase]) -> dict[str, Any]:
     """Run one fake; return what stands about it in the file."""
     fake = FAKE_DRIVERS[name]
-    cases = select(load(golden_folder()), fake.cases)
+    cases = select(golden_files, fake.cases)
     report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds)))
     row: dict[str, Any] = {"does": fake.does}
     if fake.cases:
@@ -87,7 +88,8 @@ def main() -> int:
     """Write or compare; return the exit status."""
     checking = sys.argv[1:2] == ["--check"]
     names = sys.argv[2:] or list(FAKE_DRIVERS)
-    scores = {name: score(name) for name in names}
+    golden_files = load(golden_folder())
+    scores = {name: score(name, golden_files) for name in names}
     if checking:
         pinned = tomllib.loads(SCORES.read_text(encoding="utf-8"))
         differing = [name for name in names if pinned.get(name) != scores[name]]

@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,14 +36,14 @@ PROCESSES = (f"--numprocesses={AT_ONCE}", "--dist=loadfile", "--no-loadscope-reo
 """Sharing of the tests among processes: by modules, so that what those prepare is prepared once."""
 
 CHECKS = (
+    Check("pyright", [PYTHON, "-m", "pyright", "--pythonpath", PYTHON]),
+    Check("mypy", [PYTHON, "-m", "mypy"]),
+    Check("lint-imports", [str(Path(PYTHON).with_name("lint-imports"))]),
     Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
     Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check"]),
-    Check("lint-imports", [str(Path(PYTHON).with_name("lint-imports"))]),
-    Check("mypy", [PYTHON, "-m", "mypy"]),
-    Check("pyright", [PYTHON, "-m", "pyright", "--pythonpath", PYTHON]),
     Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra", *PROCESSES], shown=True),
 )
-"""In this order; pytest comes last and builds the site strictly, among much else."""
+"""Begun in this order, two at a time, those that take long first; pytest runs alone behind them and builds the site strictly, among much else."""
 
 ROOMS = ("spec", "reference_impl", "conformance", "golden_files")
 """Folders of tests that need neither Java nor other engines, but where they are marked."""
@@ -86,12 +88,20 @@ def passes(check: Check) -> bool:
         check=False,
     )
     passed = result.returncode == 0
-    print(
-        f"{'ok    ' if passed else 'FAILED'}  {check.name:<13}  {time.monotonic() - start:6.1f} s", flush=True
-    )
+    told = f"{'ok    ' if passed else 'FAILED'}  {check.name:<13}  {time.monotonic() - start:6.1f} s\n"
     if result.stdout and not passed:
-        print("".join(f"    {line}\n" for line in result.stdout.splitlines()), end="", flush=True)
+        told += "".join(f"    {line}\n" for line in result.stdout.splitlines())
+    print(told, end="", flush=True)  # at once, since others run beside
     return passed
+
+
+def failed_of(checks: Iterable[Check]) -> list[str]:
+    """Run checks that use one core each, two at a time; return the names of those that failed, in their order."""
+    chosen = list(checks)
+    with ThreadPoolExecutor(2) as pool:
+        return [
+            check.name for check, passed in zip(chosen, pool.map(passes, chosen), strict=True) if not passed
+        ]
 
 
 def lacking() -> list[str]:
@@ -112,7 +122,10 @@ def lacking() -> list[str]:
 
 def run_fast() -> int:
     """Run the fast checks; return the exit status."""
-    failed = [check.name for check in FAST if not passes(check)]
+    *before, tests = FAST
+    failed = failed_of(before)
+    if not passes(tests):
+        failed.append(tests.name)
     print(f"Failed: {', '.join(failed)}" if failed else "The fast checks passed; `make test` runs them all.")
     return 1 if failed else 0
 
@@ -124,7 +137,7 @@ def main() -> int:
     with subprocess.Popen(
         CLASSES, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ):
-        failed = [check.name for check in before if not passes(check)]
+        failed = failed_of(before)
     if not passes(tests):
         failed.append(tests.name)
     lacks = lacking()

@@ -18,7 +18,7 @@ from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import CURRENT, FOLDER, Revision, parse, written
 
 ROOT = Path(__file__).resolve().parent.parent
-REVISIONS = ROOT / "spec" / "pqassay_spec" / "golden" / FOLDER
+REVISIONS = ROOT / "spec" / FOLDER
 
 
 def made(

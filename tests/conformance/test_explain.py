@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -11,9 +12,12 @@ from pqassay.explain import DISPUTE, explain
 from pqassay_spec.rules.catalogue import file_rules, reader_rules, rules
 
 
-def places(rule: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    monkeypatch.chdir(ROOT)
-    found = (re.match(r"  (chapter|declared|checked)\s+(\S+)$", line) for line in explain(rule))
+@functools.cache
+def places(rule: str) -> dict[str, str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        explained = list(explain(rule))
+    found = (re.match(r"  (chapter|declared|checked)\s+(\S+)$", line) for line in explained)
     return {match[1]: match[2] for match in found if match}
 
 
@@ -24,8 +28,8 @@ def lines_at(place: str, count: int = 1) -> str:
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in file_rules().values() if not rule.excluded])
-def test_a_rule_is_checked_where_its_id_is(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert re.match(rf'@\w+\(\s*"{rule}"', lines_at(places(rule, monkeypatch)["checked"], 2))
+def test_a_rule_is_checked_where_its_id_is(rule: str) -> None:
+    assert re.match(rf'@\w+\(\s*"{rule}"', lines_at(places(rule)["checked"], 2))
 
 
 @pytest.mark.parametrize("rule", reader_rules())
@@ -45,24 +49,24 @@ def test_a_rule_for_readers_is_explained_with_its_cases() -> None:
 
 
 @pytest.mark.parametrize("rule", rules())
-def test_a_rule_is_about_what_is_declared_there(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = lines_at(places(rule, monkeypatch)["declared"])
+def test_a_rule_is_about_what_is_declared_there(rule: str) -> None:
+    found = lines_at(places(rule)["declared"])
     field = rules()[rule].field.rpartition(".")[2]
 
     assert re.match(rf'(    )?"?{field}"?( /|:|$)|class \w+|[A-Z_]+ = Struct', found)
 
 
 @pytest.mark.parametrize("rule", rules())
-def test_the_chapter_is_there(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    chapter, _, anchor = places(rule, monkeypatch)["chapter"].partition("#")
+def test_the_chapter_is_there(rule: str) -> None:
+    chapter, _, anchor = places(rule)["chapter"].partition("#")
 
     assert (ROOT / chapter).is_file()
     assert rule.lower() == anchor
 
 
-def test_a_field_of_a_struct_within_a_struct_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "boundary_order: int = " in lines_at(places("PIX-025", monkeypatch)["declared"])
-    assert '"length" / ' in lines_at(places("IDX1-008", monkeypatch)["declared"])
+def test_a_field_of_a_struct_within_a_struct_has_its_own_line() -> None:
+    assert "boundary_order: int = " in lines_at(places("PIX-025")["declared"])
+    assert '"length" / ' in lines_at(places("IDX1-008")["declared"])
 
 
 def test_an_explanation_ends_with_how_to_dispute_it() -> None:

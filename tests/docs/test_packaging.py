@@ -16,6 +16,7 @@ from pqassay_spec import __version__
 ROOMS = {
     "pqassay_spec": ROOT / "spec" / "pqassay_spec",
     "pqassay_spec/chapters": ROOT / "spec" / "chapters",
+    "pqassay_spec/revisions": ROOT / "spec" / "revisions",
     "pqassay_reference": ROOT / "reference_impl" / "pqassay_reference",
     "pqassay": ROOT / "conformance" / "pqassay",
     "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
@@ -105,6 +106,7 @@ def test_the_wheel_holds_every_file_of_the_packages_and_the_golden_files(wheel: 
         "pqassay_spark/py.typed",
         "pqassay_spec/py.typed",
         "pqassay_spec/chapters/idx1.md",
+        "pqassay_spec/revisions/0.9.toml",
         "pqassay_spec/rules/idx1.toml",
         "pqassay_spec/rules/parquet_file.toml",
         "pqassay_spark/jobs/log4j2.properties",

@@ -277,7 +277,7 @@ def test_what_is_wrong_about_valid_files_is_told_by_cause_the_gravest_first(tmp_
 
     expected = [
         "wrong rows from a valid file<br><small>2 answers",
-        "refusal of a valid file<br>",
+        "refusal of a file that must be read<br>",
         "writes a wrong file<br>",
     ]
     assert [True] * 3 == [line.startswith(f"| {start}") for line, start in zip(rows, expected, strict=True)]

@@ -81,6 +81,10 @@ def test_whole_results_are_kept_and_marked_as_submitted(
     assert (URL, "the makers") == (mark.url, mark.by)
     assert hashlib.sha256((tmp_path / "results.json").read_bytes()).hexdigest() == mark.sha256
     assert ["failed"] == [result.outcome for result in one.report.results]
+    digest = hashlib.sha256((tmp_path / "results.json").read_bytes()).hexdigest()
+    assert [
+        f"submitted: made-up 1.2 by the makers, {URL}, {mark.date}, SHA-256 {digest}"
+    ] == matrix.submitted([one])
     overview = results_pages.PARTS["overview"](
         Results([one], kept_results.asked_cases()), lambda page, _: page
     )

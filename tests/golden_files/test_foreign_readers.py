@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from elsewhere import ElsewhereEngine
-from engine_limits import EXCEPTIONS, UNSAFE, columns, literal
+from engine_limits import EXCEPTIONS, UNSAFE, columns
 from engines import (
     ENGINES,
     WHOLE,
@@ -31,6 +31,7 @@ from engines import (
     cell,
     engine,
     expected,
+    literal,
     parameters,
 )
 from places import GOLDEN_FILES

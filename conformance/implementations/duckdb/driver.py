@@ -85,12 +85,12 @@ class DuckDB(Driver):
         try:
             return self.found(path, query).to_arrow_table()
         except (duckdb.InternalException, duckdb.FatalException):
-            self.__dict__.pop("_connection", None)  # it answers nothing more
+            self.__dict__.pop("connection", None)  # it answers nothing more
             raise
 
     def found(self, path: str, query: Query | None) -> Any:
         """A relation with the rows that satisfy a predicate, or all. Without index nothing is optimized, so that no filter reaches the file."""
-        connection = self._connection
+        connection = self.connection
         connection.execute(f"SET enable_optimizer = {query is None or query.index}")
         relation = connection.read_parquet(path, hive_partitioning=False)
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -100,7 +100,8 @@ class DuckDB(Driver):
         return wanted.select(*(_shown(name, types[name]) for name in query.columns))
 
     @functools.cached_property
-    def _connection(self) -> Any:
+    def connection(self) -> Any:
+        """A connection that everything is asked of."""
         import duckdb
 
         return duckdb.connect(config=SETTINGS)
@@ -145,7 +146,7 @@ class DuckDB(Driver):
         chosen = {"FORMAT": "parquet"} | options_for(request, options)
         told = ", ".join(f"{key} {value}" for key, value in chosen.items())
         with replacing(request["output"]) as temporary:
-            relation = self._connection.from_arrow(table_of(request["rows"]))
+            relation = self.connection.from_arrow(table_of(request["rows"]))
             quoted = temporary.replace("'", "''")
             relation.query("written", f"COPY written TO '{quoted}' ({told})")
             self._require_fulfilled(request.get("wishes") or {}, temporary)
@@ -157,7 +158,7 @@ class DuckDB(Driver):
             Unsupported: DuckDB took an option, and did something else.
         """
         asked = "SELECT path_in_schema, row_group_num_rows, bloom_filter_offset FROM parquet_metadata(?)"
-        chunks = self._connection.execute(asked, [path]).fetchall()
+        chunks = self.connection.execute(asked, [path]).fetchall()
         most = wishes.get("row_group_rows")
         if most is not None and any(rows > most for _, rows, _ in chunks):
             lacks("row_group_rows")

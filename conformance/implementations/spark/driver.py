@@ -188,7 +188,7 @@ class Spark(Driver):
         from pyspark.sql import functions as f
 
         def column(name: str) -> Any:
-            return f.col(_quoted(name))
+            return f.col(quoted(name))
 
         def literal(name: str, written: Written) -> Any:
             return _literal(written, types[name])
@@ -240,7 +240,7 @@ class Spark(Driver):
         index = _index(rows, request["column"]) if request["family"] == "IDX1" else None
         options = _options(request)
         schema = ", ".join(
-            f"{_quoted(column['name'])} {_type(column['type'])}{'' if column['nullable'] else ' NOT NULL'}"
+            f"{quoted(column['name'])} {_type(column['type'])}{'' if column['nullable'] else ' NOT NULL'}"
             for column in rows["columns"]
         )
         values = [tuple(row.values()) for row in table_of(rows).to_pylist()]
@@ -276,7 +276,7 @@ def _url(path: str) -> str:
     return "file://" + re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """A column's name, dots and all, as Spark takes it."""
     return f"`{name.replace('`', '``')}`"
 
@@ -285,7 +285,7 @@ def _shown(name: str, kind: Any) -> Any:
     """A column as Arrow can have it: of geometries, their WKB."""
     from pyspark.sql import functions as f
 
-    column = f.col(_quoted(name))
+    column = f.col(quoted(name))
     return f.st_asbinary(column).alias(name) if kind.typeName().startswith("geo") else column
 
 

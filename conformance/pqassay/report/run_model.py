@@ -49,7 +49,7 @@ BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 SEVERITIES: dict[int, str] = {
     1: "wrong rows from a valid file",
     2: "crash on a valid file",
-    3: "refusal of a valid file",
+    3: "refusal of a file that must be read",
     4: "wrong rows from a damaged file",
     5: "crash on a damaged file",
     6: "refusal by accident",

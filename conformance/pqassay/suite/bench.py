@@ -72,6 +72,10 @@ class Bench:
         name = handed_over(self.case)
         return self.folder / (OUTPUT if name.endswith(".parquet") else name)
 
+    def without_folder(self, text: str) -> str:
+        """A text in which the files of this exchange are named without their folder, which is another one in the next run."""
+        return text.replace(f"{self.folder.resolve()}/", "").replace(f"{self.folder}/", "")
+
     def hand_over(self) -> None:
         """Copy the input, and what stands beside it, to where the driver finds them.
 

@@ -36,8 +36,9 @@ ACCIDENTS = frozenset(
 """Classes of exceptions that tell of a mistake in the program that raised them, whatever it was given."""
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?[0-9]+")
-_FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:/[^\s:/]+)+/")
-"""Folders of absolute paths; what a slash within a name parts, as ``github.com/owner/module.Function``, is no folder."""
+_FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?/(?:[^\s/:\"']+/)+")
+"""Folders of absolute paths; what a slash within a name parts, as ``github.com/owner/module.Function``, is no folder, and nor is
+the host of an address."""
 
 _FRAME = re.compile(r"^\s*(?:at )?([\w.$/<>*()-]+)\(|\b([\w./-]+\.(?:go|rs|java|js|mjs|py|cc|cpp)):")
 
@@ -59,6 +60,15 @@ def is_accident(raised: str | None) -> bool:
     return raised is not None and re.split(r"[.:$]", raised)[-1] in ACCIDENTS
 
 
+def without_folders(text: str) -> str:
+    """A text in which absolute paths are the names of their files: the folders are those of one machine, or of one run.
+
+    >>> without_folders("cannot open '/tmp/x/data.parquet', see https://example.org/help/open")
+    "cannot open 'data.parquet', see https://example.org/help/open"
+    """
+    return _FOLDERS.sub("", text)
+
+
 def blanked(text: str) -> str:
     """A message without its numbers and folders, in which two failures of one cause differ.
 
@@ -67,7 +77,7 @@ def blanked(text: str) -> str:
     >>> blanked("example.org/owner/reader.Kind.Value")
     'example.org/owner/reader.Kind.Value'
     """
-    return _NUMBER.sub("#", _FOLDERS.sub("", " ".join(text.split())))[:MOST_CHARACTERS]
+    return _NUMBER.sub("#", without_folders(" ".join(text.split())))[:MOST_CHARACTERS]
 
 
 def cause_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_hints
 
 from pqassay.report.model import schema_of
@@ -446,11 +446,7 @@ def missing_capability(
         needs: What the types, codecs and orders of its file take.
         capabilities: What the driver declares.
     """
-    declared = {
-        ".".join(parts[:length])
-        for parts in (name.split(".") for name in capabilities)
-        for length in range(1, len(parts) + 1)
-    }
+    declared = _implied(tuple(capabilities))
     if operation == "read":  # any reader of Parquet, whatever it knows of the family
         needed = ["read"]
     else:
@@ -459,6 +455,16 @@ def missing_capability(
     # An order that a reader does not know, it leaves aside: only reading the index itself takes it.
     needed += [name for name in needs if operation == "decode" or not name.startswith("order.")]
     return next((name for name in needed if name not in declared), "")
+
+
+@lru_cache(maxsize=16)
+def _implied(capabilities: tuple[str, ...]) -> frozenset[str]:
+    """Capabilities with the names that they begin with: a driver declares the same for every case."""
+    return frozenset(
+        ".".join(parts[:length])
+        for parts in (name.split(".") for name in capabilities)
+        for length in range(1, len(parts) + 1)
+    )
 
 
 NOT_FOR_SCANS = frozenset({"idx1.companion"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from pqassay.report.run_model import RunReport, ScoredBy, counts, scores
+from pqassay.report.run_model import Outcome, RunReport, ScoredBy, counts, scores
 from pqassay.suite.cases import GoldenCase
 from pqassay_spec.golden.revision import Revision
 
@@ -28,8 +28,8 @@ def counted_by(
         else result
         for result in report.results
     ]
-    outside = [result.outcome for result in results if result.unscored]
-    inside = [result.outcome for result in results if not result.unscored]
+    outside: list[Outcome] = [result.outcome for result in results if result.unscored]
+    inside: list[Outcome] = [result.outcome for result in results if not result.unscored]
     digests = {golden.case.id: golden.asked_sha256 for golden in cases}
     return dataclasses.replace(
         report,

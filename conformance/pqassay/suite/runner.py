@@ -271,7 +271,11 @@ class _Asking:
                         self._keep_written(bench)
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
-            return _without_folder(result, bench.folder)
+            texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
+            changed: dict[str, Any] = {
+                name: text and bench.without_folder(text) for name, text in texts.items()
+            }
+            return dataclasses.replace(result, **changed)
 
     def _keep_written(self, bench: Bench) -> None:
         if self.settings.written is not None and bench.output.is_file():
@@ -368,17 +372,6 @@ def keep(settings: Settings, bench: Bench, request: protocol.CaseRequest, name: 
             shutil.copyfile(path, target / path.name)
     text = protocol.to_json(request).replace(str(bench.folder), str(target))
     (target / "request.json").write_text(text, encoding="ascii")
-
-
-def _without_folder(result: Result, folder: Path) -> Result:
-    """A result without the path of its temporary folder, which is another one in the next run."""
-    texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
-    changed: dict[str, Any] = {
-        name: text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
-        for name, text in texts.items()
-        if text is not None
-    }
-    return dataclasses.replace(result, **changed)
 
 
 def _report(

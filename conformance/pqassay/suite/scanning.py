@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics, keeps
@@ -29,8 +30,21 @@ from pqassay_spec.golden.literals import Rows, Value
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
 
+MOST_HANGS = 2
+"""Queries of a case that take too long, after which nothing more is asked about it: each costs the time that a request may take."""
+
+NOT_ASKED = NoAnswer("crashed", f"not asked after {MOST_HANGS} queries that took too long", timed_out=True)
+
 GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted", "accident")
 """Faults, the gravest first."""
+
+
+@dataclass(frozen=True)
+class KnownQuery:
+    """A query and the rows that it must give."""
+
+    query: CaseQuery
+    rows: Sequence[Sequence[Value]]
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,7 @@ class Judged:
     """A query and what came of it.
 
     Attributes:
-        query: The query.
+        known: The query.
         judgement: Whether the answer is right.
         no_answer: Why there is none, in its place.
         is_unsupported: The library does not have what it takes.
@@ -46,12 +60,17 @@ class Judged:
         is_left_aside: The index was not used.
     """
 
-    query: CaseQuery
+    known: KnownQuery
     judgement: Judgement = RIGHT
     no_answer: NoAnswer | None = None
     is_unsupported: bool = False
     is_not_known: bool = False
     is_left_aside: bool = False
+
+    @property
+    def query(self) -> CaseQuery:
+        """The query."""
+        return self.known.query
 
     @property
     def is_right(self) -> bool:
@@ -135,69 +154,88 @@ class Scanning:
         most: int | None = None,
     ) -> None:
         self.driver, self.golden, self.semantics = driver, golden, semantics
-        self.facts = facts
-        self.queries = [query for query in facts.queries(golden) if self._is_known(query)][:most]
+        self._hangs = 0
+        self.queries = list(islice(self._known(facts.queries(golden)), most))
 
-    def _is_known(self, query: CaseQuery) -> bool:
-        """Whether we know the answer ourselves: values without an order are not compared."""
-        try:
-            wanted_rows(self.golden.rows or Rows([], []), query, self.semantics)
-        except PredicateError:
-            return False
-        return True
+    def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
+        """The queries whose answers we know ourselves: values without an order are not compared."""
+        rows = self.golden.rows or Rows([], [])
+        for query in asked:
+            try:
+                yield KnownQuery(query, wanted_rows(rows, query, self.semantics))
+            except PredicateError:
+                continue
 
     def ask(self) -> list[Judged]:
         """All queries with the index; bad answers again in a fresh process, if this one had answered before."""
         judged = self._asked(self.golden, self.queries, "on")
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
-            again = iter(self._asked(self.golden, [one.query for one in judged if not one.is_right], "on"))
+            again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
             judged = [one if one.is_right else next(again) for one in judged]
         return judged
 
     def request(self, bench: Bench) -> protocol.ScanRequest:
         """The request that carries all queries."""
-        return scan_request(bench, self.queries, "on")
+        return scan_request(bench, [known.query for known in self.queries], "on")
 
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
         """Whether each wrong answer is right without the index."""
-        found = self._asked(self.golden, [one.query for one in wrong], "off")
-        return ["by the index" if one.is_right else "without it too" for one in found]
+        found = self._asked(self.golden, [one.known for one in wrong], "off")
+        return [
+            None if one.no_answer is NOT_ASKED else "by the index" if one.is_right else "without it too"
+            for one in found
+        ]
 
     def inherited(self, wrong: Sequence[Judged]) -> list[bool]:
         """Whether the valid parent is answered equally wrong."""
         if self.golden.parent is None or self.golden.rows != self.golden.parent.rows:
             return [False] * len(wrong)
-        parents = self._asked(self.golden.parent, [one.query for one in wrong], "on")
+        parents = self._asked(self.golden.parent, [one.known for one in wrong], "on")
         return [
             not parent.is_right and (parent.fault, parent.told) == (one.fault, one.told)
             for parent, one in zip(parents, wrong, strict=True)
         ]
 
-    def _asked(self, golden: GoldenCase, asked: Sequence[CaseQuery], index: Index) -> list[Judged]:
+    def _asked(self, golden: GoldenCase, asked: Sequence[KnownQuery], index: Index) -> list[Judged]:
         if not asked:
             return []
+        if self._hangs >= MOST_HANGS:
+            return [Judged(known, no_answer=NOT_ASKED) for known in asked]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
-            request = scan_request(bench, asked, index)
+            request = scan_request(bench, [known.query for known in asked], index)
             replies = self.driver.ask_queries(request, bench.folder)
-        return [self._judged(golden, query, reply) for query, reply in zip(asked, replies, strict=True)]
+            self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
+            judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
+            return [_without_folder(one, bench) for one in judged]
 
-    def _judged(self, golden: GoldenCase, query: CaseQuery, reply: Reply) -> Judged:
-        if isinstance(reply, NoAnswer):
-            if reply.outcome == "unsupported":
-                return Judged(query, is_unsupported=True, is_not_known=True)
-            return Judged(query, no_answer=reply)
-        if isinstance(reply, Unsupported):
-            return Judged(query, is_unsupported=True)
-        if isinstance(reply, Reject):
-            if golden.case.expect.scan == "refusal-allowed":
-                return Judged(query, refusal(reply))
-            return Judged(query, Judgement(False, "refused", "rows", described(reply), fault="refused"))
-        wanted = wanted_rows(golden.rows or Rows([], []), query, self.semantics)
-        words = words_of(query.predicate, len(wanted))
-        return Judged(query, judged_rows(wanted, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+
+def _judged(case: Case, known: KnownQuery, reply: Reply) -> Judged:
+    """The verdict on one answer."""
+    if isinstance(reply, NoAnswer):
+        if reply.outcome == "unsupported":
+            return Judged(known, is_unsupported=True, is_not_known=True)
+        return Judged(known, no_answer=reply)
+    if isinstance(reply, Unsupported):
+        return Judged(known, is_unsupported=True)
+    if isinstance(reply, Reject):
+        if case.expect.scan == "refusal-allowed":
+            return Judged(known, refusal(reply))
+        return Judged(known, Judgement(False, "refused", "rows", described(reply), fault="refused"))
+    words = words_of(known.query.predicate, len(known.rows))
+    return Judged(known, judged_rows(known.rows, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+
+
+def _without_folder(one: Judged, bench: Bench) -> Judged:
+    """What is wrong, in words that are the same in the next run, and about another file that is answered wrong alike."""
+    if one.is_right:
+        return one
+    if (none := one.no_answer) is not None:
+        stderr = none.stderr and bench.without_folder(none.stderr)
+        return replace(one, no_answer=replace(none, reason=bench.without_folder(none.reason), stderr=stderr))
+    return replace(one, judgement=replace(one.judgement, actual=bench.without_folder(one.judgement.actual)))
 
 
 def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> protocol.ScanRequest:
@@ -223,9 +261,12 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
     Args:
         case: The case.
         judged: All queries.
-        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault.
+        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault, and one of which that
+            is not known, since the driver hangs, may be.
     """
-    misled = [one for place, one in enumerate(judged) if blames.get(place) == "by the index"]
+    misled = [
+        one for place, one in enumerate(judged) if place in blames and blames[place] != "without it too"
+    ]
     if not misled:
         able = [one for one in judged if not one.is_unsupported]
         return Exposure(case.id, case.family, "right" if able else "unsupported", len(able), 0)

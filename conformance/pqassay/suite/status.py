@@ -74,7 +74,8 @@ class Feature:
 def features() -> tuple[Feature, ...]:
     """All features: physical types, logical types, encodings, compressions, and the rest."""
     listed: list[dict[str, Any]] = tomllib.loads(FEATURES.read_text("utf-8"))["feature"]
-    read = [Feature(**{**row, "tags": tuple(row.get("tags", ()))}) for row in listed]
+    rows: list[dict[str, Any]] = [{**row, "tags": tuple(row.get("tags", ()))} for row in listed]
+    read = [Feature(**row) for row in rows]
     logical = [one for one in read if one.category == "Logical types"]
     return (
         *_of_enum(Type, "physical", "Physical types", "physical"),
@@ -169,7 +170,9 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
                 "`pqassay run` again"
             )
         return _derived(report.driver.capabilities, cases)
-    questions = {(case, operation) for case, operations in report.asked.items() for operation in operations}
+    questions: set[tuple[str, Operation]] = set()
+    for case, operations in report.asked.items():
+        questions.update((case, operation) for operation in operations)
     by = report.scored_by
     if by is None:
         raise UsageError(f"{name}: these results are about cases of somebody's own, which prove no feature")
@@ -183,19 +186,18 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
         )
     digests = {**known.cases, **by.added, **by.changed}
     same = {golden.case.id for golden in cases if digests.get(golden.case.id) == golden.asked_sha256}
-    return {(case, operation) for case, operation in questions if case in same}
+    return {question for question in questions if question[0] in same}
 
 
 def _derived(capabilities: Sequence[str], cases: Sequence[GoldenCase]) -> set[tuple[str, Operation]]:
     """What a driver with these capabilities is asked, of results that were written before they said so."""
     facts = CaseFacts()
-    return {
-        (golden.case.id, operation)
-        for golden, operation in tasks(cases)
-        if not missing_capability(
-            operation, golden.case.family, golden.case.requires, facts.of(golden).needs, capabilities
-        )
-    }
+    found: set[tuple[str, Operation]] = set()
+    for golden, operation in tasks(cases):
+        case, needs = golden.case, facts.of(golden).needs
+        if not missing_capability(operation, case.family, case.requires, needs, capabilities):
+            found.add((case.id, operation))
+    return found
 
 
 def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[GoldenCase]) -> StatusTable:

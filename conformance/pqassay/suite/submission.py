@@ -74,7 +74,8 @@ def _about_names(report: RunReport) -> Iterator[str]:
         if wrong := next((name for name in names if not NAMES[what].fullmatch(name)), None):
             yield f"{printable(wrong)[:LONGEST_SHOWN]!r} is not the name of {what}"
     prefixes = {family.prefix for family in families()} | {""}
-    strange = {one.family for one in (*report.results, *report.exposures, *report.scores)} - prefixes
+    given_families = {one.family for one in report.results} | {one.family for one in report.exposures}
+    strange = (given_families | {one.family for one in report.scores}) - prefixes
     if strange:
         yield f"{printable(min(strange))[:LONGEST_SHOWN]!r} is no family"
 

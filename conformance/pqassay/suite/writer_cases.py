@@ -41,6 +41,10 @@ from pqassay_spec.golden.literals import (
 from pqassay_spec.golden.revision import case_digest
 
 ROOM = "write"
+"""Where the ids of cases begin that ask to write."""
+
+WRITTEN = "written"
+"""Where the ids of cases begin that are about what writers wrote."""
 
 SINCE = "0.7.0"
 
@@ -263,6 +267,12 @@ def asked_cases() -> list[GoldenCase]:
     return [*load(golden_folder()), *writer_cases()]
 
 
+def writer_of(name: str) -> str | None:
+    """Who wrote the file of a case of this id; ``None`` if it is about no written file."""
+    room, *rest = name.split("/")
+    return rest[0] if room == WRITTEN else None
+
+
 def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> GoldenCase:
     """A valid case about a file that a writer wrote, which every reader of a run is asked to read and to scan.
 
@@ -274,7 +284,7 @@ def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> Golden
     """
     (folder / "data.parquet").write_bytes(content)
     written = Case(
-        id=f"written/{by}/{case.id.removeprefix(f'{ROOM}/')}",
+        id=f"{WRITTEN}/{by}/{case.id.removeprefix(f'{ROOM}/')}",
         family=case.family,
         kind="valid",
         since=case.since,

@@ -89,7 +89,7 @@ GOOD = (
     _good("bounds-cut-short", "Bounds of pages that were cut to four bytes and, above, raised; those of the chunk to nine", CUT, ("=", "name", "東京")),
     _good("document-truncated", "The example of PageIndex.md: a page of one long name, with bounds of one byte that it does not hold", SHORTENED, ("=", "name", "Blart Versenwald III"), since="0.7.0"),
     _good("histograms", "Level histograms of flat and nested columns, and the bytes of byte arrays", COUNTED, ("=", "word", "c")),
-    _good("total-order", "Numbers in the IEEE 754 total order, with NaN counted, a page of nothing but NaN among them", TOTAL, ("is null", "mass")),
+    _good("total-order", "Numbers in the IEEE 754 total order, with NaN counted, a page of nothing but NaN among them", TOTAL, ("is null", "mass"), "fastparquet"),
     _good("timestamp-order", "INT96 in the order of timestamps", TIMES, ("is null", "moment")),
     _good("zeros-of-both-signs", "A page with zeros of both signs, whose lower bound is the negative one", ZEROS, ("is null", "depth")),
     _good("two-timestamps", "Two columns of INT96 in the order of timestamps, with bounds", TWO_TIMES, ("is null", "begun"), since="0.7.0"),

@@ -54,7 +54,7 @@ GOOD = (
     # Against the values
     audited("pix/audited", "A page index of pages with values, with nulls and with both", replace(AUDITED, bloom_filters=()), ("PIX-050", "PIX-051", "PIX-052", "PIX-053", "PIX-059"), "fastparquet"),
     audited("pix/audited-no-nan", "A page index of floating point numbers none of which is NaN", NAN_PAGE, ("PIX-057",)),
-    replace(audited("pix/audited-nan", "A page index that counts the NaN values of each page", WITH_NAN, ("PIX-056",)), column="grade"),
+    replace(audited("pix/audited-nan", "A page index that counts the NaN values of each page", WITH_NAN, ("PIX-056",), "fastparquet"), column="grade"),
     _good("pix/nan-counted", "A page index that counts NaN under the type-defined order", NAN_COUNTED, ("=", "metal", "tin"), rules=("PIX-030", "PIX-057", "PIX-080"), since="0.7.0"),
 )  # fmt: skip
 

@@ -52,7 +52,7 @@ def _file(*columns: Column) -> TinyParquet:
 
 GOOD = (
     _good("values", "The least and the greatest values of narrow integers and of decimals, and the first and the last day of the years 1 to 9999", _file(*NUMBERS), A, "fastparquet"),
-    _good("values-times", "The first and the last time of a day", _file(*TIMES), A, "fastparquet", "Spark"),
+    _good("values-times", "The first and the last time of a day", _file(*TIMES), A, "Spark"),
     _good("values-json", "Text of letters beyond ASCII, and JSON", _file(*JSON), A, "Polars", "fastparquet"),
     _good("values-bson", "BSON documents", _file(NAME_OF_FOUR, Column("document", "bson", DOCUMENTS, optional=False)), A, "DuckDB", "fastparquet"),
     _good("values-unknown", "A column of unknown type, which holds nulls alone", _file(NAME_OF_FOUR, Column("nothing", "unknown", [None] * 4)), A),

@@ -93,7 +93,7 @@ def audited(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *m
 GOOD = (
     audited("sta/audited", "Statistics, page index and bloom filters that say everything that can be said, and all of it is true", AUDITED, ("STA-040", "STA-041", "STA-042", "STA-043", "STA-045", "STA-047", "STA-048"), "fastparquet"),
     audited("sta/audited-bounds-cut", "Bounds of chunk and pages that are cut bound their values still", CUT, ("STA-040", "STA-041")),
-    audited("sta/audited-nan", "NaN is counted in chunk and pages under both orders of floating point numbers, and bounds nothing", WITH_NAN, ("STA-044",)),
+    audited("sta/audited-nan", "NaN is counted in chunk and pages under both orders of floating point numbers, and bounds nothing", WITH_NAN, ("STA-044",), "fastparquet"),
     audited("sta/audited-page-headers", "Pages of both versions whose headers bound and count what they hold", HEADERS, ("STA-050",), "fastparquet"),
     audited("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043", "STA-071", "PIX-070")),
     Good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", LISTS_IN_PAGES, LEAD, since=SINCE),

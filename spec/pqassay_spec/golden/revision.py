@@ -1,7 +1,7 @@
 """Revisions: which golden cases count in a score, and what each of them asked when the revision was made.
 
 Golden cases are added all the time.  So that a score of today can be compared with one of next year, it counts the cases of a
-numbered revision and no others.  ``revisions/<number>.toml`` lists them, each with a digest.  A case that was added
+numbered revision and no others.  ``spec/revisions/<number>.toml`` lists them, each with a digest.  A case that was added
 later is asked and reported, and counts from the next revision on.
 
 The digest covers what an implementation is asked and by what its answer is judged: the bytes, and the members of the manifest in
@@ -21,14 +21,16 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, cast
+
+import pqassay_spec
 
 CURRENT = "0.9"
 """The revision by which runs are scored."""
 
 FOLDER = "revisions"
-"""The folder of the lists, beside this module."""
+"""The folder of the lists: in the package where it is installed, beside it in a checkout, as chapters are."""
 
 ASKED = ("id", "family", "kind", "parent", "requires", "column", "input", "expect")
 """Members of a manifest that its digest covers; of ``expect`` all but ``check``."""
@@ -129,7 +131,7 @@ def parse(text: str, name: str) -> Revision:
     for case, digest in listed.items():
         if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
             raise RevisionError(f"{name}: the digest of {case} is no SHA-256")
-    return Revision(number, cast("State", state), dict(sorted(listed.items())))
+    return Revision(number, state, dict(sorted(listed.items())))
 
 
 def written(revision: Revision) -> str:
@@ -148,13 +150,19 @@ def revision(number: str) -> Revision:
     Raises:
         RevisionError: There is none, or its file is wrong.
     """
-    path = files("pqassay_spec.golden") / FOLDER / f"{number}.toml"
+    path = _folder() / f"{number}.toml"
     if number not in numbers():
         raise RevisionError(f"there is no revision {number}; there are {', '.join(numbers())}")
     found = parse(path.read_text("utf-8"), path.name)
     if found.number != number:
         raise RevisionError(f"{path.name}: this is revision {found.number}")
     return found
+
+
+def _folder() -> Path:
+    package = Path(pqassay_spec.__file__).parent
+    installed = package / FOLDER
+    return installed if installed.is_dir() else package.parent / FOLDER
 
 
 def current() -> Revision:
@@ -165,8 +173,7 @@ def current() -> Revision:
 @cache
 def numbers() -> list[str]:
     """The numbers of all revisions, the oldest first."""
-    folder = files("pqassay_spec.golden") / FOLDER
-    found: Iterable[str] = (path.name for path in folder.iterdir() if path.name.endswith(".toml"))
+    found: Iterable[str] = (path.name for path in _folder().iterdir() if path.name.endswith(".toml"))
     return sorted(
         (name.removesuffix(".toml") for name in found), key=lambda number: [int(n) for n in number.split(".")]
     )

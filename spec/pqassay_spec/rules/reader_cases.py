@@ -31,6 +31,7 @@ def patterns() -> Mapping[str, tuple[str, ...]]:
     return {rule: tuple(found) for rule, found in tomllib.loads(table).items()}
 
 
+@cache
 def reader_rules_of(case_id: str) -> tuple[str, ...]:
     """The rules for readers that a golden case tests.
 

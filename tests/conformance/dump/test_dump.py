@@ -150,7 +150,7 @@ def test_the_command_prints_each_form(path: Path) -> None:
     assert all(json.loads(line) for line in run(app, ["dump", "--json", str(path)]).stdout.splitlines())
 
 
-def with_footer(data: bytes, change: Callable[[FileMetaData], None]) -> bytes:
+def with_footer(data: bytes, change: Callable[[FileMetaData], object]) -> bytes:
     """A file whose footer was changed; nothing else is adapted but its length."""
     framing = parquet_file.read_framing(BytesSource(data))
     metadata, _ = parquet_file.read_footer(BytesSource(data), framing)

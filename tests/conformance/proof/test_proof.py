@@ -23,6 +23,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import pqassay
+from engines import DriverEngine, Rows, rows
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.judge import workers
@@ -309,6 +310,67 @@ def test_the_programs_of_an_engine_give_the_true_rows_of_a_good_file(
         assert 0 < found.rows, program
         tried += 1
     assert tried >= len(QUERIES) - 6
+
+
+DRIVERS = {
+    "pyarrow": "pyarrow",
+    "duckdb": "duckdb",
+    "polars": "polars",
+    "datafusion-pushdown": "datafusion",  # what the driver has switched on
+}
+"""Engines whose programs ask as their drivers do, and the drivers."""
+
+
+MOST_OF_A_FILE = 4
+
+
+@pytest.fixture(scope="module")
+def provable(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Query, int]]:
+    """Files whose claims are false, with the queries that could show it, and how many rows are true."""
+    found: list[tuple[Path, Query, int]] = []
+    for path in sorted(lake.glob("*.parquet")):
+        findings = pqassay.check(path, tier="values").files[0].findings
+        queries = plan(str(path), findings, tmp_path_factory.mktemp("planned")).queries
+        found += [
+            (path, planned.query, planned.rows) for planned in queries[:MOST_OF_A_FILE] if planned.query.where
+        ]
+    return found
+
+
+def rows_or_error(work: Callable[[], Rows]) -> Rows | str:
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - the engines share no class of errors
+        return str(error)
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_the_line_that_is_shown_finds_what_the_driver_finds(
+    name: str, provable: list[tuple[Path, Query, int]]
+) -> None:
+    """About files whose claims are false: there, two ways to ask that are not alike would find different rows."""
+    (engine,), driver = require_engines([name]), DriverEngine(DRIVERS[name])
+
+    def shown(path: Path, query: Query) -> Rows:
+        names: dict[str, Any] = {}
+        exec(engine.program(str(path), query), names)
+        return rows({name: column.to_pylist() for name, column in arrow_columns(names["result"])})
+
+    misled = 0
+    for path, query, true in provable:
+        assert query.tree is not None
+        names = [column.name for column in query.columns]
+        asked = rows_or_error(lambda: shown(path, query))  # noqa: B023 - called at once
+        answered = rows_or_error(lambda: driver.scanned(path, query.tree or [], names))  # noqa: B023 - as above
+        assert asked == answered, query.sql
+        misled += not isinstance(answered, str) and answered.total() != true
+
+    assert 0 < misled < len(provable)
+
+
+def arrow_columns(result: Any) -> list[tuple[str, Any]]:
+    made = _table(result)
+    return list(zip(made.column_names, made.columns, strict=True))
 
 
 @pytest.mark.spark

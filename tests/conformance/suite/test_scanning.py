@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -16,10 +16,12 @@ from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run_model import SEVERITIES, Outcome, Result, RunReport
 from pqassay.suite.cases import load
 from pqassay.suite.causes import Fault, cause_of, is_accident, severity
+from pqassay.suite.driver import NoAnswer, Reply
 from pqassay.suite.process import Limits
+from pqassay.suite.protocol import ScanRequest
 from pqassay.suite.queries import CaseQuery
 from pqassay.suite.runner import Settings, run
-from pqassay.suite.scanning import GRAVITY, wanted_rows
+from pqassay.suite.scanning import GRAVITY, CaseFacts, Scanning, wanted_rows
 from pqassay_spec.golden.literals import Column, Float, Rows
 
 pytestmark = pytest.mark.slow
@@ -147,6 +149,39 @@ def test_what_is_left_aside_is_counted(tmp_path: Path) -> None:
     assert 0 < scanned(tmp_path, twist).index_left_aside < 16
 
 
+class Hanging:
+    """A driver that never answers: each request takes all the time that it may take."""
+
+    inspector = None
+
+    def __init__(self) -> None:
+        self.waits = 0
+
+    def ask_queries(self, request: ScanRequest, _: Path) -> list[Reply]:
+        self.waits += 1
+        return [NoAnswer("crashed", "no answer within the time limit", timed_out=True)] * len(request.queries)
+
+    def may_ask_again(self) -> bool:
+        return True
+
+    def start_afresh(self) -> None:
+        pass
+
+
+def test_a_driver_that_hangs_is_waited_for_twice_about_a_case(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    damaged_case(tmp_path)
+    (damaged,) = (golden for golden in load(tmp_path / "cases") if golden.parent)
+    driver = Hanging()
+    scanning = Scanning(cast("Any", driver), damaged, CaseFacts(), IEEE)
+    judged = scanning.ask()
+
+    assert ["no answer within the time limit"] * len(judged) == [one.told for one in judged]
+    assert [None] * len(judged) == scanning.blames(judged)
+    assert [False] * len(judged) == scanning.inherited(judged)
+    assert 2 == driver.waits
+
+
 def test_state_between_requests_is_never_blamed(tmp_path: Path) -> None:
     for name in "abc":
         valid_case(tmp_path / "cases", f"made/{name}")
@@ -197,6 +232,32 @@ def test_what_becomes_of_a_scan_of_a_damaged_file(
     found = result_of(scanned(tmp_path, twist), "made/damaged")
 
     assert (outcome, severity_) == (found.outcome, found.severity)
+
+
+NAMES_THE_FILE = 'answer = {"answer": "reject", "message": f"cannot read {request[\'file\']}"}'
+
+
+def test_an_answer_that_names_the_file_is_inherited_as_any_other(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    damaged_case(tmp_path, scan="same-rows")
+    report = scanned(tmp_path, f"if tree[0] == 'is null': {NAMES_THE_FILE}")
+
+    assert ("failed", "reject: cannot read data.parquet") == (
+        result_of(report).outcome,
+        result_of(report).actual,
+    )
+    assert "inherited" == result_of(report, "made/damaged").outcome
+
+
+def test_no_folder_of_the_run_stays_in_what_a_driver_says(tmp_path: Path) -> None:
+    """Neither in an answer nor on stderr: results of two runs are equal to the last byte."""
+    valid_case(tmp_path / "cases")
+    dies = "sys.stderr.write('panic: ' + request['file']); sys.stderr.flush(); os.abort()"
+    twist = f"if tree[0] == '=': {dies}\n{NAMES_THE_FILE}"
+    one, other = (scanned(tmp_path, twist) for _ in range(2))
+
+    assert "panic: data.parquet" == result_of(one).stderr
+    assert one.to_json() == other.to_json()
 
 
 def test_what_is_inherited_counts_where_it_comes_from(tmp_path: Path) -> None:

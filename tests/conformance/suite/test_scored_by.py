@@ -11,8 +11,10 @@ import pytest
 
 from golden_cases import VALUES, valid_case, write_driver
 from inside import Here
+from pqassay.report.comparison import compare
 from pqassay.report.formats import FormatName
 from pqassay.report.run_model import RunReport, json_schema
+from pqassay.report.side_by_side import side_by_side
 from pqassay.suite import driver as driver_module
 from pqassay.suite.cases import load
 from pqassay.suite.runner import Settings, run
@@ -80,3 +82,23 @@ def test_results_name_the_revision_and_tell_added_from_changed(report: RunReport
 )
 def test_every_format_says_what_is_not_scored(report: RunReport, format_name: FormatName, said: str) -> None:
     assert said in rendered(report, format_name)
+
+
+def test_a_comparison_tells_what_is_not_scored_and_does_not_fail_for_it(report: RunReport) -> None:
+    passed = [dataclasses.replace(result, outcome="passed") for result in report.results]
+    found = compare(dataclasses.replace(report, results=passed), report)
+
+    assert [("made/b", "broken", False), ("made/c", "broken", False)] == [
+        (entry.where, entry.change, entry.counted) for entry in found.entries
+    ]
+    assert 0 == found.exit_code
+
+
+def test_side_by_side_counts_what_is_scored(report: RunReport) -> None:
+    counted = [dataclasses.replace(result, unscored=None) for result in report.results]
+    everything = dataclasses.replace(report, results=counted, scored_by=None)
+    found = side_by_side([report, everything], ["a", "b"])
+
+    assert [0, 2] == [sum(each.severities.values()) for each in found.implementations]
+    assert [] == side_by_side([report, report], ["a", "a"]).rows
+    assert any("revisions of the golden cases" in remark for remark in found.remarks)

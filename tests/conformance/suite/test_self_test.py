@@ -163,7 +163,7 @@ def test_who_claims_everything_is_asked_everything() -> None:
 
 @pytest.mark.parametrize("name", FAKES)
 def test_a_fake_scores_what_is_pinned(name: str) -> None:
-    assert FAKES[name] == null_scores().score(name)
+    assert FAKES[name] == null_scores().score(name, GOLDENS)
 
 
 def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_than_half() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Callable, Sequence
@@ -237,17 +238,25 @@ def predicates(operands: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]
     )
 
 
+@functools.cache
+def drawn(name: str) -> tuple[st.SearchStrategy[list[Any]], st.SearchStrategy[list[Any]]]:
+    """Values and predicates of a kind of column; to make their strategies takes longer than to draw from them."""
+    kind = KINDS[name]
+    operands = kind.values | st.none()
+    if kind.column.physical_type in pm_skip.FLOATS:
+        operands |= doubles | st.integers(-1, 1) | st.just((1 << 53) + 1)
+    return st.lists(st.none() | kind.values, max_size=4), predicates(operands)
+
+
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
-    values = data.draw(st.lists(st.none() | kind.values, max_size=4))
+    rows_of, predicates_of = drawn(name)
+    values = data.draw(rows_of)
     facts = data.draw(described(kind, values))
-    operands = kind.values | st.none()
-    if kind.column.physical_type in pm_skip.FLOATS:
-        operands |= doubles | st.integers(-1, 1) | st.just((1 << 53) + 1)
-    predicate = data.draw(predicates(operands))
+    predicate = data.draw(predicates_of)
     found = possible(predicate, {"x": facts}.get)
     rows = [truth(predicate, value) for value in values]
     assert (True in rows) <= found.true
