@@ -196,14 +196,14 @@ class _Comparison:
         self._partner[id(before)] = after
         if before.value != after.value or before.is_unparsed != after.is_unparsed:
             self._changed.append((before, after))
-        elif before.raw != after.raw and before.leaf.value not in (True, False):
-            self._otherwise.append(
-                (before, after)
-            )  # a boolean is part of a header, which counts what lies before
+        elif before.raw != after.raw and not _is_in_header(before):
+            self._otherwise.append((before, after))
         elif before.leaf.offset != after.leaf.offset:
             self._moved.append((before, after))
         else:
             self._unchanged += 1
+        if before.raw != after.raw and _is_in_header(before):
+            self._parts_alone.append((before, after))
 
     # -------------------------------------------------------------------------------------- what follows others
 
@@ -326,6 +326,11 @@ class _Comparison:
         ]
         known = after if any(not item.is_unparsed for item in after) else before or after
         yield Change("changed", known[0].leaf.path, max(len(before), len(after)), places[0], places[1])
+
+
+def _is_in_header(item: Item) -> bool:
+    """Whether a field is a boolean of a Thrift struct: its bytes are a header, which also counts what lies before."""
+    return isinstance(item.leaf.value, bool) and not item.leaf.path.endswith("]")
 
 
 def _is_something_else(before: Item | None, after: Item | None) -> bool:

@@ -103,7 +103,7 @@ class Node:
 
     def leaves(self) -> Iterator[Item]:
         """All fields below it."""
-        waiting = [self]
+        waiting: list[Node] = [self]
         while waiting:
             node = waiting.pop()
             if node.item is not None:
@@ -112,7 +112,7 @@ class Node:
 
     def items(self) -> Iterator[Item]:
         """All leaves below it, those that carry structure as well."""
-        waiting = [self]
+        waiting: list[Node] = [self]
         while waiting:
             node = waiting.pop()
             if node.item is not None:

@@ -53,7 +53,8 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
             if not errors:  # of an empty file
                 errors.note(error)
             return errors
-        framing = file.framing = found
+        framing = found
+        file.assume_framing(found)
     write(Region(0, framing.body_start, "head", _fixed(parquet_file.HEAD, source, 0, "head", wrong_head)))
     for region in _body(file, errors):
         write(region)
