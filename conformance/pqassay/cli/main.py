@@ -108,7 +108,7 @@ def dump(
         str | None, typer.Option(metavar="GLOB", help="Only fields whose path matches, or lies below it.")
     ] = None,
 ) -> None:
-    """Show what stands where in a file, field by field."""
+    """Show what every byte of a file is, field by field."""
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
     _require_file(file)

@@ -32,8 +32,6 @@ OTHER_NAMES = {
 }
 """What mutations change under a name that is no field of the file, and the field in which that shows."""
 
-OVER_OTHERS = {"pm/bloom-filter-in-the-header", "pm/bloom-filters-overlap", "pm/statistic-in-the-next-block"}
-
 
 @functools.cache
 def fields_of(path: Path) -> Fields:
