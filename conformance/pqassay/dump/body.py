@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.dump.forms import Sink
@@ -15,11 +16,15 @@ from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import chunk_start, chunks_of_this_file
+from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, ColumnIndex, OffsetIndex
 
 
 def column_chunks(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
     """The pages of every column chunk."""
+    leaves: dict[tuple[str, ...], SchemaLeaf] = {}
+    with suppress(FormatError):  # without a schema, bodies are not taken apart
+        leaves = {leaf.path: leaf for leaf in file.leaves}
     for path, chunk in _chunks(file):
         facts, start = chunk.meta_data, chunk_start(chunk)
         if facts is None or start is None or not facts.total_compressed_size:
@@ -30,7 +35,8 @@ def column_chunks(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
         if chunk.crypto_metadata is not None:
             yield stretch(f"{path}.pages", start, end, "encrypted pages; pqassay has no keys")
             continue
-        yield Region(start, end, path, ChunkTrace(file.source, facts, path, start, end))
+        leaf = leaves.get(tuple(facts.path_in_schema))
+        yield Region(start, end, path, ChunkTrace(file.source, facts, path, start, end, leaf))
 
 
 def page_indexes(file: FileUnderTest, errors: Errors) -> Iterator[Region]:

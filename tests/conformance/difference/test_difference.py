@@ -127,7 +127,7 @@ def test_the_command_names_the_field_and_exits_with_1(paths: tuple[str, str]) ->
         "    old  b'PAR1'  offset 401, 4 bytes",
         "    new  b'PAR2'  offset 401, 4 bytes",
     ] == result.stdout.splitlines()[:3]
-    assert "1 changed, 63 unchanged" == result.stdout.splitlines()[-1]
+    assert "1 changed, 77 unchanged" == result.stdout.splitlines()[-1]
 
 
 def test_the_command_marks_the_bytes(paths: tuple[str, str]) -> None:

@@ -169,8 +169,9 @@ def test_pages_indexes_and_bloom_filters_have_every_field() -> None:
     chunk = "row_groups[0].columns[0]"
 
     assert 3 == by_path[f"{chunk}.pages[0].header.dictionary_page_header.num_values"]
-    assert "(data page body, RLE_DICTIONARY, 10 bytes, not compressed)" == repr(
-        by_path[f"{chunk}.pages[1].body"]
+    assert [b"tin", b"lead", b"zinc"] == [by_path[f"{chunk}.pages[0].body.values[{n}]"] for n in range(3)]
+    assert ("1 1", "0 1") == tuple(
+        by_path[f"{chunk}.pages[1].body.{part}"] for part in ("definition_levels", "indexes")
     )
     assert 32 == by_path[f"{chunk}.bloom_filter.header.numBytes"]
     assert "(bits of the bloom filter, 32 bytes)" == repr(by_path[f"{chunk}.bloom_filter.bitset"])
@@ -228,3 +229,12 @@ def test_a_chunk_outside_the_body_is_told_and_its_bytes_are_a_gap() -> None:
 
     assert ["PQF-008"] == [error.rule for error in errors]
     assert len(data) == sum(leaf.length for leaf in found)
+
+
+def test_a_body_of_more_values_than_its_bytes_could_hold_is_not_taken_apart() -> None:
+    data = (GOLDEN_FILES / "pqf" / "plain" / "data.parquet").read_bytes()
+    overflown = (GOLDEN_FILES / "pqf" / "page-values-overflown" / "data.parquet").read_bytes()
+
+    assert any(leaf.path.endswith("body.values[0]") for leaf in leaves_of(data))
+    assert len(overflown) == sum(leaf.length for leaf in leaves_of(overflown))
+    assert max(len(str(leaf.value)) for leaf in leaves_of(overflown)) < 1000
