@@ -50,7 +50,8 @@ def difference(
     """Compare two files field by field.
 
     Args:
-        old, new: The files, damaged or not.
+        old: The file before, damaged or not.
+        new: The file after.
         kinds: Their kinds, see `pqassay.lake.kinds`.
         moves: Whether fields that only moved are listed, and not only counted.
 
