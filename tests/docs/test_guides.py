@@ -25,7 +25,19 @@ PAGES = (
     INDEX,
     *(
         GUIDES / f"{name}.md"
-        for name in ("check", "ci", "diff", "example", "export", "pm", "report", "run", "scan", "strip", "submit")
+        for name in (
+            "check",
+            "ci",
+            "diff",
+            "example",
+            "export",
+            "pm",
+            "report",
+            "run",
+            "scan",
+            "strip",
+            "submit",
+        )
     ),
 )
 """Pages of which all or most blocks run without Spark."""
