@@ -36,10 +36,13 @@ import results_pages
 from mkdocs.exceptions import PluginError
 from site_markdown import Link, anchored, table
 
+from pqassay.difference import Change, difference
+from pqassay.difference.marks import marked_rows
+from pqassay.lake.kinds import judged_as
 from pqassay_reference.golden import museum
+from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import to_json
 from pqassay_spec.grammar.field_tables import construct_rows, thrift_rows
-from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.idx1.companion import COMPANION_FIELDS
 from pqassay_spec.mutation.mutations import IN_DATA
@@ -315,8 +318,12 @@ def _golden_row(case: dict[str, Any], link: Link) -> tuple[str, ...]:
     return name, f"{what}<br><small>{case['effect']}</small>", "<br>".join(linked)
 
 
+MOST_SHOWN = 3
+"""Changed fields of a golden file that its page shows with their bytes; further ones are named."""
+
+
 def _golden_difference(case: dict[str, Any]) -> Iterator[str]:
-    """Three rows of the parent and of the file, the first bytes that differ marked."""
+    """The fields that differ from the parent, by field and not by offset, with the bytes of the first of them marked."""
     mutation = case["mutation"]
     to = f" to `{json.dumps(mutation['to'], ensure_ascii=False)}`" if "to" in mutation else ""
     raw = ", nothing else adapted" if mutation.get("raw") else ""
@@ -325,24 +332,33 @@ def _golden_difference(case: dict[str, Any]) -> Iterator[str]:
     yield f"`{case['parent']}`, then **{mutation['op']}** `{mutation['path'] or 'file'}`{to}{raw}."
     yield ""
     changed = pm.DATA_NAME if mutation["path"].startswith(IN_DATA) else case["input"]["file"]
-    before, after = ((GOLDEN_FILES / name / changed).read_bytes() for name in (case["parent"], case["id"]))
-    shorter = min(len(before), len(after))
-    start = next((place for place in range(shorter) if before[place] != after[place]), shorter)
-    same_end = next((n for n in range(shorter - start) if before[-1 - n] != after[-1 - n]), shorter - start)
+    before, after = (
+        BytesSource((GOLDEN_FILES / name / changed).read_bytes()) for name in (case["parent"], case["id"])
+    )
+    found = difference(before, after, (judged_as(changed), judged_as(changed)))
     yield "```text"
-    for label, data in (("before", before), ("after", after)):
-        yield f"{label}, {len(data)} bytes"
-        yield from _marked_rows(data, start, len(data) - same_end)
+    yield f"before {before.size} bytes, after {after.size} bytes"
+    named = mutation["path"].removeprefix(IN_DATA)
+    changes = sorted(  # the field of which the sentence above speaks comes first
+        found.changes, key=lambda change: not (change.path.startswith(named) or named.startswith(change.path))
+    )
+    for change in changes[:MOST_SHOWN]:
+        yield from ("", *_shown_change(change, (before, after)))
+    if rest := changes[MOST_SHOWN:]:
+        yield from ("", f"and {', '.join(change.path for change in rest)}")
     yield "```"
     yield ""
 
 
-def _marked_rows(data: bytes, start: int, end: int) -> Iterator[str]:
-    first = min(start, max(len(data) - 1, 0)) // ROW * ROW
-    for row, marks in marked(data[first : first + 3 * ROW], first, start, end):
-        yield row
-        if marks.strip():
-            yield marks
+def _shown_change(change: Change, sources: tuple[BytesSource, BytesSource]) -> Iterator[str]:
+    """A field with its values and the rows of its bytes."""
+    values = [place.value for place in (change.old, change.new) if place is not None]
+    yield f"{change.path}  {change.kind}: {' -> '.join(values)}"
+    for label, rows in zip(("before", "after"), marked_rows(change, sources, most=2), strict=True):
+        for row, marks in rows:
+            yield f"{label:<8}{row}"
+            if marks:
+                yield f"{'':<8}{marks}"
 
 
 # -------------------------------------------------------------------------------------------------- museum

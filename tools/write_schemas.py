@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pqassay.difference import model as difference
 from pqassay.judge import baseline
 from pqassay.report import model, run_model
 from pqassay.suite import manifest, protocol
@@ -18,6 +19,7 @@ JUDGE = ROOT / "conformance" / "pqassay" / "schemas"
 
 SCHEMAS = {
     JUDGE / "baseline.schema.json": baseline.json_schema,
+    JUDGE / "difference.schema.json": difference.json_schema,
     JUDGE / "report.schema.json": model.json_schema,
     JUDGE / "request.schema.json": protocol.request_schema,
     JUDGE / "answer.schema.json": protocol.answer_schema,

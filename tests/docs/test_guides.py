@@ -29,6 +29,7 @@ PAGES = (
             "answer",
             "check",
             "ci",
+            "diff",
             "example",
             "export",
             "indexes",

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from pqassay.cli import check as cli_check
+from pqassay.cli import diff as cli_diff
 from pqassay.cli import drivers as cli_drivers
 from pqassay.cli import export as cli_export
 from pqassay.cli import report as cli_report
@@ -107,7 +108,7 @@ def dump(
         str | None, typer.Option(metavar="GLOB", help="Only fields whose path matches, or lies below it.")
     ] = None,
 ) -> None:
-    """Show what stands where in a file, field by field."""
+    """Show what every byte of a file is, field by field."""
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
     _require_file(file)
@@ -130,6 +131,9 @@ def dump(
         typer.echo(f"error: {printable(str(error))}", err=True)
     if errors:
         raise typer.Exit(1)
+
+
+app.command(epilog=cli_diff.EPILOG)(cli_diff.diff)
 
 
 @app.command(epilog="Example: `pqassay explain IDX1-016`")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from pqassay.checks.idx1.blob import EmbeddedIndex
+from pqassay.dump.regions import Errors, Region, listed
 from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
@@ -31,6 +33,18 @@ GRAMMARS: Mapping[int, AnyConstruct] = {
 """The structure of each type of blob."""
 
 UNREADABLE = (FormatError, NotApplicable, NotChecked)
+
+
+def directory_blobs(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
+    """The blobs in the body that entries describe, but for one that the key of IDX1 leads to as well."""
+    known = None
+    with suppress(NotApplicable, FormatError):  # said where the embedded index is shown
+        blob = file.part(EmbeddedIndex).blob
+        known = blob.start, blob.end
+    for leaves in DirectoryTrace(file, errors).in_body():
+        start, end = leaves[0].offset, max(leaf.offset + leaf.length for leaf in leaves)
+        if (start, end) != known:
+            yield Region(start, end, leaves[0].path.partition(".blob")[0] + ".blob", listed(leaves))
 
 
 class DirectoryTrace:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.hexdump import annotated_ranges, show
-from pqassay_spec.grammar.trace import Leaf
+from pqassay_spec.grammar.trace import Leaf, Unparsed
 
 Sink = Callable[[list[Leaf]], None]
 """Takes leaves in the order of their bytes, batch by batch."""
@@ -79,7 +79,10 @@ class Hexdump:
 
 
 class JsonLines:
-    """Writes one JSON object per leaf: path, offset, length, value, doc, and the name of an enum value."""
+    """Writes one JSON object per leaf: path, offset, length, value, doc, and the name of an enum value.
+
+    The value of bytes that are not taken apart is an object whose member ``reason`` says what they are.
+    """
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
@@ -100,6 +103,8 @@ class JsonLines:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Unparsed):
+        return {"reason": value.reason}
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     if isinstance(value, float) and not math.isfinite(value):

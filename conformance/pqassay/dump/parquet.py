@@ -1,50 +1,200 @@
-"""The trace of a Parquet file: head, embedded indexes, footer, index directory, tail."""
+"""The trace of a Parquet file: head, pages, indexes, bloom filters, embedded index, gaps, footer, tail.
+
+Every byte has a leaf: a field, or what the bytes are that nobody takes apart.  `BODY` lists what finds the structures of the body;
+bytes that none of these claims are gaps.
+"""
 
 from __future__ import annotations
 
-from pqassay.checks.idx1.blob import EmbeddedIndex
-from pqassay.dump.directory import DirectoryTrace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from pqassay.dump.body import bloom_filters, column_chunks, embedded_index, page_indexes
+from pqassay.dump.directory import DirectoryTrace, directory_blobs
 from pqassay.dump.forms import Sink
-from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
-from pqassay_spec.base.errors import FormatError
+from pqassay.dump.regions import Errors, Region, Tracer, Writer, in_order, stretch, unparsed
+from pqassay.under_test.body_gaps import UNCLAIMED, Filler, Gaps, Run, holes, surroundings
+from pqassay.under_test.file import FileUnderTest, Options
+from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.trace import Leaf, trace_into
-from pqassay_spec.grammar.trace import trace as traced
-from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet import file as parquet_file
+from pqassay_spec.parquet.file import Framing
+from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import FileMetaData
+
+BODY: tuple[Callable[[FileUnderTest, Errors], Iterator[Region]], ...] = (
+    column_chunks,
+    page_indexes,
+    bloom_filters,
+    embedded_index,
+    directory_blobs,
+)
+"""What finds structures in the body: each yields regions, in any order, and notes the errors of those that it cannot find."""
 
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
     """See `pqassay.dump.dump`."""
-    errors: list[FormatError] = []
+    errors = Errors()
+    write = Writer(sink, source.size, errors)
     file = FileUnderTest(source, Options("index"))
+    wrong_head = wrong_tail = None
     try:
         file.head()
-        sink(traced(parquet_file.HEAD, source.read(0, parquet_file.HEAD_SIZE), root="head")[1])
     except FormatError as error:
-        errors.append(error)
+        wrong_head = error
     try:
         framing = file.framing
     except FormatError as error:
-        return [*errors, error]
-    blobs: list[list[Leaf]] = []
-    try:
-        blobs.append(idx1.trace_blob(source, file.part(EmbeddedIndex).blob))
-    except NotApplicable:
-        pass
-    except FormatError as error:
-        if error.rule != "PQF-004":  # said below, with its place
-            errors.append(error)
-    directory = DirectoryTrace(file, errors)
-    for leaves in sorted([*blobs, *directory.in_body()], key=lambda leaves: leaves[0].offset):
+        wrong_tail = error
+        found = _framing_without_magic(source)
+        if found is None:
+            _without_footer(source, write, wrong_head, error)
+            if not errors:  # of an empty file
+                errors.note(error)
+            return errors
+        framing = found
+        file.assume_framing(found)
+    write(Region(0, framing.body_start, "head", _fixed(parquet_file.HEAD, source, 0, "head", wrong_head)))
+    for region in _body(file, errors):
+        write(region)
+    write(_footer(file, framing))
+    for leaves in DirectoryTrace(file, errors).in_footer():
         sink(leaves)
-    problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=framing.footer_start)
-    if problem is not None:
-        errors.append(problem.within(rule="PQF-004"))
-    for leaves in directory.in_footer():
-        sink(leaves)
-    tail = source.read(framing.tail_start, parquet_file.TAIL_SIZE)
-    sink(traced(parquet_file.TAIL, tail, root="tail", base=framing.tail_start)[1])
+    write(_tail(source, wrong_tail))
     return errors
+
+
+def _framing_without_magic(source: Source) -> Framing | None:
+    """The places of footer and tail where only the last magic is wrong; ``None`` where that is not so."""
+    if source.size < parquet_file.HEAD_SIZE + parquet_file.TAIL_SIZE:
+        return None
+    start = source.size - parquet_file.TAIL_SIZE
+    length_alone = source.read(start, parquet_file.TAIL_SIZE - parquet_file.MAGIC_SIZE)
+    length = parquet_file.TAIL.parse(length_alone + parquet_file.MAGIC).footer_length
+    framing = Framing(source.size, start - length, length)
+    if not framing.body_start <= framing.footer_start < start:
+        return None
+    try:
+        parquet_file.read_footer(source, framing)
+    except FormatError:
+        return None
+    return framing
+
+
+def _without_footer(source: Source, write: Writer, head: FormatError | None, tail: FormatError) -> None:
+    """What can be shown of a file without a footer."""
+    start = min(parquet_file.HEAD_SIZE, source.size)
+    end = max(start, source.size - parquet_file.TAIL_SIZE)
+    is_short = source.size < parquet_file.HEAD_SIZE + parquet_file.TAIL_SIZE
+    if start == parquet_file.HEAD_SIZE:
+        # Of a file that is too short, head and tail say the same.
+        write(
+            Region(0, start, "head", _fixed(parquet_file.HEAD, source, 0, "head", None if is_short else head))
+        )
+    else:
+        end = start = 0
+    write(stretch("body", start, end, f"nobody can say what they are: {tail.reason}"))
+    if is_short:
+        write(Region(end, source.size, "tail", _failed(tail)))
+    else:
+        write(_tail(source, tail))
+
+
+def _failed(error: FormatError) -> Tracer:
+    """The tracer of what cannot be read at all."""
+    return lambda _: error
+
+
+def _fixed(
+    structure: AnyConstruct, source: Source, start: int, root: str, wrong: FormatError | None
+) -> Tracer:
+    """The tracer of a structure of fixed size; of a field with the wrong value, the bytes are the value.
+
+    Args:
+        structure: Its declaration.
+        source: The file.
+        start: Its offset.
+        root: Its path.
+        wrong: What is known to be wrong with it, and says it better than the grammar can.
+    """
+
+    def trace(sink: Sink) -> FormatError | None:
+        size = structure.sizeof()
+        raw = source.read(start, size)
+        error = trace_into(sink, structure, raw, root=root, base=start)
+        if error is not None and error.field and error.offset is not None:
+            value = raw[error.offset - start :]
+            sink([Leaf(error.field, error.offset, len(value), value, error.reason)])
+        return wrong or error
+
+    return trace
+
+
+def _tail(source: Source, wrong: FormatError | None) -> Region:
+    start = source.size - parquet_file.TAIL_SIZE
+    return Region(start, source.size, "tail", _fixed(parquet_file.TAIL, source, start, "tail", wrong))
+
+
+def _footer(file: FileUnderTest, framing: Framing) -> Region:
+    """The footer, and the signature that may follow it."""
+    start, end = framing.footer_start, framing.tail_start
+
+    def trace(sink: Sink) -> FormatError | None:
+        try:
+            _, taken = file.decoded
+        except Unsupported as error:
+            return error
+        except FormatError:
+            taken = None  # said where the trace ends
+        problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=start)
+        if problem is not None:
+            return problem.within(rule="PQF-004")
+        if taken is not None and parquet_file.is_signed(file.metadata) and start + taken < end:
+            sink([unparsed("footer.signature", start + taken, end, "nonce and tag that sign the footer")])
+        return None
+
+    return Region(start, end, "footer", trace)
+
+
+def _body(file: FileUnderTest, errors: Errors) -> list[Region]:
+    """The regions of the body, in order."""
+    framing = file.framing
+    found: list[Region] = []
+    try:
+        _ = file.metadata
+    except FormatError:  # said with the footer, with its place
+        reason = "nobody can say what they are: the footer cannot be read"
+        return [stretch("body", framing.body_start, framing.footer_start, reason)]
+    for find in BODY:
+        try:
+            found.extend(find(file, errors))
+        except FormatError as error:
+            errors.note(error)
+    found.sort(key=lambda region: region.start)
+    return in_order([*found, *_gaps(file, found)])
+
+
+def _gaps(file: FileUnderTest, found: Sequence[Region]) -> Iterator[Region]:
+    """What lies between sorted regions."""
+    framing = file.framing
+    leaves: list[SchemaLeaf] = []
+    with suppress(FormatError):  # the schema only helps to recognise bytes
+        leaves = file.leaves
+    starts = {region.start for region in found}
+    alone = {given.start for given in file.offsets} - starts
+    gaps = Gaps(file.source, surroundings(file.metadata, leaves, alone))
+    spans = ((region.start, region.end) for region in found)
+    number = 0
+    for start, end in holes(spans, framing.body_start, framing.footer_start):
+        for run in gaps.runs(start, end):
+            yield stretch(f"gaps[{number}]", run.start, run.end, _what(run))
+            number += 1
+
+
+def _what(run: Run) -> str:
+    if run.filler in UNCLAIMED:
+        return f"bytes that belong to no structure: {run.filler.value}"
+    return f"{run.filler.value}: {run.key}" if run.filler is Filler.NAMED else run.filler.value

@@ -260,6 +260,10 @@ class FileUnderTest:
         """The places of footer and tail. Raises PQF-001 (too short), PQF-002, PQF-003."""
         return parquet_file.read_framing(self.source)
 
+    def assume_framing(self, framing: parquet_file.Framing) -> None:
+        """Take footer and tail to be in these places, though `framing` may say otherwise: what shows damaged files needs that."""
+        vars(self)["framing"] = framing
+
     @Remembered
     def footer(self) -> WatchedBytes:
         """The bytes of the footer."""

@@ -163,7 +163,13 @@ def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int
 
 
 def walk(source: Source, start: int, end: int, path: str, num_values: int) -> list[PageUnderTest]:
-    """Find the pages between two offsets.
+    """Find the pages between two offsets; arguments and errors are those of `each_page`."""
+    with collector_paused():
+        return list(each_page(source, start, end, path, num_values))
+
+
+def each_page(source: Source, start: int, end: int, path: str, num_values: int) -> Iterator[PageUnderTest]:
+    """Yield the pages between two offsets, one by one.
 
     Args:
         source: The file.
@@ -176,28 +182,25 @@ def walk(source: Source, start: int, end: int, path: str, num_values: int) -> li
             page of a negative size.
         NotChecked: There are more than `MOST_PAGES`.
     """
-    pages: list[PageUnderTest] = []
     reader = _Headers(source, start, end)
-    values, position = 0, start
-    with collector_paused():
-        while position < end:
-            number = len(pages)
-            if number >= MOST_PAGES:
-                raise NotChecked(f"a column chunk has more than {MOST_PAGES:,} pages", "tool")
-            try:
-                header, length = reader.at(position)
-            except FormatError:
-                complete = number > 0 and values >= num_values
-                raise _no_header(source, position, end, f"{path}.pages[{number}].header", complete) from None
-            size = header.compressed_page_size
-            if size < 0 or position + length + size > end:
-                raise _no_page(position, length, size, end, f"{path}.pages[{number}].header")
-            page = PageUnderTest(number, position, header, length)
-            pages.append(page)
-            position += length + size
-            if page.is_data and (own := page.own_header) is not None:
-                values += own.num_values
-    return pages
+    number, values, position = 0, 0, start
+    while position < end:
+        if number >= MOST_PAGES:
+            raise NotChecked(f"a column chunk has more than {MOST_PAGES:,} pages", "tool")
+        try:
+            header, length = reader.at(position)
+        except FormatError:
+            complete = number > 0 and values >= num_values
+            raise _no_header(source, position, end, f"{path}.pages[{number}].header", complete) from None
+        size = header.compressed_page_size
+        if size < 0 or position + length + size > end:
+            raise _no_page(position, length, size, end, f"{path}.pages[{number}].header")
+        page = PageUnderTest(number, position, header, length)
+        yield page
+        number += 1
+        position += length + size
+        if page.is_data and (own := page.own_header) is not None:
+            values += own.num_values
 
 
 def _no_page(position: int, length: int, size: int, end: int, path: str) -> Malformed:

@@ -21,6 +21,19 @@ from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.thrift import EnumOf, FieldType
 
 
+class Unparsed(NamedTuple):
+    """The value of a leaf whose bytes are not taken apart: what they are, or why nobody can say.
+
+    >>> Unparsed("zeros")
+    (zeros)
+    """
+
+    reason: str
+
+    def __repr__(self) -> str:
+        return f"({self.reason})"
+
+
 class Leaf(NamedTuple):
     """One leaf: ``length`` bytes at ``offset`` of the file hold ``value``.
 

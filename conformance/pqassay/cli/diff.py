@@ -1,0 +1,96 @@
+"""The command ``pqassay diff``: what differs between two files, field by field.
+
+Exit codes: 0 the same bytes; 1 different; 2 wrong usage, or a file that cannot be opened or has too many fields.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from pqassay.cli.failure import fail, require_no_data
+
+EPILOG = (
+    "Examples: `pqassay diff before.parquet after.parquet`, `pqassay diff --hex before.parquet after.parquet`. "
+    "Exit codes: 0 the same bytes, 1 different, 2 usage, or a file that cannot be opened."
+)
+
+
+class DifferenceFormat(StrEnum):
+    """Formats of a difference."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def diff(
+    old: Annotated[
+        Path,
+        typer.Argument(metavar="OLD", help="A Parquet file or _pm, damaged or not.", show_default=False),
+    ],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.", show_default=False)],
+    hexdump: Annotated[
+        bool, typer.Option("--hex", help="Show the bytes of changed fields, those that differ marked.")
+    ] = False,
+    moved: Annotated[
+        bool,
+        typer.Option(
+            "--moved", help="List the fields that only moved, and the offsets and lengths that follow, too."
+        ),
+    ] = False,
+    output_format: Annotated[
+        DifferenceFormat, typer.Option("--format", metavar="FORMAT", help="text (default) or json.")
+    ] = DifferenceFormat.TEXT,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
+    ] = None,
+) -> None:
+    """Show what differs between two files, field by field: what changed, and not what merely moved."""
+    from pqassay.cli.output import print_written
+    from pqassay.difference import TooManyFields, difference
+    from pqassay.difference.text import render
+    from pqassay.lake.kinds import judged_as
+    from pqassay_spec.base.errors import FormatError
+    from pqassay_spec.base.sources import FileSource
+
+    require_no_data({"--output": output})
+    if hexdump and output_format is DifferenceFormat.JSON:
+        fail("--hex shows bytes in text; JSON has the offsets and lengths")
+    for path in (old, new):
+        if os.path.isdir(path):
+            fail(f"{path} is a directory; name one of the files in it")
+    kinds = judged_as(str(old)), judged_as(str(new))
+    if kinds[0] != kinds[1]:
+        fail(f"{old} is a {kinds[0]} file and {new} a {kinds[1]} file; only two of a kind can be compared")
+    with _errors(f"{old}, {new}"), FileSource(old) as before, FileSource(new) as after:
+        try:
+            found = difference(before, after, kinds, moves=moved)
+        except (FormatError, TooManyFields) as error:
+            fail(str(error))
+
+        def write(stream: TextIO) -> None:
+            if output_format is DifferenceFormat.JSON:
+                stream.write(f"{found.to_json()}\n")
+            else:
+                render(found, stream, (before, after) if hexdump else None, follows=moved)
+
+        print_written(write, output)
+    raise typer.Exit(found.exit_code)
+
+
+@contextlib.contextmanager
+def _errors(what: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
+    except MemoryError:
+        fail(f"{what}: there is not enough memory to compare them")
