@@ -158,6 +158,12 @@ class ZoneTable:
     maxima: Any
 
     @cached_property
+    def has_rows(self) -> Mask:
+        """Whether each group has a row."""
+        there: Mask = self.groups["row_count"] > 0
+        return there
+
+    @cached_property
     def overflowed(self) -> Numbers:
         """Places with a sum beyond the largest double although no measure is infinite: there the rows are added."""
         if self.kind is not SumKind.DOUBLE:

@@ -167,7 +167,7 @@ class _Chooser:
             places = places & ~unanswered
         else:
             places = places & answered
-        chosen: Mask = places[table.place] & (table.groups["row_count"] > 0)
+        chosen: Mask = places[table.place] & table.has_rows
         rows = np.flatnonzero(chosen)
         on_keys = [tree for tree, columns in self._conjuncts if columns <= set(table.keys)]
         if on_keys and len(rows):
