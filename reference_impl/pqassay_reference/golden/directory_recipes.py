@@ -192,7 +192,9 @@ class BadDirectory(Invalid):
             value=index_directory(BytesSource(data)) if self.answer is not None else None,
             read=read,
             scan=scan,
-            predicate=None if scan is None else list(self.predicate or parent.manifest.expect.predicate or ()),
+            predicate=None
+            if scan is None
+            else list(self.predicate or parent.manifest.expect.predicate or ()),
             rows=None if scan is None else rows,
         )
         return Made(self.manifest(parent.manifest, input_of(DATA, data), expect), data)

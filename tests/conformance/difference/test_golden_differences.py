@@ -54,7 +54,8 @@ def test_every_byte_of_every_golden_file_has_one_leaf_or_an_error_says_which_are
         for item in fields.items:
             if item.leaf.length and item.leaf.offset > position:
                 uncovered.append(f"{path}: {position}")
-            is_view = item.leaf.path.startswith("directory")  # decoded from the value of a key, or decompressed
+            # Fields of an index directory are decoded from the value of a key, or decompressed.
+            is_view = item.leaf.path.startswith("directory")
             if item.leaf.length and item.leaf.offset < position and not is_view:
                 shared.append(str(path))
             position = max(position, item.end)
