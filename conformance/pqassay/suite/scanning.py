@@ -27,7 +27,7 @@ from pqassay.suite.row_answers import judged_rows, words_of
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
 
-MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 8}
+MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
 
 MOST_HANGS = 2

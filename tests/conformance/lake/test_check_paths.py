@@ -112,7 +112,7 @@ def test_a_folder_with_pm_and_data_has_both_judged_each_by_its_own_rules() -> No
         {rule.partition("-")[0] for rule in {*coverage.checked, *coverage.not_checked}}
         for coverage in (report.coverages[file.coverage] for file in report.files)
     ]
-    assert [{"PM"}, {"IDX1", "PQF", "STA", "PIX", "BLM"}] == families
+    assert [{"PM"}, {"IDX1", "DIR", "PQF", "STA", "PIX", "BLM"}] == families
 
 
 @pytest.mark.usefixtures("lake")

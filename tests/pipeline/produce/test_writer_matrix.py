@@ -44,6 +44,7 @@ LIMITS = {
         (("pages-v2",), "no delta encoding where there are nulls", "null delta-int not implemented"),
         (("pages-v2-delta", "everything"), "no delta encoding of text", "an encoding of pages"),
         (("decimal", "decimal-legacy"), "a decimal is a double to it", "DECIMAL, which becomes a float"),
+        (("date",), "a day beyond the range of nanoseconds is another one", "text='-56160'"),
         (("small-numbers",), "a null float is a NaN", "nulls in a column of floats"),
         (
             ("nested", "nested-legacy"),
