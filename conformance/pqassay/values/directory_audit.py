@@ -7,6 +7,7 @@ together where the row group ends, one after the other (`EntryAudit.add`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,7 +26,7 @@ Outcomes = dict[str, Outcome]
 """The outcome of each rule, by its id."""
 
 
-class EntryAudit:
+class EntryAudit(ABC):
     """What one entry says, and what comes of it.
 
     Attributes:
@@ -48,21 +49,21 @@ class EntryAudit:
 
     # -------------------------------------------------------------------------------- what each type of index does
 
+    @abstractmethod
     def take(self, values: ChunkValues, column: int, /) -> Any:
         """What is needed of a chunk of one of the columns; in one thread among several."""
-        raise NotImplementedError
 
+    @abstractmethod
     def empty(self) -> Any:
         """What is needed of a chunk without rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add(self, row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
         """Put together what was taken of all columns of a row group, which has these parts of the blob, or begins or goes on with one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def judge_part(self, number: int) -> None:
         """Compare a part, all of whose rows were added."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------- what is the same
 

@@ -7,6 +7,7 @@ They are read by Apache DataSketches, which the extra ``sketches`` installs; wit
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -73,8 +74,9 @@ class _SketchAudit(EntryAudit):
             taken.append(self._items(array.filter(pa.array(~nan)) if nan.any() else array))
         return taken
 
+    @abstractmethod
     def _items(self, array: Any) -> Any:
-        raise NotImplementedError
+        """Numbers that a sketch is given for values."""
 
     def empty(self) -> list[Any]:
         """No values."""

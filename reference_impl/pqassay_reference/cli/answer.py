@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import os
-import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.progress import progress_bar
 from pqassay_reference.cli.rows_output import Form, json_line, text_sink, write_rows
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
@@ -95,7 +94,7 @@ def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
         fail(f"{path}: no such file or folder", 2)
     try:
         asked = parse_question(question)  # before files are opened for nothing
-        with _progress_bar() as progress:
+        with progress_bar("footers") as progress:
             opened = Answerer.open(path, progress=progress)
         return opened, opened.ask(asked)
     except (Refused, Undecodable, FormatError) as error:
@@ -104,20 +103,6 @@ def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
         fail(said(error, path), 2)
     except (pa.ArrowException, OSError, ValueError) as error:
         fail(said(error, path), 1)
-
-
-@contextlib.contextmanager
-def _progress_bar() -> Generator[Callable[[int, int], Any] | None]:
-    """A bar on stderr while footers are read; ``None`` where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("footers", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def effort_lines(effort: Effort) -> Generator[str]:

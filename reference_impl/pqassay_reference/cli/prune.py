@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import sys
 import warnings
-from collections.abc import Callable, Generator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.progress import progress_bar
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
@@ -124,7 +122,7 @@ def _pruned(
         fail(f"{table}: no such folder", 2)
     try:
         tree = parse_predicate(condition)
-        with warnings.catch_warnings(), _progress_bar() as progress:
+        with warnings.catch_warnings(), progress_bar("indexes") as progress:
             warnings.simplefilter("ignore")  # they stand in the answer
             dataset = open_indexed(path, trust=trust, column=column, table=table, progress=progress)
         if not dataset.files:
@@ -136,20 +134,6 @@ def _pruned(
         fail(said(error, path), 2)
     except (pa.ArrowException, OSError, ValueError) as error:
         fail(said(error, path), 1)
-
-
-@contextlib.contextmanager
-def _progress_bar() -> Generator[Callable[[int, int], Any] | None]:
-    """A bar on stderr while the ends of files are read; ``None`` where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("indexes", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _totals(dataset: IndexedDataset, pruning: Pruning) -> dict[str, int]:

@@ -9,10 +9,11 @@ from pqassay.checks import rule
 from pqassay.checks.directory.commands import mending
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.directory_key import DirectoryUnderTest
-from pqassay.under_test.file import Broken, FileUnderTest
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
 from pqassay.values.directory_blob import blob_of
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory import entries as grammar
 from pqassay_spec.directory.codes import CODECS, Granularity, IndexType, Placement
 from pqassay_spec.directory.zone_sums import SumsHead
@@ -116,10 +117,14 @@ def reserved_fields_are_zero(directory: DirectoryUnderTest) -> Iterator[Violatio
             yield from _reserved_of(entry)
 
 
+UNREADABLE = (FormatError, NotApplicable, NotChecked)
+"""Why an entry or its blob has nothing to look at; anything else is a mistake here."""
+
+
 def _is_asked(entry: EntryUnderTest) -> bool:
     try:
         return entry.is_fresh
-    except Exception:  # noqa: BLE001 - the rules of the entry say why
+    except UNREADABLE:  # the rules of the entry say why
         return False
 
 
@@ -130,7 +135,7 @@ def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
     if entry.head.type == IndexType.ZONE_SUMS and entry.file.options.reaches("index"):
         try:
             reserved = blob_of(entry).sums.head.reserved
-        except Exception:  # noqa: BLE001 - the rules of the blob say why
+        except UNREADABLE:  # the rules of the blob say why
             return
         if reserved:
             spot = entry.blob_spot("head.reserved", *SumsHead.place("reserved"))
