@@ -12,9 +12,9 @@ from typing import get_args
 import jsonschema
 import kept_results
 import pytest
-import results_pages
 from kept_results import Reading, Trouble, Written
-from results_pages import SYMBOLS, Results
+from pages import results_tables
+from pages.results_tables import SYMBOLS, Results
 
 from places import ROOT
 from pqassay.report.run_model import (
@@ -80,7 +80,7 @@ def results(folder: Path, reports: Sequence[RunReport]) -> Results:
 
 
 def part(name: str, found: Results) -> list[str]:
-    return list(results_pages.PARTS[name](found, link))
+    return list(results_tables.PARTS[name](found, link))
 
 
 def row(lines: Sequence[str], start: str) -> list[str]:
@@ -120,11 +120,11 @@ def test_what_was_exchanged_can_be_read() -> None:
 
 
 def test_the_page_asks_for_every_part_once() -> None:
-    assert list(results_pages.PARTS) == re.findall(r"^<!-- results: (\S+) -->$", PAGE, re.MULTILINE)
+    assert list(results_tables.PARTS) == re.findall(r"^<!-- results: (\S+) -->$", PAGE, re.MULTILINE)
 
 
 def test_the_page_names_every_implementation_with_results_and_those_without() -> None:
-    overview = list(results_pages.lines("overview", link))
+    overview = list(results_tables.lines("overview", link))
     kept = kept_results.results()
 
     for one in kept:
@@ -156,7 +156,7 @@ def test_the_counts_of_each_implementation_add_up_to_its_answers() -> None:
 # ---------------------------------------------------------------------------------------- how it is rendered
 
 
-@pytest.mark.parametrize("name", results_pages.PARTS)
+@pytest.mark.parametrize("name", results_tables.PARTS)
 def test_every_part_works_without_results(name: str) -> None:
     lines = part(name, Results([], kept_results.asked_cases(), wanted=["duckdb"]))
 

@@ -12,9 +12,9 @@ from typing import Any
 import kept_results
 import matrix
 import pytest
-import results_pages
 import take_results
-from results_pages import Results
+from pages import results_tables
+from pages.results_tables import Results
 
 from pqassay.report.reading import parse
 from pqassay.report.run_model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
@@ -85,7 +85,7 @@ def test_whole_results_are_kept_and_marked_as_submitted(
     assert [
         f"submitted: made-up 1.2 by the makers, {URL}, {mark.date}, SHA-256 {digest}"
     ] == matrix.submitted([one])
-    overview = results_pages.PARTS["overview"](
+    overview = results_tables.PARTS["overview"](
         Results([one], kept_results.asked_cases()), lambda page, _: page
     )
     (row,) = (line for line in overview if line.startswith("| `made-up`"))

@@ -20,8 +20,8 @@ from functools import cached_property
 
 import kept_results
 from kept_results import Kept, Reading, Trouble, Written
-from site_markdown import Link, case_link, literal, rule_link, table
 
+from pages.markup import Link, case_link, literal, rule_link, table
 from pqassay.report.run_model import SEVERITIES, Exposure, Result, observed_words
 from pqassay.suite.cases import GoldenCase, inputs_digest
 from pqassay.suite.writer_cases import WriterCase

@@ -1,0 +1,119 @@
+"""Tables of fields: of constructs, of Thrift structs, of JSON objects, of enums, and every struct that a footer reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import IntEnum, IntFlag
+from typing import Any
+
+from pages.markup import Link, anchored, table
+from pqassay_spec.grammar.field_tables import construct_rows, thrift_rows
+from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
+from pqassay_spec.idx1.companion import COMPANION_FIELDS
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.pm.json import JsonField
+
+STRUCTS_PAGE = "spec/compact_thrift.md"
+"""The page that holds the section of every struct; types link to it."""
+
+JSON_TYPES = {list: "array of strings", int: "integer", bool: "boolean"}
+
+
+def companion_table() -> Iterator[str]:
+    """Yield the members of IDX1's companion record."""
+    rows = ((f"`{field.name}`", JSON_TYPES[field.type], field.doc) for field in COMPANION_FIELDS)
+    yield from table(("Member", "JSON type", "Meaning"), rows)
+
+
+def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
+    """Yield the members of a JSON object."""
+    words = {**JSON_TYPES, list: "array of objects"}
+    rows = (
+        (f"`{field.name}`", words[field.type], "required" if field.required else "optional", field.doc)
+        for field in fields
+    )
+    yield from table(("Member", "JSON type", "Presence", "Meaning"), rows)
+
+
+def field_table(structure: Any, link: Link) -> Iterator[str]:
+    """Yield the fields of a declared structure, Thrift or construct."""
+    if isinstance(structure, type) and issubclass(structure, Record):
+        types = {field.name: _linked_type(field.type, link) for field in structure.fields}
+        rows = (
+            (row.id, f"`{row.name}`", types[row.name], row.presence, row.doc)
+            for row in thrift_rows(structure)
+        )
+        yield from table(("Id", "Field", "Type", "Presence", "Meaning"), rows)
+    else:
+        bytes_rows = ((r.offset, r.size, f"`{r.name}`", r.type, r.doc) for r in construct_rows(structure))
+        yield from table(("Offset", "Size", "Field", "Type", "Meaning"), bytes_rows)
+
+
+def _linked_type(kind: FieldType, link: Link) -> str:
+    """Return the name of a type, linked to the section of the struct or enum that it names."""
+    if isinstance(kind, ListOf):
+        return f"list of {_linked_type(kind.element, link)}"
+    listed = kind.names in footer_enums() if isinstance(kind, EnumOf) else kind in footer_records()
+    if listed:
+        return f"[{type_name(kind)}]({link(STRUCTS_PAGE, type_name(kind).lower())})"
+    return type_name(kind)
+
+
+def enum_table(names: type[IntEnum | IntFlag]) -> Iterator[str]:
+    """Yield the values of an enum, or the bits of flags."""
+    if issubclass(names, IntFlag):
+        bits = ((str(member.bit_length() - 1), f"`{member.name}`") for member in names)
+        yield from table(("Bit", "Name"), bits)
+    else:
+        yield from table(("Value", "Name"), ((str(member.value), f"`{member.name}`") for member in names))
+
+
+def footer_records() -> list[type[Record]]:
+    """Every struct that a footer can hold, `FileMetaData` first, in the order in which fields name them."""
+    return _reached()[0]
+
+
+def footer_enums() -> list[type[IntEnum]]:
+    """Every enum that a field of those structs has."""
+    return _reached()[1]
+
+
+def _reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
+    records: list[type[Record]] = []
+    enums: list[type[IntEnum]] = []
+
+    def visit(kind: FieldType) -> None:
+        if isinstance(kind, ListOf):
+            visit(kind.element)
+        elif isinstance(kind, EnumOf):
+            if kind.names not in enums:
+                enums.append(kind.names)
+        elif isinstance(kind, type) and kind not in records:
+            records.append(kind)
+            for field in kind.fields:
+                visit(field.type)
+
+    visit(FileMetaData)
+    return records, enums
+
+
+def footer_structs(link: Link) -> Iterator[str]:
+    """Yield a section for each struct with fields, then a table of the others, then the enums."""
+    records = footer_records()
+    for record in records:
+        if record.fields:
+            yield from (f"### {record.__name__}", "", record.__doc__ or "", *field_table(record, link))
+    yield from ("### Structs without fields", "", "Members of unions whose presence says everything.", "")
+    empty = ((record.__name__, record.__doc__ or "") for record in records if not record.fields)
+    rows = ((anchored(name, name.lower(), f"#{name.lower()}"), doc) for name, doc in empty)
+    yield from table(("Struct", "Meaning"), rows)
+    yield from ("### Enums", "", "A value without a name is kept: a newer writer may know more names.", "")
+    values = (
+        (
+            anchored(names.__name__, names.__name__.lower(), f"#{names.__name__.lower()}"),
+            (names.__doc__ or "").partition("\n")[0].replace("`", ""),
+            ", ".join(f"{member.value}&nbsp;`{member.name}`" for member in names),
+        )
+        for names in footer_enums()
+    )
+    yield from table(("Enum", "Meaning", "Values"), values)

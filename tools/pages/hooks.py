@@ -1,0 +1,54 @@
+"""What MkDocs calls while it builds the site."""
+
+from __future__ import annotations
+
+import posixpath
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.exceptions import PluginError
+
+from pages import frames, kinds
+from pages.page import File, Site
+from pages.placeholders import PlaceholderError, replaced
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Replace the placeholders of a page."""
+    here = page.file.src_uri
+
+    def link(target: str, anchor: str) -> str:
+        path = "" if target == here else posixpath.relpath(target, posixpath.dirname(here) or ".")
+        return f"{path}#{anchor}"
+
+    try:
+        return replaced(markdown, link)
+    except PlaceholderError as error:
+        raise PluginError(f"{here}: {error}") from error
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """Write the generated pages and what can be downloaded, and let the search find the pages."""
+    folder = Path(config.site_dir)
+    site = Site()
+    try:
+        pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
+    except ValueError as error:
+        raise PluginError(str(error)) from error
+    frames.add_to_search(pages, folder)
+    for file in kinds.all_files(site):
+        _write(file, folder)
+
+
+def _write(file: File, folder: Path) -> None:
+    target = folder / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(file.content, Path):
+        shutil.copyfile(file.content, target)
+    else:
+        target.write_bytes(file.content)

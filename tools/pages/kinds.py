@@ -1,0 +1,25 @@
+"""The kinds of generated pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pages.page import File, Page, Site
+
+PAGES: Sequence[Callable[[Site], Iterator[Page]]] = ()
+"""The functions ``pages`` of the modules that make pages."""
+
+FILES: Sequence[Callable[[Site], Iterator[File]]] = ()
+"""The functions ``files`` of the modules that have something to download."""
+
+
+def all_pages(site: Site) -> Iterator[Page]:
+    """Yield the pages of all kinds."""
+    for kind in PAGES:
+        yield from kind(site)
+
+
+def all_files(site: Site) -> Iterator[File]:
+    """Yield what can be downloaded."""
+    for kind in FILES:
+        yield from kind(site)

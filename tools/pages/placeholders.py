@@ -1,0 +1,100 @@
+"""Comments in Markdown that are replaced by generated lines.
+
+A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
+
+    <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
+    <!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
+    <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
+    <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
+    <!-- releases: parquet-format -->  the releases of a format, and what shows them
+    <!-- all rules -->                  the rules of all families in one table
+    <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
+    <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
+    <!-- companion fields -->           the members of IDX1's companion record
+    <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
+    <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
+    <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
+    <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
+    <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
+    <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
+    <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
+    <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
+    <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
+
+A comment that looks like one of these and names nothing fails the build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from pages import (
+    errata_tables,
+    field_tables,
+    findings_columns,
+    golden_tables,
+    museum_rooms,
+    reader_rules,
+    results_tables,
+    rule_tables,
+    upstream_issues,
+)
+from pages.markup import Link
+
+Part = Callable[[str, Link], Iterator[str]]
+"""``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
+
+
+def declared(name: str) -> Any:
+    """What a dotted name means below ``pqassay_spec``."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(f"pqassay_spec.{module}"), attribute)
+
+
+PARTS: Mapping[str, Part] = {
+    "rules": lambda name, _: rule_tables.rule_table(rule_tables.family_called(name)),
+    "reader rules": reader_rules.reader_rules,
+    "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
+    "revision": lambda name, _: rule_tables.source_of_family(rule_tables.family_called(name)),
+    "releases": lambda name, _: rule_tables.release_table(name),
+    "all rules": lambda _, link: rule_tables.all_rules_table(link),
+    "fields": lambda name, link: field_tables.field_table(declared(name), link),
+    "enum": lambda name, _: field_tables.enum_table(declared(name)),
+    "companion fields": lambda _, __: field_tables.companion_table(),
+    "members": lambda name, _: field_tables.member_table(declared(name)),
+    "all footer structs": lambda _, link: field_tables.footer_structs(link),
+    "golden files": golden_tables.golden_files,
+    "museum": lambda _, link: museum_rooms.museum_rooms(link),
+    "results": results_tables.lines,
+    "errata": errata_tables.lines,
+    "upstream": lambda _, __: upstream_issues.upstream_issues(),
+    "findings table": lambda _, __: findings_columns.findings_table(),
+}
+"""What makes the lines of each comment, by the word that it begins with."""
+
+PLACEHOLDER = re.compile(
+    rf"^<!-- (?P<what>{'|'.join(map(re.escape, PARTS))})(?:: (?P<name>\S+))? -->$", re.MULTILINE
+)
+
+
+class PlaceholderError(Exception):
+    """A comment that names nothing."""
+
+
+def replaced(markdown: str, link: Link) -> str:
+    """Replace the placeholders of a page.
+
+    Raises:
+        PlaceholderError: One of them names nothing.
+    """
+
+    def replacement(found: re.Match[str]) -> str:
+        try:
+            return "\n".join(PARTS[found["what"]](found["name"] or "", link))
+        except (LookupError, ImportError, AttributeError, TypeError, ValueError) as error:
+            raise PlaceholderError(f"{found[0]}: {error}") from error
+
+    return PLACEHOLDER.sub(replacement, markdown)
