@@ -32,7 +32,7 @@ from pqassay.report.run_model import (
     json_schema,
 )
 
-PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "implementations" / "index.md").read_text(encoding="utf-8")
 
 LIES = ("sta/max-too-small", "pix/null-count-0", "blm/no-bit-set")
 

@@ -112,7 +112,7 @@ def test_every_rule_is_an_anchor_in_its_chapter(site: Path) -> None:
 
 
 def test_the_page_of_all_rules_has_a_row_and_an_anchor_for_each(site: Path) -> None:
-    found = page(site, "rules.html")
+    found = page(site, "rules/index.html")
     assert {row[0] for row in found.rows[1:]} == set(rules())
     assert {rule_id.lower() for rule_id in rules()} <= found.anchors
 
