@@ -6,7 +6,7 @@ import html
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ import jinja2
 import kept_results
 from markupsafe import Markup
 
+from pages.answers import Answer, answers
 from pages.places import GOLDEN_FILES
 from pages.results_tables import Results
 from pqassay_spec.golden.case import MANIFEST
@@ -71,6 +72,11 @@ class Site:
         """What implementations answered."""
         wanted = [one.name for one in kept_results.in_the_matrix()]
         return Results(kept_results.results(), kept_results.asked_cases(), kept_results.exchange(), wanted)
+
+    @cached_property
+    def answers(self) -> Mapping[str, Mapping[str, Sequence[Answer]]]:
+        """What the newest version of each implementation made of each case, by the names of both; nothing of what was not asked."""
+        return {kept.name: answers(kept) for kept in self.results.newest}
 
     def render(self, template: str, path: str, **data: Any) -> str:
         """Fill in a template of ``templates`` for the page at ``path``, so that its links are relative to it.
