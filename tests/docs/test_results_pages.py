@@ -14,7 +14,8 @@ import kept_results
 import pytest
 from kept_results import Reading, Trouble, Written
 from pages import results_tables
-from pages.results_tables import SYMBOLS, Results
+from pages.answers import SIGNS
+from pages.results import Results
 
 from places import ROOT
 from pqassay.report.run_model import (
@@ -23,7 +24,6 @@ from pqassay.report.run_model import (
     Exposure,
     ExposureVerdict,
     NotAsked,
-    QueryResult,
     Result,
     RunLimits,
     RunReport,
@@ -92,7 +92,7 @@ def row(lines: Sequence[str], start: str) -> list[str]:
 def label(cell: str) -> tuple[str, str]:
     """The word and the sign of a cell."""
     found = re.fullmatch(
-        r'<span class="[a-z-]+" role="img" aria-label="([^"]+)" title="[^"]+">(.)</span>', cell
+        r'<span class="sign [a-z-]+" role="img" aria-label="([^"]+)" title="[^"]+">(.)</span>', cell
     )
     assert found is not None, cell
     return found[1], found[2]
@@ -172,7 +172,7 @@ def test_a_cell_says_what_a_reader_made_of_a_lie(tmp_path: Path, verdict: Exposu
     lines = part("lies", results(tmp_path, [loser, one]))
 
     cells = row(lines, f"[`{LIES[0]}`](golden_files/sta.md#sta-max-too-small)")
-    assert [("rows lost", SYMBOLS["rows lost"]), (verdict, SYMBOLS[verdict])] == [*map(label, cells[1:])]
+    assert [("rows lost", SIGNS["rows lost"]), (verdict, SIGNS[verdict])] == [*map(label, cells[1:])]
     assert ("3 of 8 queries" in cells[2]) == (verdict in ("rows lost", "wrong rows"))
 
 
@@ -181,7 +181,7 @@ def test_a_lie_that_was_not_asked_about_is_told_from_one_that_does_no_harm(tmp_p
     found = results(tmp_path, [loser, report("one", "2.0")])
     lines = part("lies", found)
 
-    assert [("wrong rows", SYMBOLS["wrong rows"]), ("not asked", SYMBOLS["not asked"])] == [
+    assert [("wrong rows", SIGNS["wrong rows"]), ("not asked", SIGNS["not asked"])] == [
         *map(label, row(lines, f"[`{LIES[0]}`]")[1:])
     ]
     assert f"{len(found.lies) - 1:,}" == row(lines, "`loser`")[-1]
@@ -204,7 +204,7 @@ def test_a_lie_has_a_row_if_a_reader_loses_rows_in_one_query_and_crashes_in_anot
     both = replace(exposure(LIES[0], "crashed"), misled=1)
     lines = part("lies", results(tmp_path, [report("one", "1.0", exposures=[both])]))
 
-    assert ("crashed", SYMBOLS["crashed"]) == label(row(lines, f"[`{LIES[0]}`]")[1])
+    assert ("crashed", SIGNS["crashed"]) == label(row(lines, f"[`{LIES[0]}`]")[1])
 
 
 def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_pat
     ]
     found = results(tmp_path, reports)
 
-    assert [("wrong rows", SYMBOLS["wrong rows"])] == [
+    assert [("wrong rows", SIGNS["wrong rows"])] == [
         *map(label, row(part("lies", found), f"[`{LIES[0]}`]")[1:])
     ]
     assert ["1.2", "1.9", "1.10"] == re.findall(r"\| \[([\d.]+)\]\(data", "\n".join(part("overview", found)))
@@ -263,27 +263,6 @@ def test_the_overview_counts_by_what_was_observed_and_apart_what_writers_do(tmp_
     )
 
 
-def test_what_is_wrong_about_valid_files_is_told_by_cause_the_gravest_first(tmp_path: Path) -> None:
-    query = QueryResult(["=", "x", 1], ["x"], 8, 2, "by the index")
-    bad = [
-        Result("pqf/plain", "PQF", "read", "failed", "refused", severity=3, cause="b", actual="reject: no"),
-        Result("pqf/codecs", "PQF", "scan", "failed", "wrong rows", severity=1, cause="a", query=query),
-        Result("sta/plain", "STA", "scan", "failed", "wrong rows", severity=1, cause="a", query=query),
-        Result("pqf/damaged", "PQF", "scan", "failed", "wrong rows", severity=4, cause="c"),
-        Result("write/one-row/plainly", "PQF", "encode", "failed", "rules", severity=1, cause="d"),
-    ]
-    lines = part("valid-files", results(tmp_path, [report("one", "1.0", results=bad), report("two", "1.0")]))
-    rows = [line for line in lines if line.startswith("| ")][2:]
-
-    expected = [
-        "wrong rows from a valid file<br><small>2 answers",
-        "refusal of a file that must be read<br>",
-        "writes a wrong file<br>",
-    ]
-    assert [True] * 3 == [line.startswith(f"| {start}") for line, start in zip(rows, expected, strict=True)]
-    assert "Nothing is wrong about valid files." in lines[lines.index("### two 1.0") :]
-
-
 def test_the_exchange_has_a_row_for_each_writer_and_a_column_for_each_reader() -> None:
     wrong = [Trouble("written/a/floats/plainly", "read", "failed", "wrong rows", "1 row | missing")]
     exchange = {
@@ -295,7 +274,7 @@ def test_the_exchange_has_a_row_for_each_writer_and_a_column_for_each_reader() -
     assert ["Writer", "Files", "a", "b"] == row(lines, "Writer | Files")
     first = row(lines, "`a` <small>0.1</small>")
     assert ["2", "3/4<br><small>**1&nbsp;wrong**</small>"] == [first[1], first[3]]
-    assert ("not asked", SYMBOLS["not asked"]) == label(first[2])
+    assert ("not asked", SIGNS["not asked"]) == label(first[2])
     assert ["1", "2/2", "2/2"] == row(lines, "`b` |")[1:]
     assert "`floats/plainly`" == row(lines, "`a` → `b`")[-1]
 

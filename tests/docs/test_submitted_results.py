@@ -14,7 +14,7 @@ import matrix
 import pytest
 import take_results
 from pages import results_tables
-from pages.results_tables import Results
+from pages.results import Results
 
 from pqassay.report.reading import parse
 from pqassay.report.run_model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema

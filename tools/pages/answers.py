@@ -17,7 +17,7 @@ SIGNS: Mapping[str, str] = {
     "wrong rows": "≠",
     "wrong answer": "◇",
     "crashed": "!",
-    "accepted": "∪",
+    "accepted": "▽",
     "refused": "\N{MULTIPLICATION SIGN}",
     "unsupported": "○",
     "not asked": "·",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.exceptions import PluginError
 
 from pages import frames, kinds
-from pages.page import File, Site
+from pages.page import File, shared_site
 from pages.placeholders import PlaceholderError, replaced
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     """Write the generated pages and what can be downloaded, and let the search find the pages."""
     folder = Path(config.site_dir)
-    site = Site()
+    site = shared_site()
     try:
         pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
     except ValueError as error:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from pages import implementation_pages, status_page
 from pages.page import File, Page, Site
 
-PAGES: Sequence[Callable[[Site], Iterator[Page]]] = ()
+PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (implementation_pages.pages,)
 """The functions ``pages`` of the modules that make pages."""
 
-FILES: Sequence[Callable[[Site], Iterator[File]]] = ()
+FILES: Sequence[Callable[[Site], Iterator[File]]] = (implementation_pages.files, status_page.files)
 """The functions ``files`` of the modules that have something to download."""
 
 

@@ -8,17 +8,16 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
-import kept_results
 from markupsafe import Markup
 
-from pages.answers import Answer, answers
+from pages.answers import MEANINGS, SIGNS, Answer, answers
 from pages.places import GOLDEN_FILES
-from pages.results_tables import Results
+from pages.results import Results, todays
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
 
@@ -70,8 +69,7 @@ class Site:
     @cached_property
     def results(self) -> Results:
         """What implementations answered."""
-        wanted = [one.name for one in kept_results.in_the_matrix()]
-        return Results(kept_results.results(), kept_results.asked_cases(), kept_results.exchange(), wanted)
+        return todays()
 
     @cached_property
     def answers(self) -> Mapping[str, Mapping[str, Sequence[Answer]]]:
@@ -96,7 +94,14 @@ class Site:
             lstrip_blocks=True,
         )
         environment.filters["inline"] = inline
+        environment.globals.update(signs=SIGNS, meanings=MEANINGS)
         return environment
+
+
+@cache
+def shared_site() -> Site:
+    """The one that a build shares."""
+    return Site()
 
 
 def rule_page(rule_id: str) -> str:

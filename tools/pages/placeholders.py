@@ -16,6 +16,8 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
     <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
+    <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
+    <!-- status -->                the status of implementations by feature
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
     <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
@@ -36,13 +38,16 @@ from pages import (
     field_tables,
     findings_columns,
     golden_tables,
+    matrix,
     museum_rooms,
     reader_rules,
     results_tables,
     rule_tables,
+    status_page,
     upstream_issues,
 )
 from pages.markup import Link
+from pages.page import shared_site
 
 Part = Callable[[str, Link], Iterator[str]]
 """``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
@@ -69,6 +74,8 @@ PARTS: Mapping[str, Part] = {
     "golden files": golden_tables.golden_files,
     "museum": lambda _, link: museum_rooms.museum_rooms(link),
     "results": results_tables.lines,
+    "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
+    "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
     "findings table": lambda _, __: findings_columns.findings_table(),

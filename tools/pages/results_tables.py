@@ -2,7 +2,6 @@
 
     <!-- results: overview -->      each implementation and version: what was asked, passed, and wrong, by what was observed
     <!-- results: lies -->          what each made of well-formed lies, one row for each file that cost somebody rows
-    <!-- results: valid-files -->   what each gets wrong about valid files, and what it writes wrongly, by cause
     <!-- results: exchange -->      files of each writer, read by each reader
     <!-- results: not-asked -->     what each was not asked, since its driver does not declare it
 
@@ -15,16 +14,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 
-import kept_results
-from kept_results import Kept, Reading, Trouble, Written
+from kept_results import Kept, Reading, Trouble
 
+from pages.answers import MEANINGS, SIGNS
 from pages.markup import Link, case_link, literal, rule_link, table
-from pqassay.report.run_model import SEVERITIES, Exposure, Result, observed_words
-from pqassay.suite.cases import GoldenCase, inputs_digest
-from pqassay.suite.writer_cases import WriterCase
+from pages.page import shared_site
+from pages.results import Results
+from pqassay.report.run_model import SEVERITIES, Result
+from pqassay.suite.cases import GoldenCase
 from pqassay_spec.rules import catalogue
 
 NOBODY = "No results are kept yet; `make matrix` asks the implementations that are built."
@@ -35,80 +33,8 @@ DIGITS = 12
 CASES_SHOWN = 4
 """Cases of one cause that are named."""
 
-OF_VALID = 3
-"""The last severity that is about valid files."""
-
-SYMBOLS: Mapping[str, str] = {
-    "right": "✓",
-    "rows lost": "\N{MINUS SIGN}",
-    "wrong rows": "≠",
-    "refused": "\N{MULTIPLICATION SIGN}",
-    "crashed": "!",
-    "unsupported": "○",
-    "not asked": "·",
-}
-"""What a reader made of a lie, as one sign."""
-
-MEANINGS: Mapping[str, str] = {
-    "right": "the true rows in every query; also of a reader that does not use what is false",
-    "rows lost": "rows are missing in at least one query, without a word",
-    "wrong rows": "at least one query gives rows that do not belong there, without a word",
-    "refused": "an error in at least one query, and no wrong answer",
-    "crashed": "a panic, a signal, exhausted memory or the time limit in at least one query, whatever the others give",
-    "unsupported": "the library does not have what the query takes, and says so",
-    "not asked": "the driver does not declare what the file takes, or the file is newer than the answers",
-}
-
-
-@dataclass(frozen=True)
-class Results:
-    """What the page is made of.
-
-    Attributes:
-        kept: The results, by name, older versions first.
-        cases: What an implementation is asked about today.
-        exchange: What readers made of the files of each writer.
-        wanted: Names of the implementations that should have results.
-    """
-
-    kept: Sequence[Kept]
-    cases: Sequence[GoldenCase]
-    exchange: Mapping[str, Written] = field(default_factory=dict[str, Written])
-    wanted: Sequence[str] = ()
-
-    @property
-    def newest(self) -> Sequence[Kept]:
-        """The newest version of each implementation."""
-        return kept_results.newest(self.kept)
-
-    @cached_property
-    def digest(self) -> str:
-        """Digest of today's golden files, as reports have it of theirs."""
-        return inputs_digest(self.cases)
-
-    @cached_property
-    def families(self) -> Mapping[str, str]:
-        """The family of each golden case by its id, without the tables to write, which have no page."""
-        return {one.case.id: one.case.family for one in self.cases if not isinstance(one, WriterCase)}
-
-    @cached_property
-    def lies(self) -> Sequence[GoldenCase]:
-        """The cases that tell a well-formed lie."""
-        return [one for one in self.cases if one.case.expect.scan == "exposure"]
-
-    @cached_property
-    def answers(self) -> Mapping[str, Mapping[str, Exposure]]:
-        """What the newest version of each implementation made of each case, by name and id."""
-        return {kept.name: {one.case: one for one in kept.report.exposures} for kept in self.newest}
-
-    def costs_rows(self, case: str) -> bool:
-        """True if an answer of any implementation about a lie lacks rows or has wrong ones, whatever else came."""
-        return any(case in told and told[case].misled > 0 for told in self.answers.values())
-
-    def verdict(self, name: str, case: str) -> str:
-        """What an implementation made of a lie, ``not asked`` included."""
-        answer = self.answers[name].get(case)
-        return answer.verdict if answer is not None else "not asked"
+OF_LIES = ("right", "rows lost", "wrong rows", "refused", "crashed", "unsupported", "not asked")
+"""What a reader can make of a lie."""
 
 
 def lines(part: str, link: Link) -> Iterator[str]:
@@ -118,9 +44,7 @@ def lines(part: str, link: Link) -> Iterator[str]:
         KeyError: There is no such part.
         UsageError: A file among the results is none.
     """
-    kept = kept_results.results()
-    wanted = [one.name for one in kept_results.in_the_matrix()]
-    results = Results(kept, kept_results.asked_cases(), kept_results.exchange(), wanted)
+    results = shared_site().results
     yield from PARTS[part](results, link)
 
 
@@ -225,13 +149,13 @@ def lies(results: Results, link: Link) -> Iterator[str]:
     if not results.kept:
         yield NOBODY
         return
-    yield from table(("Sign", "Answer", "Meaning"), ((_sign(name), name, MEANINGS[name]) for name in SYMBOLS))
+    yield from table(("Sign", "Answer", "Meaning"), ((_sign(name), name, MEANINGS[name]) for name in OF_LIES))
     counts = {
         one.name: Counter(results.verdict(one.name, lie.case.id) for lie in results.lies)
         for one in results.newest
     }
-    heads = ("Implementation", *(f"{_sign(name)} {name}" for name in SYMBOLS))
-    rows = ((f"`{one}`", *(f"{told[name]:,}" for name in SYMBOLS)) for one, told in counts.items())
+    heads = ("Implementation", *(f"{_sign(name)} {name}" for name in OF_LIES))
+    rows = ((f"`{one}`", *(f"{told[name]:,}" for name in OF_LIES)) for one, told in counts.items())
     yield from _in_matrix(table(heads, rows))
     shown = [lie for lie in results.lies if results.costs_rows(lie.case.id)]
     told = (
@@ -279,47 +203,10 @@ def _cell(results: Results, name: str, case: str) -> str:
 def _sign(verdict: str, detail: str = "") -> str:
     """A sign with its word for screen readers, and what was seen for those who point at it."""
     told = literal(f"{verdict}: {detail}" if detail else verdict, 400)
-    return f'<span class="{verdict.replace(" ", "-")}" role="img" aria-label="{verdict}" title="{told}">{SYMBOLS[verdict]}</span>'
+    return f'<span class="sign {verdict.replace(" ", "-")}" role="img" aria-label="{verdict}" title="{told}">{SIGNS[verdict]}</span>'
 
 
-# ---------------------------------------------------------------------------------------------- valid files
-
-
-def valid_files(results: Results, link: Link) -> Iterator[str]:
-    """Yield a section for each implementation: what is wrong with its answers about valid files, by cause."""
-    if not results.kept:
-        yield NOBODY
-    for one in results.newest:
-        yield from (f"### {one.name} {literal(one.version)}", "")
-        causes = [
-            group
-            for group in one.report.causes
-            if (first := group[0]).severity is not None
-            and first.severity <= OF_VALID
-            and first.case != "hello"
-        ]
-        causes.sort(key=lambda group: group[0].operation == "encode")
-        if causes:
-            yield from table(
-                ("Observed", "What happens", "Files"), (_cause_row(group, results, link) for group in causes)
-            )
-        else:
-            yield from ("Nothing is wrong about valid files.", "")
-
-
-def _cause_row(group: Sequence[Result], results: Results, link: Link) -> Sequence[str]:
-    first = group[0]
-    seen = observed_words(first)
-    query = (
-        f"<br><code>{literal(json.dumps(first.query.predicate, ensure_ascii=False))}</code>"
-        if first.query
-        else ""
-    )
-    return (
-        f"{seen}<br><small>{len(group):,} {'answer' if len(group) == 1 else 'answers'}</small>",
-        f"`{first.operation}`: {literal(first.reason)}{query}{_seen(first.actual or first.stderr or '')}",
-        _cases(dict.fromkeys(result.case for result in group), results, link),
-    )
+# ------------------------------------------------------------------------------------------------------- cells
 
 
 def _seen(text: str) -> str:
@@ -435,7 +322,6 @@ def _in_matrix(rows: Iterable[str], heads: str = "level") -> Iterator[str]:
 PARTS: Mapping[str, Callable[[Results, Link], Iterator[str]]] = {
     "overview": overview,
     "lies": lies,
-    "valid-files": valid_files,
     "exchange": exchange,
     "not-asked": not_asked,
 }
