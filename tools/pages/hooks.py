@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.exceptions import PluginError
 
 from pages import frames, kinds
+from pages.console import painted
 from pages.page import File, shared_site
 from pages.placeholders import PlaceholderError, replaced
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Leave out links for editing pages where nobody said where the repository is."""
+    if not config.repo_url:
+        config.edit_uri = ""
+    return config
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
@@ -30,6 +38,11 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
         return replaced(markdown, link)
     except PlaceholderError as error:
         raise PluginError(f"{here}: {error}") from error
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Put colours into what commands print."""
+    return painted(html)
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:

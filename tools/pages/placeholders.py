@@ -17,6 +17,9 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
     <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
     <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
+    <!-- headline -->              how many lies cost each implementation rows; only on the home page
+    <!-- small matrix -->          who is misled by the worst of them; only on the home page
+    <!-- install -->               the line that installs the kit
     <!-- status -->                the status of implementations by feature
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
@@ -38,6 +41,7 @@ from pages import (
     field_tables,
     findings_columns,
     golden_tables,
+    home,
     matrix,
     museum_rooms,
     reader_rules,
@@ -75,6 +79,9 @@ PARTS: Mapping[str, Part] = {
     "museum": lambda _, link: museum_rooms.museum_rooms(link),
     "results": results_tables.lines,
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
+    "headline": lambda _, __: home.headline(shared_site()),
+    "small matrix": lambda _, __: home.small_matrix(shared_site()),
+    "install": lambda _, __: home.install(),
     "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
