@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
 
-from pages import frames, kinds
+from pages import byte_search, frames, kinds
 from pages.console import painted
 from pages.page import File, shared_site
 from pages.placeholders import PlaceholderError, replaced
@@ -51,9 +51,11 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     site = shared_site()
     try:
         pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
+        byte_search.mend_worker(folder)
     except ValueError as error:
         raise PluginError(str(error)) from error
     frames.add_to_search(pages, folder)
+    byte_search.add_bytes(folder)
     for file in kinds.all_files(site):
         _write(file, folder)
 
