@@ -12,13 +12,14 @@ import pytest
 from pages.byte_drawing import BYTE
 from pages.byte_layout import byte_anchors, fields_of, layout, slug
 from pages.byte_search import CONFUSING, PLAIN, WORKERS, entries, mend_worker
+from pages.declared import declared
 from pages.file_map import CASE as MAPPED
 from pages.file_map import CHAPTERS as SECTIONS
 from pages.file_map import regions
 from pages.filter_layout import CASE as FILTERED
 from pages.filter_layout import header_fields, word_fields
 from pages.layouts import WHOLE, lines
-from pages.placeholders import PlaceholderError, declared, replaced
+from pages.placeholders import PlaceholderError, replaced
 
 from places import GOLDEN_FILES, ROOT
 from pqassay_spec.grammar.field_tables import construct_rows

@@ -64,7 +64,7 @@ def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[str | Markup]
     body = Markup("")
     for row in rows:
         if len(row) == 1:
-            cells = Markup('<td class="so" colspan="{}">{}</td>').format(len(heads), row[0])
+            cells = Markup('<td class="so" colspan="{}"><span>{}</span></td>').format(len(heads), row[0])
         else:
             cells = Markup("").join(Markup("<td>{}</td>").format(each) for each in row)
         body += Markup("<tr>{}</tr>").format(cells)
