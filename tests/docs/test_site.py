@@ -165,6 +165,21 @@ def test_the_guide_of_checks_on_spark_shows_every_column_of_the_findings_table(s
     }
 
 
+def test_every_link_of_a_picture_and_of_a_stepper_leads_somewhere(site: Path) -> None:
+    """MkDocs looks at links of Markdown alone."""
+    drawn = re.compile(r'<figure class="drawn.*?</figure>|<section class="stepper.*?</section>', re.DOTALL)
+    found: set[tuple[str, str]] = set()
+    for path in sorted((site / "spec").glob("*.html")):
+        for part in drawn.findall(path.read_text()):
+            for target in re.findall(r'href="([^"]+)"', part):
+                name, _, anchor = target.partition("#")
+                found.add((os.path.normpath(path.parent / name) if name else str(path), anchor))
+    assert len(found) > 100
+    files = {name for name, _ in found}
+    anchors = {name: Page(Path(name).read_text()).anchors for name in files}
+    assert [one for one in sorted(found) if one[1] not in anchors[one[0]]] == []
+
+
 def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
     left = [
         str(path.relative_to(site))
