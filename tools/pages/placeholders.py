@@ -47,6 +47,7 @@ from pages import (
     museum_rooms,
     reader_rules,
     results_tables,
+    rule_list,
     rule_tables,
     status_page,
     steppers,
@@ -62,12 +63,12 @@ Part = Callable[[str, Link], Iterator[str]]
 
 
 PARTS: Mapping[str, Part] = {
-    "rules": lambda name, _: rule_tables.rule_table(rule_tables.family_called(name)),
+    "rules": lambda name, link: rule_tables.rule_table(rule_tables.family_called(name), link),
     "reader rules": reader_rules.reader_rules,
     "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
     "revision": lambda name, _: rule_tables.source_of_family(rule_tables.family_called(name)),
     "releases": lambda name, _: rule_tables.release_table(name),
-    "all rules": lambda _, link: rule_tables.all_rules_table(link),
+    "all rules": lambda _, __: rule_list.lines(shared_site()),
     "fields": lambda name, link: field_tables.field_table(declared(name), link, slug(name)),
     "layout": layouts.lines,
     "stepper": steppers.lines,
@@ -81,7 +82,7 @@ PARTS: Mapping[str, Part] = {
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
     "headline": lambda _, __: home.headline(shared_site()),
     "small matrix": lambda _, __: home.small_matrix(shared_site()),
-    "install": lambda _, __: home.install(),
+    "install": lambda _, __: home.install(shared_site()),
     "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
