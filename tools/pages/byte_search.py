@@ -6,7 +6,6 @@ at all: the search of the theme, lunr, takes some sets of tokens that differ in 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from html import escape
@@ -45,15 +44,6 @@ def mend_worker(site: Path) -> None:
             if text.count(CONFUSING) != 1:
                 raise ValueError(f"{path.name} is another search than the one that pages.byte_search mends")
             path.write_text(text.replace(CONFUSING, PLAIN), encoding="utf-8")
-
-
-def add_bytes(site: Path) -> None:
-    """Let the search of a built site find fields by their bytes."""
-    path = site / "search" / "search_index.json"
-    if path.exists():
-        index = json.loads(path.read_text(encoding="utf-8"))
-        index["docs"].extend(entries())
-        path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
 
 def entries() -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
 
-from pages import byte_search, frames, kinds
+from pages import byte_search, frames, kinds, search_index
 from pages.console import painted
 from pages.page import File, shared_site
 from pages.placeholders import PlaceholderError, replaced
@@ -54,8 +54,7 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
         byte_search.mend_worker(folder)
     except ValueError as error:
         raise PluginError(str(error)) from error
-    frames.add_to_search(pages, folder)
-    byte_search.add_bytes(folder)
+    search_index.write(folder, pages, byte_search.entries())
     for file in kinds.all_files(site):
         _write(file, folder)
 
