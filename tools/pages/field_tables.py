@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum, IntFlag
 from typing import Any
 
+from pages.byte_layout import Field, byte_anchors, field_anchor, fields_of, slug
 from pages.markup import Link, anchored, table
-from pqassay_spec.grammar.field_tables import construct_rows, thrift_rows
+from pqassay_spec.grammar.field_tables import thrift_rows
 from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.idx1.companion import COMPANION_FIELDS
 from pqassay_spec.parquet.thrift import FileMetaData
@@ -35,18 +36,43 @@ def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
     yield from table(("Member", "JSON type", "Presence", "Meaning"), rows)
 
 
-def field_table(structure: Any, link: Link) -> Iterator[str]:
-    """Yield the fields of a declared structure, Thrift or construct."""
+def field_table(structure: Any, link: Link, prefix: str) -> Iterator[str]:
+    """Yield the fields of a declared structure, Thrift or construct, each with an anchor.
+
+    Anchors are the prefix and the name of the field, such as ``columndescriptor-max_rep_level``; in a construct each byte with a fixed place
+    has one as well, such as ``columndescriptor-byte-29``.
+    """
     if isinstance(structure, type) and issubclass(structure, Record):
         types = {field.name: _linked_type(field.type, link) for field in structure.fields}
         rows = (
-            (row.id, f"`{row.name}`", types[row.name], row.presence, row.doc)
+            (row.id, anchored_field(row.name, prefix), types[row.name], row.presence, row.doc)
             for row in thrift_rows(structure)
         )
         yield from table(("Id", "Field", "Type", "Presence", "Meaning"), rows)
     else:
-        bytes_rows = ((r.offset, r.size, f"`{r.name}`", r.type, r.doc) for r in construct_rows(structure))
-        yield from table(("Offset", "Size", "Field", "Type", "Meaning"), bytes_rows)
+        bytes_rows = (
+            (
+                _bytes(field, prefix),
+                "" if field.size is None else str(field.size),
+                anchored_field(field.name, prefix),
+                field.type,
+                field.doc,
+            )
+            for field in fields_of(structure, prefix)
+        )
+        yield from table(("Bytes", "Size", "Field", "Type", "Meaning"), bytes_rows)
+
+
+def anchored_field(name: str, prefix: str) -> str:
+    """The name of a field as an anchor."""
+    anchor = field_anchor(prefix, name)
+    return anchored(f"`{name}`", anchor, f"#{anchor}")
+
+
+def _bytes(field: Field, prefix: str) -> str:
+    """The place of a field in words, with an anchor for each byte."""
+    anchors = "".join(f'<span id="{anchor}"></span>' for anchor in byte_anchors(field, prefix))
+    return anchors + ("" if field.start is None else field.place.replace(" ", "&nbsp;"))
 
 
 def _linked_type(kind: FieldType, link: Link) -> str:
@@ -102,7 +128,12 @@ def footer_structs(link: Link) -> Iterator[str]:
     records = footer_records()
     for record in records:
         if record.fields:
-            yield from (f"### {record.__name__}", "", record.__doc__ or "", *field_table(record, link))
+            yield from (
+                f"### {record.__name__}",
+                "",
+                record.__doc__ or "",
+                *field_table(record, link, slug(record.__name__)),
+            )
     yield from ("### Structs without fields", "", "Members of unions whose presence says everything.", "")
     empty = ((record.__name__, record.__doc__ or "") for record in records if not record.fields)
     rows = ((anchored(name, name.lower(), f"#{name.lower()}"), doc) for name, doc in empty)

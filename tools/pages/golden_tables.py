@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pages.markup import Link, anchored, table
+from pages.markup import Link, anchored, rule_link, table
 from pages.places import GOLDEN_FILES
 from pqassay.difference import Change, difference
 from pqassay.difference.marks import marked_rows
@@ -14,7 +14,6 @@ from pqassay.lake.kinds import judged_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import IN_DATA
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.rules import catalogue
 
 
 def golden_files(prefix: str, link: Link) -> Iterator[str]:
@@ -43,10 +42,8 @@ def _golden_row(case: dict[str, Any], link: Link) -> tuple[str, ...]:
     what = case["title"]
     if case["kind"] == "valid":
         return name, what
-    families = {rule: catalogue.family_of(rule) for rule in case["expect"]["check"]["rules"]}
-    linked = (
-        f"[{rule}]({link(f'spec/{family.chapter}', rule.lower())})" for rule, family in families.items()
-    )
+    rules = case["expect"]["check"]["rules"]
+    linked = (rule_link(rule, link) for rule in rules)
     return name, f"{what}<br><small>{case['effect']}</small>", "<br>".join(linked)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,9 +14,6 @@ HERE = "index.html"
 
 SILENT = ("rows lost", "wrong rows")
 """Verdicts that nobody notices."""
-
-REPOSITORY = "PQASSAY_REPOSITORY"
-"""Environment variable with the address of the repository, as ``repo_url`` of ``mkdocs.yml`` takes it from there."""
 
 
 class Misled(NamedTuple):
@@ -90,9 +86,9 @@ def _lie(given: Sequence[Answer]) -> Answer | None:
     return next((answer for answer in given if answer.is_lie), None)
 
 
-def install() -> Iterator[str]:
+def install(site: Site) -> Iterator[str]:
     """Yield the line that installs the kit: from the repository whose address is configured, or in a checkout."""
-    repository = os.environ.get(REPOSITORY, "")
+    repository = site.repository
     yield "```console"
     yield (
         f'$ pip install "pqassay @ git+{repository}"'

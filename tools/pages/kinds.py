@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pages import implementation_pages, status_page
+from pages import implementation_pages, rule_list, rule_pages, status_page
 from pages.page import File, Page, Site
 
-PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (implementation_pages.pages,)
+PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (implementation_pages.pages, rule_pages.pages)
 """The functions ``pages`` of the modules that make pages."""
 
-FILES: Sequence[Callable[[Site], Iterator[File]]] = (implementation_pages.files, status_page.files)
+FILES: Sequence[Callable[[Site], Iterator[File]]] = (
+    implementation_pages.files,
+    rule_list.files,
+    status_page.files,
+)
 """The functions ``files`` of the modules that have something to download."""
 
 

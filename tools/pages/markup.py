@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pqassay_spec.rules import catalogue
-
 Link = Callable[[str, str], str]
 """``(page, anchor) -> link target`` as seen from the page that is being written."""
 
@@ -39,13 +37,19 @@ def anchored(text: str, anchor: str, target: str) -> str:
 
 
 def rule_link(rule_id: str, link: Link) -> str:
-    """Return a rule's id, linked to its row in its chapter."""
-    return f"[{rule_id}]({link(f'spec/{catalogue.family_of(rule_id).chapter}', rule_id.lower())})"
+    """Return a rule's id, linked to its page."""
+    return f'<a href="{generated_page("rules", rule_id.lower(), link)}">{rule_id}</a>'
 
 
 def case_link(case_id: str, family: str, link: Link) -> str:
     """Return the id of a golden case, linked to its row in the page of its family."""
     return f"[`{case_id}`]({link(f'golden_files/{family.lower()}.md', case_id.replace('/', '-'))})"
+
+
+def generated_page(folder: str, stem: str, link: Link) -> str:
+    """The address of a generated page, which MkDocs does not know, so that it has to be a link in HTML."""
+    index, _, _ = link(f"{folder}/index.md", "").partition("#")
+    return f"{index.removesuffix('index.md')}{stem}.html"
 
 
 def literal(text: str, most: int = 200) -> str:

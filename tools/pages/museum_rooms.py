@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pages.markup import Link, table
+from pages.markup import Link, rule_link, table
 from pages.places import GOLDEN_FILES
 from pqassay_reference.golden import museum
 from pqassay_spec.golden.case import to_json
@@ -37,8 +37,8 @@ def _exhibit(case: dict[str, Any], family: catalogue.Family, link: Link) -> Iter
     numbers = ", ".join(map(str, exhibit["numbers"]))
     yield from (f"### {numbers}. {case['title']} {{ #{anchor} }}", "", exhibit["story"], "")
     yield from (f"- **Seen in** {'; '.join(map(_sighting, exhibit['seen']))}",)
-    families = {rule: catalogue.family_of(rule) for rule in check["rules"]}
-    linked = [f"[{rule}]({link(f'spec/{of.chapter}', rule.lower())})" for rule, of in families.items()]
+    rules = check["rules"]
+    linked = [rule_link(rule, link) for rule in rules]
     if linked:
         yield f"- **Breaks** {', '.join(linked)}; found at tier `{check['tier']}`"
     else:

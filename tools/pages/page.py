@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +59,17 @@ class File:
 
 
 class Site:
-    """What the generators of one build share: everything is read once."""
+    """What the generators of one build share: everything is read once.
+
+    Attributes:
+        address: Where the site is served, with a slash at its end; empty where nobody said so.
+        repository: Where the repository is; empty where nobody said so.
+    """
+
+    def __init__(self, address: str = "", repository: str = "") -> None:
+        """Begin a build."""
+        self.address = address
+        self.repository = repository
 
     @cached_property
     def cases(self) -> Mapping[str, dict[str, Any]]:
@@ -79,10 +90,10 @@ class Site:
     def render(self, template: str, path: str, **data: Any) -> str:
         """Fill in a template of ``templates`` for the page at ``path``, so that its links are relative to it.
 
-        A template knows ``url(path)``, ``rule(id)`` and ``case(id)``, which are links, and the filter ``inline`` for
+        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, and the filter ``inline`` for
         a text with code between backticks.
         """
-        return self._templates.get_template(template).render(data, **_links(path))
+        return self._templates.get_template(template).render(_links(path), **data)
 
     @cached_property
     def _templates(self) -> jinja2.Environment:
@@ -100,8 +111,8 @@ class Site:
 
 @cache
 def shared_site() -> Site:
-    """The one that a build shares."""
-    return Site()
+    """The one that a build shares, with the addresses that the environment names, as `mkdocs.yml` takes them from there."""
+    return Site(os.environ.get("PQASSAY_SITE_URL", ""), os.environ.get("PQASSAY_REPOSITORY", ""))
 
 
 def rule_page(rule_id: str) -> str:
@@ -143,7 +154,7 @@ def _links(here: str) -> Mapping[str, Callable[..., Any]]:
     def case(case_id: str) -> Markup:
         return Markup('<a href="{}"><code>{}</code></a>').format(url(case_page(case_id)), case_id)
 
-    return {"url": url, "rule": rule, "case": case}
+    return {"url": url, "rule_link": rule, "case": case}
 
 
 def inline(text: str) -> Markup:

@@ -9,6 +9,8 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- releases: parquet-format -->  the releases of a format, and what shows them
     <!-- all rules -->                  the rules of all families in one table
     <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
+    <!-- layout: idx1.blob.BLOB -->     the bytes of a construct as a picture, whose boxes lead to the table of fields, see `layouts`
+    <!-- stepper: pm-chain -->         the states of an algorithm one after another, drawn from golden files, see `steppers`
     <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
     <!-- companion fields -->           the members of IDX1's companion record
     <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
@@ -42,14 +44,18 @@ from pages import (
     findings_columns,
     golden_tables,
     home,
+    layouts,
     matrix,
     museum_rooms,
     reader_rules,
     results_tables,
+    rule_list,
     rule_tables,
     status_page,
+    steppers,
     upstream_issues,
 )
+from pages.byte_layout import slug
 from pages.markup import Link
 from pages.page import shared_site
 
@@ -64,13 +70,15 @@ def declared(name: str) -> Any:
 
 
 PARTS: Mapping[str, Part] = {
-    "rules": lambda name, _: rule_tables.rule_table(rule_tables.family_called(name)),
+    "rules": lambda name, link: rule_tables.rule_table(rule_tables.family_called(name), link),
     "reader rules": reader_rules.reader_rules,
     "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
     "revision": lambda name, _: rule_tables.source_of_family(rule_tables.family_called(name)),
     "releases": lambda name, _: rule_tables.release_table(name),
-    "all rules": lambda _, link: rule_tables.all_rules_table(link),
-    "fields": lambda name, link: field_tables.field_table(declared(name), link),
+    "all rules": lambda _, __: rule_list.lines(shared_site()),
+    "fields": lambda name, link: field_tables.field_table(declared(name), link, slug(name)),
+    "layout": layouts.lines,
+    "stepper": steppers.lines,
     "enum": lambda name, _: field_tables.enum_table(declared(name)),
     "companion fields": lambda _, __: field_tables.companion_table(),
     "members": lambda name, _: field_tables.member_table(declared(name)),
@@ -81,7 +89,7 @@ PARTS: Mapping[str, Part] = {
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
     "headline": lambda _, __: home.headline(shared_site()),
     "small matrix": lambda _, __: home.small_matrix(shared_site()),
-    "install": lambda _, __: home.install(),
+    "install": lambda _, __: home.install(shared_site()),
     "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),

@@ -23,7 +23,12 @@ def reader_rules(prefix: str, link: Link) -> Iterator[str]:
     if not mine:
         raise LookupError(f"no rules for readers in {prefix}")
     rows = (
-        (rule_cell(rule), obligation(rule), f"<small>could: {rule.could}</small>", _tested_by(rule.id, link))
+        (
+            rule_cell(rule, link),
+            obligation(rule),
+            f"<small>could: {rule.could}</small>",
+            _tested_by(rule.id, link),
+        )
         for rule in mine
     )
     yield from table(("Rule", "Obligation", "Could", "Tested by"), rows)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from pages.markup import Link, anchored, table
+from pages.markup import Link, rule_link, table
 from pqassay_spec.rules import catalogue, documents, releases
 from pqassay_spec.rules.observed import observed
 
@@ -17,17 +17,17 @@ def family_called(prefix: str) -> catalogue.Family:
     return found[prefix]
 
 
-def rule_table(family: catalogue.Family) -> Iterator[str]:
+def rule_table(family: catalogue.Family, link: Link) -> Iterator[str]:
     """Yield one family's rules for files with everything the catalogue knows about them."""
     judging = (rule for rule in family.rules if rule.judges_files)
-    rows = ((rule_cell(rule), obligation(rule), _report(rule)) for rule in judging)
+    rows = ((rule_cell(rule, link), obligation(rule), _report(rule)) for rule in judging)
     yield from table(("Rule", "Obligation", "Verdict, tier, could, observed"), rows)
 
 
-def rule_cell(rule: catalogue.Rule) -> str:
-    """The id as an anchor, the level, and who is obliged."""
+def rule_cell(rule: catalogue.Rule, link: Link) -> str:
+    """The id as an anchor and a link to the rule's page, the level, and who is obliged."""
     anchor = rule.id.lower()
-    return f"{anchored(rule.id, anchor, f'#{anchor}')}<br>{rule.level}<br><small>{ROLES[rule.role]}</small>"
+    return f'<span id="{anchor}">{rule_link(rule.id, link)}</span><br>{rule.level}<br><small>{ROLES[rule.role]}</small>'
 
 
 ROLES = {"writer": "for writers", "reader": "for readers", "both": "for both"}
@@ -92,19 +92,3 @@ def _report(rule: catalogue.Rule) -> str:
         f"**{rule.verdict}**<br>tier&nbsp;`{rule.tier}`"
         f"<br><small>could: {rule.could}</small><br><small>observed: {told}</small>"
     )
-
-
-def all_rules_table(link: Link) -> Iterator[str]:
-    """Yield one row per rule of all families, each linked to its chapter."""
-
-    def rows() -> Iterator[Sequence[str]]:
-        for family in catalogue.families():
-            for rule in family.rules:
-                anchor = rule.id.lower()
-                linked = anchored(rule.id, anchor, link(f"spec/{family.chapter}", anchor))
-                verdict, tier, effect = "for readers", "-", "-"
-                if rule.judges_files:
-                    verdict, tier, effect = rule.verdict, f"`{rule.tier}`", observed(rule.id).effect
-                yield linked, rule.sentence, rule.level, verdict, tier, rule.could, effect
-
-    yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Could", "Observed"), rows())
