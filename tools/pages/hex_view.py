@@ -140,7 +140,7 @@ class HexView:
 
     def table(self) -> Markup:
         """The rows of the table, as HTML; ends of cells and rows are left out, as HTML allows."""
-        return Markup("".join(self._table()))  # noqa: S704 - every text in it is escaped
+        return Markup("".join(self._table()))
 
     def _table(self) -> Iterator[str]:
         parent, before = None, -1
@@ -174,7 +174,7 @@ class HexView:
 
     def bytes(self) -> Markup:
         """The rows of bytes, as HTML: offset, hexadecimal digits, text."""
-        return Markup("\n".join(self._lines()))  # noqa: S704 - every text in it is escaped
+        return Markup("\n".join(self._lines()))
 
     def _lines(self) -> Iterator[str]:
         digits, texts = self.data.hex(" "), self.data.translate(_READABLE).decode("ascii")
@@ -233,7 +233,9 @@ class HexView:
         if end - start <= LONG:
             return ((start, end),)
         chosen = [(start, start + KEPT_ENDS)]
-        first = next((max(begin, start) for begin, stop in self.changed if stop > start and begin < end), None)
+        first = next(
+            (max(begin, start) for begin, stop in self.changed if stop > start and begin < end), None
+        )
         if first is not None:
             chosen.append((max(first - KEPT_ENDS, chosen[0][1]), min(first + KEPT_ENDS, end)))
         chosen.append((max(end - KEPT_ENDS, chosen[-1][1]), end))

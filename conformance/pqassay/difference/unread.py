@@ -59,9 +59,7 @@ def stretches(
     return found
 
 
-def between(
-    old: Fields, new: Fields, partner: Mapping[int, Item]
-) -> Iterator[tuple[list[Item], list[Item]]]:
+def between(old: Fields, new: Fields, partner: Mapping[int, Item]) -> Iterator[tuple[list[Item], list[Item]]]:
     """Yield what lies between leaves that both files have, in the order of both.
 
     Args:
