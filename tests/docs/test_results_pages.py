@@ -171,7 +171,7 @@ def test_a_cell_says_what_a_reader_made_of_a_lie(tmp_path: Path, verdict: Exposu
     one = report("one", "2.0", exposures=[exposure(LIES[0], verdict)])
     lines = part("lies", results(tmp_path, [loser, one]))
 
-    cells = row(lines, f"[`{LIES[0]}`](golden_files/sta.md#sta-max-too-small)")
+    cells = row(lines, f'<a href="cases/sta-max-too-small.html"><code>{LIES[0]}</code></a>')
     assert [("rows lost", SIGNS["rows lost"]), (verdict, SIGNS[verdict])] == [*map(label, cells[1:])]
     assert ("3 of 8 queries" in cells[2]) == (verdict in ("rows lost", "wrong rows"))
 

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from pages.places import GOLDEN_FILES
-from pqassay.difference.comparing import compared
+from pqassay.difference import Difference
+from pqassay.difference.comparing import compared_with_bytes
 from pqassay.difference.marks import marked_rows
 from pqassay.difference.tree import Fields
 from pqassay.lake.kinds import judged_as
@@ -58,13 +59,37 @@ def fields_of(case_id: str, name: str) -> Fields:
     return Fields(BytesSource((GOLDEN_FILES / case_id / name).read_bytes()), judged_as(name))
 
 
+def changed_file(case: Mapping[str, Any]) -> str:
+    """The name of the file in which a case differs from its parent; of one without, its input."""
+    is_beside = case.get("mutation", {}).get("path", "").startswith(IN_DATA)
+    return pm.DATA_NAME if is_beside else str(case["input"]["file"])
+
+
+class Comparison(NamedTuple):
+    """A golden file beside its parent: the fields of both, the difference, and the bytes of the file that are not the parent's."""
+
+    before: Fields
+    after: Fields
+    difference: Difference
+    changed: Sequence[tuple[int, int]]
+
+
+@cache
+def _comparison(parent: str, case_id: str, name: str) -> Comparison:
+    before, after = (fields_of(one, name) for one in (parent, case_id))
+    return Comparison(before, after, *compared_with_bytes(before, after))
+
+
+def comparison(case: Mapping[str, Any]) -> Comparison:
+    """Compare a golden file with its parent."""
+    return _comparison(case["parent"], case["id"], changed_file(case))
+
+
 def changed(case: Mapping[str, Any], most: int) -> Changed:
     """Compare a golden file with its parent; at most so many fields are shown with their bytes."""
-    named = case["mutation"]["path"]
-    name = pm.DATA_NAME if named.startswith(IN_DATA) else case["input"]["file"]
-    before, after = (fields_of(one, name) for one in (case["parent"], case["id"]))
-    found = compared(before, after)
-    path = named.removeprefix(IN_DATA)
+    before, after, found, _ = comparison(case)
+    name = changed_file(case)
+    path = case["mutation"]["path"].removeprefix(IN_DATA)
     changes = sorted(
         found.changes, key=lambda change: not (change.path.startswith(path) or path.startswith(change.path))
     )

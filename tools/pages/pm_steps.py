@@ -39,7 +39,7 @@ def stepper(link: Link) -> Stepper:
     parts = regions(found[-1].pm)
     steps = [_step(number, state, found, parts, link) for number, state in enumerate(found)]
     steps += [_chain(link), _oldest(link)]
-    first, second, last = (case_link(f"{CHAIN}{number}", "PM", link) for number in (0, 1, LAST))
+    first, second, last = (case_link(f"{CHAIN}{number}", link) for number in (0, 1, LAST))
     source = (
         f"Drawn from the bytes of the golden files {first}, {second} and {last}, partitions that QuestDB wrote. The bytes between the first "
         "two are those that the reference writes, which come out the same."
