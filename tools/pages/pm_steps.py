@@ -66,7 +66,7 @@ def _sentences(state: State, before: State, *, first: int, link: Link) -> Iterat
         tail = counted(written - committed, "byte")
         if written > len(before.pm) and before.newest.size == len(before.pm):
             yield Markup("If the writer dies now, the file has a torn tail of {}, as {} has one.").format(
-                tail, linked(link, "golden_files/pm.md", TORN.replace("/", "-"), code(TORN))
+                tail, Markup(case_link(TORN, link))
             )
         else:
             yield f"All {tail} are there, and still nobody looks at them."
