@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pages.places import GOLDEN_FILES
 from pqassay.difference import Difference
@@ -107,6 +108,18 @@ def changed(case: Mapping[str, Any], most: int) -> Changed:
 def mutation_sentence(case: Mapping[str, Any]) -> str:
     """The one change, in words with code between backticks."""
     mutation = case["mutation"]
-    to = f" to `{mutation['to']}`" if "to" in mutation else ""
+    to = f" to `{_written(mutation['to'])}`" if "to" in mutation else ""
     raw = ", and nothing else is adapted" if mutation.get("raw") else ""
     return f"**{mutation['op']}** `{mutation['path'] or 'file'}`{to}{raw}"
+
+
+def _written(value: Any) -> str:
+    """A value as a manifest has it, without what JSON needs to write it.
+
+    >>> _written({"bytes": "00ff"}), _written({"int": "7"}), _written(None)
+    ('bytes 00ff', '7', 'null')
+    """
+    members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    if len(members) == 1 and isinstance(told := next(iter(members.values())), str):
+        return f"{next(iter(members))} {told}".removeprefix("int ").removeprefix("float ").replace("`", "'")
+    return json.dumps(value, ensure_ascii=False).replace("`", "'")

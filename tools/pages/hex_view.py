@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
@@ -24,13 +25,13 @@ from pqassay_spec.grammar.hexdump import ROW, show
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.grammar.trace import Leaf, Unparsed
 
-MOST_ROWS = 450
+MOST_ROWS = 1_000
 """Fields of a file that is shown whole."""
 
 WINDOW = 6
 """Fields on both sides of one that differs that are shown of a larger file."""
 
-HEAD, FOOT = 60, 160
+HEAD, FOOT = 120, 300
 """Fields at the beginning and at the end that are shown of a larger file."""
 
 MOST_MARKED = 200
@@ -206,40 +207,59 @@ class HexView:
 
     def _runs(self) -> Iterator[Run]:
         """Yield the bytes that are shown, in runs of one field of which all or none differ."""
-        position = 0
-        for number in self.shown:
-            row = self.rows[number]
-            for item in row.items:
-                leaf = item.leaf
-                if leaf.structural:
-                    about = f' title="{structure(leaf)}"' if len(row.items) > 1 else ""
-                    opening, closing = f"<i data-f={number}{about}>", "</i>"
-                else:
-                    opening, closing = f"<b data-f={number}>", "</b>"
-                weak = " class=w" if leaf.offset in self.follows else ""
-                for first, last in self._visible(row):
-                    # Where structures lie over each other, the first of them has the bytes.
-                    start, end = max(first, leaf.offset, position), min(last, item.end)
-                    for begin, stop, is_changed in self._cut(start, end):
-                        if is_changed:
-                            yield begin, stop, f"{opening}<mark{weak}>", f"</mark>{closing}"
-                        else:
-                            yield begin, stop, opening, closing
-                position = max(position, item.end)
+        for number, item, begin, end in self._owned():
+            row, leaf = self.rows[number], item.leaf
+            if leaf.structural:
+                about = f' title="{structure(leaf)}"' if len(row.items) > 1 else ""
+                opening, closing = f"<i data-f={number}{about}>", "</i>"
+            else:
+                opening, closing = f"<b data-f={number}>", "</b>"
+            weak = " class=w" if leaf.offset in self.follows else ""
+            for first, last in self._visible(row, begin, end):
+                for start, stop, is_changed in self._cut(first, last):
+                    if is_changed:
+                        yield start, stop, f"{opening}<mark{weak}>", f"</mark>{closing}"
+                    else:
+                        yield start, stop, opening, closing
 
-    def _visible(self, row: FieldRow) -> Sequence[Range]:
-        """The bytes of a field that are shown: all, or both ends and what differs first."""
+    def _owned(self) -> Iterator[tuple[int, Item, int, int]]:
+        """Yield the stretches of the bytes that are shown, each with the number of its row and the leaf that it belongs to."""
+        pieces = [(number, item) for number in self.shown for item in self.rows[number].items]
+        position, is_apart = 0, True
+        for _, item in pieces:
+            is_apart = is_apart and item.leaf.offset >= position
+            position = max(position, item.end)
+        if is_apart:
+            yield from ((number, item, item.leaf.offset, item.end) for number, item in pieces)
+            return
+        # Structures lie over each other, such as the fields of a text and the text: a byte belongs to the shortest.
+        owners: list[int] = [-1] * len(self.data)
+        for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].leaf.length):
+            leaf = pieces[place][1].leaf
+            owners[leaf.offset : leaf.offset + leaf.length] = [place] * leaf.length
+        start = 0
+        for owner, group in groupby(owners):
+            end = start + sum(1 for _ in group)
+            if owner >= 0:
+                number, item = pieces[owner]
+                yield number, item, start, end
+            start = end
+
+    def _visible(self, row: FieldRow, begin: int, stop: int) -> Iterator[Range]:
+        """What is shown of some bytes of a field: all, or of a long one both ends and what differs first."""
         start, end = row.start, row.end
-        if end - start <= LONG:
-            return ((start, end),)
+        if stop - begin <= LONG:
+            yield begin, stop
+            return
         chosen = [(start, start + KEPT_ENDS)]
-        first = next(
-            (max(begin, start) for begin, stop in self.changed if stop > start and begin < end), None
-        )
+        first = next((max(one, start) for one, other in self.changed if other > start and one < end), None)
         if first is not None:
             chosen.append((max(first - KEPT_ENDS, chosen[0][1]), min(first + KEPT_ENDS, end)))
         chosen.append((max(end - KEPT_ENDS, chosen[-1][1]), end))
-        return chosen
+        for one, other in ((one // ROW * ROW, -(-other // ROW) * ROW) for one, other in chosen):  # whole rows
+            if max(one, begin) < min(other, stop):
+                yield max(one, begin), min(other, stop)
+                begin = min(other, stop)
 
     def _cut(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
         """A run in parts, each with whether it differs."""
