@@ -36,6 +36,9 @@ PAGE = (ROOT / "docs" / "implementations" / "index.md").read_text(encoding="utf-
 
 LIES = ("sta/max-too-small", "pix/null-count-0", "blm/no-bit-set")
 
+LINKED = f'<a href="cases/sta-max-too-small.html"><code>{LIES[0]}</code></a>'
+"""The link to the page of the first."""
+
 
 def link(page: str, anchor: str) -> str:
     return f"{page}#{anchor}"
@@ -171,7 +174,7 @@ def test_a_cell_says_what_a_reader_made_of_a_lie(tmp_path: Path, verdict: Exposu
     one = report("one", "2.0", exposures=[exposure(LIES[0], verdict)])
     lines = part("lies", results(tmp_path, [loser, one]))
 
-    cells = row(lines, f"[`{LIES[0]}`](golden_files/sta.md#sta-max-too-small)")
+    cells = row(lines, LINKED)
     assert [("rows lost", SIGNS["rows lost"]), (verdict, SIGNS[verdict])] == [*map(label, cells[1:])]
     assert ("3 of 8 queries" in cells[2]) == (verdict in ("rows lost", "wrong rows"))
 
@@ -182,7 +185,7 @@ def test_a_lie_that_was_not_asked_about_is_told_from_one_that_does_no_harm(tmp_p
     lines = part("lies", found)
 
     assert [("wrong rows", SIGNS["wrong rows"]), ("not asked", SIGNS["not asked"])] == [
-        *map(label, row(lines, f"[`{LIES[0]}`]")[1:])
+        *map(label, row(lines, LINKED)[1:])
     ]
     assert f"{len(found.lies) - 1:,}" == row(lines, "`loser`")[-1]
     assert ["0"] * 6 + [f"{len(found.lies):,}"] == row(lines, "`one`")[1:]
@@ -193,10 +196,12 @@ def test_a_lie_has_a_row_if_somebody_loses_rows_or_gets_wrong_ones_below_its_rul
     exposures = [exposure(case, verdict) for case, verdict in zip(LIES, verdicts, strict=True)]
     lines = part("lies", results(tmp_path, [report("one", "1.0", exposures=exposures)]))
 
-    shown = [found[1] for line in lines if (found := re.match(r"\| \[`([^`]+)`\]", line))]
+    shown = [
+        found[1] for line in lines if (found := re.match(r"\| <a href=[^>]+><code>([^<]+)</code>", line))
+    ]
     assert [LIES[1], LIES[0]] == shown  # in the order of the families
-    below = next(line for line in lines if line.startswith("| **[STA-"))
-    assert re.match(r"\| \*\*\[(STA-\d+)\]\(spec/statistics\.md#sta-\d+\)\*\* [A-Z].*\. \|", below)
+    below = next(line for line in lines if line.startswith("| **<a href") and "STA-" in line)
+    assert re.match(r"\| \*\*<a href=\"rules/sta-\d+\.html\">(STA-\d+)</a>\*\* [A-Z].*\. \|", below)
     assert 1 == lines.index(next(line for line in lines if LIES[0] in line)) - lines.index(below)
 
 
@@ -204,7 +209,7 @@ def test_a_lie_has_a_row_if_a_reader_loses_rows_in_one_query_and_crashes_in_anot
     both = replace(exposure(LIES[0], "crashed"), misled=1)
     lines = part("lies", results(tmp_path, [report("one", "1.0", exposures=[both])]))
 
-    assert ("crashed", SIGNS["crashed"]) == label(row(lines, f"[`{LIES[0]}`]")[1])
+    assert ("crashed", SIGNS["crashed"]) == label(row(lines, LINKED)[1])
 
 
 def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_path: Path) -> None:
@@ -215,9 +220,7 @@ def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_pat
     ]
     found = results(tmp_path, reports)
 
-    assert [("wrong rows", SIGNS["wrong rows"])] == [
-        *map(label, row(part("lies", found), f"[`{LIES[0]}`]")[1:])
-    ]
+    assert [("wrong rows", SIGNS["wrong rows"])] == [*map(label, row(part("lies", found), LINKED)[1:])]
     assert ["1.2", "1.9", "1.10"] == re.findall(r"\| \[([\d.]+)\]\(data", "\n".join(part("overview", found)))
 
 

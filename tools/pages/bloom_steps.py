@@ -76,7 +76,7 @@ def stepper(link: Link) -> Stepper:
         _probed(absent, made, "A value that is not there is looked for"),
         _too_full(filter_of(FULL)),
     ]
-    cases = " and ".join(case_link(case, "BLM", link) for case in (CASE, FULL))
+    cases = " and ".join(case_link(case, link) for case in (CASE, FULL))
     source = f"Drawn from the bytes of the golden files {cases}."
     return Stepper("bloom-steps", "A value is inserted into a bloom filter and looked up", source, steps)
 

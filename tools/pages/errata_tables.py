@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pages.markup import Link, table
+from pages.markup import Link, case_link, table
 from pages.places import CHAPTERS, ERRATA
 
 PM_CHAPTER = CHAPTERS / "pm.md"
@@ -62,10 +62,8 @@ def errata(document: Document, link: Link) -> Iterator[str]:
 
 
 def _shown_by(mistake: Mistake, link: Link) -> str:
-    family, _, _ = mistake.golden.partition("/")
-    page = link(f"golden_files/{family}.md", mistake.golden.replace("/", "-"))
     path, _, name = mistake.test.partition("::")
-    return f"[`{mistake.golden}`]({page})<br><small>`{path}`: {name.removeprefix('test_').replace('_', ' ')}</small>"
+    return f"{case_link(mistake.golden, link)}<br><small>`{path}`: {name.removeprefix('test_').replace('_', ' ')}</small>"
 
 
 def contradictions(link: Link) -> Iterator[str]:

@@ -122,7 +122,7 @@ def lines(link: Link) -> Iterator[str]:
         _line(picture, line, list(group), y, link)
         y += ROW + 6
     yield from ("", picture.html("layout map"), "")
-    case = case_link(CASE, "IDX1", link)
+    case = case_link(CASE, link)
     yield from (f"Drawn from the bytes of {case}. Within a line, widths are those of the bytes.", "")
 
 

@@ -9,16 +9,20 @@ to the pages before and after it (``hide: [toc, footer]``), which would be wrong
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pages.page import Page
 
 PART = re.compile(r"<!-- frame:(?P<name>\w+) -->.*?<!-- /frame:(?P=name) -->", re.DOTALL)
 """A part of an index page that is its own; its names are those of `Frame.page`."""
+
+SKIP = re.compile(r'(<a href=")[^"]*("[^>]* class="md-skip")')
+"""The link by which who uses a keyboard comes past the navigation; the index page's leads to its own first heading."""
+
+CONTENT = "generated"
+"""Where it leads in a generated page."""
 
 MARK = re.compile(r"<!-- /?frame:\w+ -->\n?")
 
@@ -40,7 +44,7 @@ class Frame:
         found = [part["name"] for part in PART.finditer(index)]
         if missing := [name for name in PARTS if name not in found]:
             raise ValueError(f"the index page has no part {missing[0]} to replace: see theme/main.html")
-        self._pieces = PART.split(index)
+        self._pieces = PART.split(SKIP.sub(rf"\g<1>#{CONTENT}\g<2>", index))
         self._site_name = site_name
         self._address = address
 
@@ -51,7 +55,7 @@ class Frame:
             "head": f'<meta name="description" content="{html.escape(page.summary)}">'
             + (f'<link rel="canonical" href="{canonical}">' if canonical else ""),
             "title": f"<title>{html.escape(page.title)} - {html.escape(self._site_name)}</title>",
-            "content": page.body,
+            "content": f'<div id="{CONTENT}">{page.body}</div>',
         }
         pieces = list(self._pieces)
         pieces[1::2] = [parts[name] for name in pieces[1::2]]
@@ -89,18 +93,3 @@ def write_pages(pages: Iterable[Page], site: Path, site_name: str, address: str)
         if (plain := MARK.sub("", text)) != text:
             path.write_text(plain, encoding="utf-8")
     return list(written.values())
-
-
-def add_to_search(pages: Iterable[Page], site: Path) -> None:
-    """Let the search of a built site find pages."""
-    path = site / "search" / "search_index.json"
-    if path.exists():
-        index = json.loads(path.read_text(encoding="utf-8"))
-        index["docs"].extend(_entry(page) for page in pages)
-        path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-
-
-def _entry(page: Page) -> dict[str, Any]:
-    text = f"<p>{html.escape(page.summary)}</p>" + (f"<p>{html.escape(page.words)}</p>" if page.words else "")
-    entry: dict[str, Any] = {"location": page.path, "title": html.escape(page.title), "text": text}
-    return entry if page.boost == 1 else {**entry, "boost": page.boost}

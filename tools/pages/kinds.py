@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pages import implementation_pages, rule_list, rule_pages, status_page
+from pages import case_pages, implementation_pages, museum_pages, rule_list, rule_pages, status_page
 from pages.page import File, Page, Site
 
-PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (implementation_pages.pages, rule_pages.pages)
+PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
+    implementation_pages.pages,
+    rule_pages.pages,
+    case_pages.pages,
+    museum_pages.pages,
+)
 """The functions ``pages`` of the modules that make pages."""
 
 FILES: Sequence[Callable[[Site], Iterator[File]]] = (
+    case_pages.files,
     implementation_pages.files,
     rule_list.files,
     status_page.files,

@@ -41,9 +41,9 @@ def rule_link(rule_id: str, link: Link) -> str:
     return f'<a href="{generated_page("rules", rule_id.lower(), link)}">{rule_id}</a>'
 
 
-def case_link(case_id: str, family: str, link: Link) -> str:
-    """Return the id of a golden case, linked to its row in the page of its family."""
-    return f"[`{case_id}`]({link(f'golden_files/{family.lower()}.md', case_id.replace('/', '-'))})"
+def case_link(case_id: str, link: Link) -> str:
+    """Return the id of a golden case, linked to its page."""
+    return f'<a href="{generated_page("cases", case_id.replace("/", "-"), link)}"><code>{case_id}</code></a>'
 
 
 def generated_page(folder: str, stem: str, link: Link) -> str:

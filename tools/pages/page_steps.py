@@ -111,7 +111,7 @@ def stepper(link: Link) -> Stepper:
     """The steps."""
     found = search()
     steps = [_pages(found), *_terms(found), _both(found), _needed(found), _reads(found), _values(found)]
-    source = f"Drawn from the bytes of the golden file {case_link(CASE, 'PIX', link)}."
+    source = f"Drawn from the bytes of the golden file {case_link(CASE, link)}."
     return Stepper("page-search-steps", f"The pages that {CONDITION} needs", source, steps)
 
 

@@ -15,8 +15,8 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- companion fields -->           the members of IDX1's companion record
     <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
-    <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
-    <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
+    <!-- all cases -->            all golden files with a filter; only on their index page
+    <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
     <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
     <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
     <!-- headline -->              how many lies cost each implementation rows; only on the home page
@@ -29,24 +29,24 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
 
 A comment that looks like one of these and names nothing fails the build.
+
+A link to the folder of a golden case, such as ``[this file](../../golden_files/blm/zeroed)``, leads to its page.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from typing import Any
 
 from pages import (
+    case_list,
     errata_tables,
     field_tables,
     findings_columns,
-    golden_tables,
     home,
     layouts,
     matrix,
-    museum_rooms,
+    museum_pages,
     reader_rules,
     results_tables,
     rule_list,
@@ -56,17 +56,12 @@ from pages import (
     upstream_issues,
 )
 from pages.byte_layout import slug
-from pages.markup import Link
-from pages.page import shared_site
+from pages.declared import declared
+from pages.markup import Link, generated_page
+from pages.page import inline, shared_site
 
 Part = Callable[[str, Link], Iterator[str]]
 """``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
-
-
-def declared(name: str) -> Any:
-    """What a dotted name means below ``pqassay_spec``."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(import_module(f"pqassay_spec.{module}"), attribute)
 
 
 PARTS: Mapping[str, Part] = {
@@ -83,8 +78,8 @@ PARTS: Mapping[str, Part] = {
     "companion fields": lambda _, __: field_tables.companion_table(),
     "members": lambda name, _: field_tables.member_table(declared(name)),
     "all footer structs": lambda _, link: field_tables.footer_structs(link),
-    "golden files": golden_tables.golden_files,
-    "museum": lambda _, link: museum_rooms.museum_rooms(link),
+    "all cases": lambda _, __: case_list.lines(shared_site()),
+    "museum": lambda name, _: museum_pages.overview(name, shared_site()),
     "results": results_tables.lines,
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
     "headline": lambda _, __: home.headline(shared_site()),
@@ -100,6 +95,10 @@ PARTS: Mapping[str, Part] = {
 PLACEHOLDER = re.compile(
     rf"^<!-- (?P<what>{'|'.join(map(re.escape, PARTS))})(?:: (?P<name>\S+))? -->$", re.MULTILINE
 )
+
+
+CASE_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?:\.\./)+golden_files/(?P<case>[\w./-]+)\)")
+"""A link to the folder of a golden case, as somebody who reads the Markdown in the repository can follow it."""
 
 
 class PlaceholderError(Exception):
@@ -119,4 +118,10 @@ def replaced(markdown: str, link: Link) -> str:
         except (LookupError, ImportError, AttributeError, TypeError, ValueError) as error:
             raise PlaceholderError(f"{found[0]}: {error}") from error
 
-    return PLACEHOLDER.sub(replacement, markdown)
+    def case_page(found: re.Match[str]) -> str:
+        if found["case"] not in shared_site().cases:
+            return found[0]
+        stem = found["case"].replace("/", "-")
+        return f'<a href="{generated_page("cases", stem, link)}">{inline(found["text"])}</a>'
+
+    return PLACEHOLDER.sub(replacement, CASE_LINK.sub(case_page, markdown))

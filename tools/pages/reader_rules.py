@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 
 from pages.markup import Link, case_link, rule_link, table
-from pages.places import GOLDEN_FILES
+from pages.page import shared_site
 from pages.rule_tables import obligation, rule_cell
-from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
 from pqassay_spec.rules.reader_cases import cases_of
 
@@ -35,18 +32,10 @@ def reader_rules(prefix: str, link: Link) -> Iterator[str]:
 
 
 def _tested_by(rule_id: str, link: Link) -> str:
-    families = _families_of_cases()
-    found = cases_of(rule_id, families)
-    shown = [case_link(case, families[case], link) for case in found[:CASES_SHOWN]]
+    found = cases_of(rule_id, tuple(shared_site().cases))
+    shown = [case_link(case, link) for case in found[:CASES_SHOWN]]
     more = [f"and {len(found) - CASES_SHOWN:,} more"] if len(found) > CASES_SHOWN else []
     return "<br>".join(f"<small>{line}</small>" for line in (*shown, *more))
-
-
-@cache
-def _families_of_cases() -> Mapping[str, str]:
-    """Every golden case by its id, with its family."""
-    manifests = (json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob(MANIFEST)))
-    return {case["id"]: case["family"] for case in manifests}
 
 
 def relied_on(ids: Sequence[str], link: Link) -> Iterator[str]:

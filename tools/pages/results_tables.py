@@ -183,7 +183,7 @@ def _lie_rows(mine: Sequence[GoldenCase], results: Results, link: Link) -> Itera
         yield linked, *("&nbsp;" for _ in results.newest)
         for lie in group:
             case = lie.case
-            about = f"{case_link(case.id, case.family, link)}<br><small>{case.title}</small>"
+            about = f"{case_link(case.id, link)}<br><small>{case.title}</small>"
             yield about, *(_cell(results, one.name, case.id) for one in results.newest)
 
 
@@ -217,8 +217,7 @@ def _cases(ids: Iterable[str], results: Results, link: Link) -> str:
     """The first of some cases, each linked where it has a page, and how many more there are."""
     names = list(ids)
     shown = [
-        case_link(name, results.families[name], link) if name in results.families else f"`{name}`"
-        for name in names[:CASES_SHOWN]
+        case_link(name, link) if name in results.families else f"`{name}`" for name in names[:CASES_SHOWN]
     ]
     more = [f"and {len(names) - CASES_SHOWN:,} more"] if len(names) > CASES_SHOWN else []
     return "<br>".join((*shown, *more))
