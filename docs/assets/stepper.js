@@ -13,6 +13,14 @@
     return made;
   }
 
+  // Where a picture is wider than the screen, what it points at is brought into sight.
+  function show(frame) {
+    const marks = frame.querySelectorAll(".edge");
+    if (marks.length === 0) return;
+    const beyond = marks[marks.length - 1].getBoundingClientRect().right - frame.getBoundingClientRect().right;
+    if (beyond > -20) frame.scrollLeft += beyond + 20;
+  }
+
   function begin(stepper) {
     const steps = [...stepper.querySelectorAll(".step")];
     const bar = document.createElement("div");
@@ -30,6 +38,7 @@
     function go(wanted) {
       now = Math.max(0, Math.min(steps.length - 1, wanted));
       steps.forEach((step, number) => step.classList.toggle("now", number === now));
+      steps[now].querySelectorAll(".scroll").forEach(show);
       where.textContent = `Step ${now + 1} of ${steps.length}`;
       // Not disabled: the button would lose the focus at the last step.
       back.setAttribute("aria-disabled", String(now === 0));

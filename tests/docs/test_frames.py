@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from pages.frames import add_to_search, write_pages
+from pages import search_index
+from pages.frames import write_pages
 from pages.page import Page, case_page, inline, relative, rule_page
 
 INDEX = """<head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->
@@ -56,15 +57,26 @@ def test_a_page_without_a_frame_is_refused(site: Path, folder: str, reason: str)
 def test_the_search_finds_pages_by_title_summary_and_words(site: Path) -> None:
     (site / "search").mkdir()
     path = site / "search" / "search_index.json"
-    path.write_text(json.dumps({"config": {}, "docs": [{"location": "index.html"}]}))
-    add_to_search([Page("rules/a-1.html", "A-1", "1 < 2", "<h1>A-1</h1>", "zeroed", 2)], site)
+    long = "word " * 1000
+    docs = [
+        {"location": "index.html", "title": "Home", "text": "<p>1 &lt; 2</p><pre><code>listing</code></pre>"},
+        {"location": "index.html#long", "title": "Long", "text": f"<table>{long}</table>"},
+        {"location": "reference/a.html", "title": "a", "text": ""},
+    ]
+    path.write_text(json.dumps({"config": {}, "docs": docs}))
+    field = {"location": "spec/pm.html#byte-29", "title": "Byte 29", "text": ""}
+    search_index.write(site, [Page("rules/a-1.html", "A-1", "1 < 2", "<h1>A-1</h1>", "zeroed", 2)], [field])
+
+    found = json.loads(path.read_text())["docs"]
     expected = {
         "location": "rules/a-1.html",
         "title": "A-1",
         "text": "<p>1 &lt; 2</p><p>zeroed</p>",
         "boost": 2,
     }
-    assert json.loads(path.read_text())["docs"] == [{"location": "index.html"}, expected]
+    assert [{**docs[0], "text": "<p>1 &lt; 2</p>"}, found[1], expected, field] == found
+    assert len(found[1]["text"]) <= search_index.MOST + len("<p> …</p>")
+    assert f"var __index = {path.read_text()}" == (site / "search" / "search_index.js").read_text()
 
 
 def test_links_are_relative_to_the_page_that_they_are_on() -> None:

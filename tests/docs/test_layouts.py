@@ -6,17 +6,20 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 from pages.byte_drawing import BYTE
 from pages.byte_layout import byte_anchors, fields_of, layout, slug
+from pages.byte_search import CONFUSING, PLAIN, WORKERS, entries, mend_worker
+from pages.declared import declared
 from pages.file_map import CASE as MAPPED
 from pages.file_map import CHAPTERS as SECTIONS
 from pages.file_map import regions
 from pages.filter_layout import CASE as FILTERED
 from pages.filter_layout import header_fields, word_fields
 from pages.layouts import WHOLE, lines
-from pages.placeholders import PlaceholderError, declared, replaced
+from pages.placeholders import PlaceholderError, replaced
 
 from places import GOLDEN_FILES, ROOT
 from pqassay_spec.grammar.field_tables import construct_rows
@@ -149,3 +152,23 @@ def test_the_picture_of_a_filter_holds_all_of_its_bytes() -> None:
         "compression",
         "stop",
     ]
+
+
+def test_the_search_finds_byte_29_of_a_descriptor_by_an_entry_of_its_own() -> None:
+    [found] = [one for one in entries() if one["location"] == "spec/pm.html#columndescriptor-byte-29"]
+    assert found["title"] == "Byte 29 of column descriptor, _pm: max_rep_level"
+    assert found["text"] == "<p>Greatest repetition level, 0 outside lists. u8.</p><p>byte 29</p>"
+    [wide] = [one for one in entries() if one["location"] == "spec/pm.html#columndescriptor-byte-24"]
+    assert wide["text"].endswith("<p>byte 24 byte 25 byte 26 byte 27</p>")
+
+
+def test_the_search_worker_tells_tokens_with_digits_apart_or_the_build_fails(tmp_path: Path) -> None:
+    worker = tmp_path / WORKERS / "search.1.min.js"
+    worker.parent.mkdir(parents=True)
+    worker.write_text(f"before{CONFUSING}behind")
+    for _ in range(2):
+        mend_worker(tmp_path)
+        assert worker.read_text() == f"before{PLAIN}behind"
+    worker.write_text("another search")
+    with pytest.raises(ValueError, match="another search"):
+        mend_worker(tmp_path)

@@ -7,6 +7,7 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -168,6 +169,21 @@ def test_the_guide_of_checks_on_spark_shows_every_column_of_the_findings_table(s
     }
 
 
+def test_every_link_of_a_picture_and_of_a_stepper_leads_somewhere(site: Path) -> None:
+    """MkDocs looks at links of Markdown alone."""
+    drawn = re.compile(r'<figure class="drawn.*?</figure>|<section class="stepper.*?</section>', re.DOTALL)
+    found: set[tuple[str, str]] = set()
+    for path in sorted((site / "spec").glob("*.html")):
+        for part in drawn.findall(path.read_text()):
+            for target in re.findall(r'href="([^"]+)"', part):
+                name, _, anchor = target.partition("#")
+                found.add((os.path.normpath(path.parent / name) if name else str(path), anchor))
+    assert len(found) > 100
+    files = {name for name, _ in found}
+    anchors = {name: Page(Path(name).read_text()).anchors for name in files}
+    assert [one for one in sorted(found) if one[1] and one[1] not in anchors[one[0]]] == []
+
+
 def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
     left = [
         str(path.relative_to(site))
@@ -278,6 +294,53 @@ def test_the_page_of_a_case_tells_what_everybody_answered(case_pages: list[CaseP
     one = next(one for one in case_pages if one.case["id"] == "sta/max-too-small")
     for part in ("STA-041", "rows lost", "../implementations/duckdb.html", '"op": "scan"', "../museum/"):
         assert part in html.unescape(one.text), part
+
+
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+
+WALK = """<script>
+const press = (box, key) => document.querySelector(box).dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+const lit = () => [...document.querySelectorAll(".on")].map((one) => one.id || `${one.textContent}@${one.dataset.f}`).join(" ");
+const seen = [];
+addEventListener("load", () => {
+  document.querySelector("#f1").dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
+  seen.push(lit());
+  press(".hex-bytes", "Home");
+  seen.push(lit());
+  press(".hex-bytes", "ArrowRight");
+  press(".hex-fields", "ArrowDown");
+  seen.push(lit());
+  document.querySelector(".hex-bytes [data-f='1']").dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
+  seen.push(document.querySelector(".hex-told").textContent);
+  document.title = JSON.stringify(seen);
+});
+</script>"""
+"""Points at a field, walks with keys, points at a byte, and says what lit up."""
+
+
+def test_bytes_and_fields_light_up_together(site: Path, tmp_path: Path) -> None:
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}")
+    view = re.search(
+        r'<div class="hex-view">.*?</table></div>\n</div>',
+        (site / "cases/pqf-plain.html").read_text(),
+        re.DOTALL,
+    )
+    assert view is not None
+    script = (ROOT / "docs" / "assets" / "hex-view.js").read_text()
+    page = tmp_path / "page.html"
+    page.write_text(f"<meta charset='utf-8'>{view[0]}<script>{script}</script>{WALK}")
+    asked = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
+    dumped = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
+    title = re.search("<title>(.*?)</title>", dumped)
+    assert title is not None, dumped
+    assert json.loads(html.unescape(title[1])) == [
+        "15@1 00@1 f1",
+        "50 41 52 31@0 f0",
+        "15@2 82 01@2 f2",
+        "offset 4, 2 bytes: row_groups[0].columns[0].pages[0].header · type (PageType) = 0 (DATA_PAGE). Which of the headers below is set.",
+    ]
 
 
 PENDING = ("check/index.html",)

@@ -10,7 +10,7 @@ from pages.drawing import SMALL, Picture, fitted
 GUTTER, ROW, HEAD = 52, 46, 22
 """Width of the column of offsets, and heights of a row and of the numbers above the first."""
 
-BYTE = {8: 90, 4: 124}
+BYTE = {8: 90, 4: 76}
 """Width of a byte in rows of so many."""
 
 UNUSED = ("reserved", "unused")

@@ -9,11 +9,9 @@ to the pages before and after it (``hide: [toc, footer]``), which would be wrong
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pages.page import Page
 
@@ -89,18 +87,3 @@ def write_pages(pages: Iterable[Page], site: Path, site_name: str, address: str)
         if (plain := MARK.sub("", text)) != text:
             path.write_text(plain, encoding="utf-8")
     return list(written.values())
-
-
-def add_to_search(pages: Iterable[Page], site: Path) -> None:
-    """Let the search of a built site find pages."""
-    path = site / "search" / "search_index.json"
-    if path.exists():
-        index = json.loads(path.read_text(encoding="utf-8"))
-        index["docs"].extend(_entry(page) for page in pages)
-        path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-
-
-def _entry(page: Page) -> dict[str, Any]:
-    text = f"<p>{html.escape(page.summary)}</p>" + (f"<p>{html.escape(page.words)}</p>" if page.words else "")
-    entry: dict[str, Any] = {"location": page.path, "title": html.escape(page.title), "text": text}
-    return entry if page.boost == 1 else {**entry, "boost": page.boost}

@@ -7,11 +7,11 @@ Each field is a box as wide as its bytes and a link to its row in the table of f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 
 from pages import file_map, filter_layout
 from pages.byte_drawing import drawn
 from pages.byte_layout import fields_of, layout, slug
+from pages.declared import declared
 from pages.markup import Link
 
 WHOLE = {"parquet.file": file_map.lines, "parquet.bloom": filter_layout.lines}
@@ -28,18 +28,18 @@ def lines(name: str, link: Link) -> Iterator[str]:
     if name in WHOLE:
         yield from WHOLE[name](link)
         return
-    module, _, attribute = name.rpartition(".")
-    structure = getattr(import_module(f"pqassay_spec.{module}"), attribute)
-    fields = fields_of(structure, slug(name))
-    title = attribute if attribute.isupper() else _words(attribute)
-    picture = drawn(layout(fields), f"The bytes of {title}")
+    fields = fields_of(declared(name), slug(name))
+    picture = drawn(layout(fields), f"The bytes of {title(name)}")
     yield from ("", picture.html("layout"), "")
 
 
-def _words(name: str) -> str:
-    """The name of a class as words.
+def title(name: str) -> str:
+    """The name of a structure in words.
 
-    >>> _words("ColumnDescriptor")
-    'column descriptor'
+    >>> title("pm.grammar.ColumnDescriptor"), title("idx1.blob.BLOB")
+    ('column descriptor', 'blob')
     """
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+    own = name.rpartition(".")[2]
+    if own.isupper():
+        return own.lower().replace("_", " ")
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in own).strip()

@@ -37,8 +37,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from typing import Any
 
 from pages import (
     case_list,
@@ -58,17 +56,12 @@ from pages import (
     upstream_issues,
 )
 from pages.byte_layout import slug
+from pages.declared import declared
 from pages.markup import Link, generated_page
 from pages.page import inline, shared_site
 
 Part = Callable[[str, Link], Iterator[str]]
 """``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
-
-
-def declared(name: str) -> Any:
-    """What a dotted name means below ``pqassay_spec``."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(import_module(f"pqassay_spec.{module}"), attribute)
 
 
 PARTS: Mapping[str, Part] = {

@@ -66,7 +66,7 @@ def _sentences(state: State, before: State, *, first: int, link: Link) -> Iterat
         tail = counted(written - committed, "byte")
         if written > len(before.pm) and before.newest.size == len(before.pm):
             yield Markup("If the writer dies now, the file has a torn tail of {}, as {} has one.").format(
-                tail, linked(link, "golden_files/pm.md", TORN.replace("/", "-"), code(TORN))
+                tail, Markup(case_link(TORN, link))
             )
         else:
             yield f"All {tail} are there, and still nobody looks at them."
@@ -153,11 +153,11 @@ def _oldest(link: Link) -> Step:
         "A reader that began before all of it came with {} bytes. It goes {} footers back and finds the blocks of then, untouched. A {} would drop them."
     ).format(chain[-1], steps, linked(link, "spec/pm.md", "what-a-kill-leaves", "compaction"))
     rows = [
-        (str(number), str(size), "found" if number == steps else "go on")
+        (str(number), str(size), "has found it" if number == steps else "goes on")
         for number, size in enumerate(chain)
         if number <= steps
     ]
-    heads = ("Footers back", f"It describes so many bytes of {pm.DATA_NAME}", "")
+    heads = ("Footers back", f"It describes so many bytes of {pm.DATA_NAME}", "The reader")
     return Step("A reader of long ago", text, [grid("The way of the reader", heads, rows)])
 
 

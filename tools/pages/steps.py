@@ -59,17 +59,16 @@ def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[str | Markup]
 
     A row of one cell goes from one end to the other: it says what follows from the rows above.
     """
-    head = Markup("").join(Markup("<th>{}</th>").format(each) for each in heads)
+    head = Markup("").join(Markup("<th>{}</th>").format(each) for each in heads if each)
+    head = Markup("<thead><tr>{}</tr></thead>").format(head) if head else head
     body = Markup("")
     for row in rows:
         if len(row) == 1:
-            cells = Markup('<td class="so" colspan="{}">{}</td>').format(len(heads), row[0])
+            cells = Markup('<td class="so" colspan="{}"><span>{}</span></td>').format(len(heads), row[0])
         else:
             cells = Markup("").join(Markup("<td>{}</td>").format(each) for each in row)
         body += Markup("<tr>{}</tr>").format(cells)
-    table = Markup('<table class="told"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>').format(
-        head, body
-    )
+    table = Markup('<table class="told">{}<tbody>{}</tbody></table>').format(head, body)
     opened = Markup('<div class="scroll" tabindex="0" role="group" aria-label="{}">{}</div>')
     return str(opened.format(label, table))
 
