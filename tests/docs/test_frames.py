@@ -10,7 +10,7 @@ from pages import search_index
 from pages.frames import write_pages
 from pages.page import Page, case_page, inline, relative, rule_page
 
-INDEX = """<head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->
+INDEX = """<a href="#all-rules" class="md-skip">Skip</a><head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->
 <!-- frame:title --><title>Rules - kit</title><!-- /frame:title --></head>
 <nav>Rules</nav><!-- frame:content --><h1>All rules</h1><!-- /frame:content --><footer>Licence</footer>"""
 
@@ -28,15 +28,16 @@ def test_a_page_has_its_own_head_title_and_content_and_all_else_of_the_frame(sit
     head = '<meta name="description" content="It is &quot;1&quot;.">'
     canonical = '<link rel="canonical" href="https://kit.example/rules/a-1.html">'
     assert (site / "rules" / "a-1.html").read_text() == (
+        '<a href="#generated" class="md-skip">Skip</a>'
         f"<head>{head}{canonical}\n<title>A-1: is 1 &lt; 2? - kit</title></head>\n"
-        "<nav>Rules</nav><h1>A-1</h1><footer>Licence</footer>"
+        '<nav>Rules</nav><div id="generated"><h1>A-1</h1></div><footer>Licence</footer>'
     )
 
 
 def test_the_index_page_loses_its_marks_and_nothing_else(site: Path) -> None:
     write_pages([Page("rules/a-1.html", "A-1", "", "")], site, "kit", "")
     assert (site / "rules" / "index.html").read_text() == (
-        '<head><link rel="next" href="x.html">'
+        '<a href="#all-rules" class="md-skip">Skip</a><head><link rel="next" href="x.html">'
         "<title>Rules - kit</title></head>\n"
         "<nav>Rules</nav><h1>All rules</h1><footer>Licence</footer>"
     )

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import functools
-import html
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow.parquet as pq
-import pytest
 import typer.main
 
 import pqassay
+from built_site import build
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay.cli.main import app
 from pqassay_spark.check.findings_table import FIELDS
@@ -36,8 +29,6 @@ from pqassay_spec.rules.reader_cases import cases_of
 CHAPTERS = ROOT / "spec" / "chapters"
 
 CASES = sorted(path.parent.relative_to(GOLDEN_FILES).as_posix() for path in GOLDEN_FILES.rglob(MANIFEST))
-
-IMPORT_ROOTS = [str(ROOT / room) for room in ("spec", "reference_impl", "conformance", "pipeline")]
 
 
 class Page(HTMLParser):
@@ -72,32 +63,6 @@ class Page(HTMLParser):
         self.text += data
         if self._in_cell:
             self.rows[-1][-1] += data
-
-
-def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
-    """Build the site into ``folder``."""
-    path = os.pathsep.join([*IMPORT_ROOTS, os.environ.get("PYTHONPATH", "")])
-    # The banner of the theme about its own future would look like a warning.
-    environment = {**os.environ, "PYTHONPATH": path, "NO_MKDOCS_2_WARNING": "1"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "-d", str(folder)]
-    return subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
-    )
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    result = build(folder)
-    assert result.returncode == 0, result.stdout
-    assert "WARNING" not in result.stdout, result.stdout
-    return folder
 
 
 @functools.cache
@@ -169,21 +134,6 @@ def test_the_guide_of_checks_on_spark_shows_every_column_of_the_findings_table(s
     }
 
 
-def test_every_link_of_a_picture_and_of_a_stepper_leads_somewhere(site: Path) -> None:
-    """MkDocs looks at links of Markdown alone."""
-    drawn = re.compile(r'<figure class="drawn.*?</figure>|<section class="stepper.*?</section>', re.DOTALL)
-    found: set[tuple[str, str]] = set()
-    for path in sorted((site / "spec").glob("*.html")):
-        for part in drawn.findall(path.read_text()):
-            for target in re.findall(r'href="([^"]+)"', part):
-                name, _, anchor = target.partition("#")
-                found.add((os.path.normpath(path.parent / name) if name else str(path), anchor))
-    assert len(found) > 100
-    files = {name for name, _ in found}
-    anchors = {name: Page(Path(name).read_text()).anchors for name in files}
-    assert [one for one in sorted(found) if one[1] and one[1] not in anchors[one[0]]] == []
-
-
 def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
     left = [
         str(path.relative_to(site))
@@ -194,169 +144,6 @@ def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
         )
     ]
     assert left == []
-
-
-LOADS = re.compile(r"""<(?:script|img|link|iframe)\b[^>]*?\s(?:src|href)=["']?([^"'\s>]+)""")
-
-
-def test_no_page_loads_anything_from_the_network(site: Path) -> None:
-    pages = sorted(site.rglob("*.html"))
-    assert pages
-    loaded = {source for path in pages for source in LOADS.findall(path.read_text())}
-    assert {source for source in loaded if source.startswith(("http:", "https:", "//"))} == set()
-
-
-# ---------------------------------------------------------------------------------- golden files and the museum
-
-
-RUN = re.compile(r"<[bi] data-f=(\d+)[^>]*>(<mark[^>]*>)?([0-9a-f ]+)<")
-"""A run of bytes in a hex view: the number of its field, its mark, and its digits."""
-
-ROW_OF_FIELD = re.compile(
-    r"<tr id=f(\d+)(?: class=x)?><td>(\d+)<td>(\d+)<td>[^<]+<td>[^<]*<td>(.*?)<td>([^<]*)"
-)
-"""The row of a field: its number, offset, length, value and meaning."""
-
-
-class CasePage(NamedTuple):
-    """The page of a golden file as it was built: its manifest, its text, and that of its first hex view."""
-
-    case: dict[str, Any]
-    text: str
-
-    @property
-    def view(self) -> str:
-        return self.text.partition('<pre class="hex-bytes"')[2].partition("</pre>")[0]
-
-    @property
-    def file(self) -> Path:
-        mutation = self.case.get("mutation", {}).get("path", "")
-        name = "data.parquet" if mutation.startswith("data.") else self.case["input"]["file"]
-        folder: str = self.case["id"]
-        return GOLDEN_FILES / folder / name
-
-    @property
-    def is_whole(self) -> bool:
-        return "left out<" not in self.text and "fields left out" not in self.text
-
-
-@pytest.fixture(scope="module")
-def case_pages(site: Path) -> list[CasePage]:
-    cases = [json.loads((GOLDEN_FILES / name / MANIFEST).read_text()) for name in CASES]
-    return [
-        CasePage(case, (site / "cases" / f"{case['id'].replace('/', '-')}.html").read_text())
-        for case in cases
-    ]
-
-
-def test_every_file_of_every_case_can_be_downloaded(site: Path, case_pages: list[CasePage]) -> None:
-    different = [
-        path
-        for one in case_pages
-        for path in (GOLDEN_FILES / one.case["id"]).iterdir()
-        if (site / "cases" / "files" / one.case["id"] / path.name).read_bytes() != path.read_bytes()
-        or f'href="files/{one.case["id"]}/{path.name}"' not in one.text
-    ]
-    assert different == []
-
-
-def test_a_hex_view_shows_the_bytes_of_the_file_each_with_a_field_of_the_table(
-    case_pages: list[CasePage],
-) -> None:
-    whole = [one for one in case_pages if one.is_whole]
-    assert len(whole) > len(case_pages) * 0.9
-    for one in whole:
-        runs = RUN.findall(one.view)
-        assert b"".join(bytes.fromhex(digits) for _, _, digits in runs) == one.file.read_bytes(), one.case[
-            "id"
-        ]
-        rows = {number: (offset, told) for number, offset, _, *told in ROW_OF_FIELD.findall(one.text)}
-        unexplained = [number for number, _, _ in runs if not any(rows.get(number, ("", [""]))[1])]
-        assert unexplained == [], one.case["id"]
-
-
-def test_marked_are_the_bytes_that_differ_from_the_parent(case_pages: list[CasePage]) -> None:
-    compared = 0
-    for one in case_pages:
-        if "mutation" not in one.case or not one.is_whole or ", 0 moved," not in one.text:
-            continue
-        old = (GOLDEN_FILES / one.case["parent"] / one.file.name).read_bytes()
-        new = one.file.read_bytes()
-        if len(old) != len(new):
-            continue
-        compared += 1
-        marks = [bool(mark) for _, mark, digits in RUN.findall(one.view) for _ in bytes.fromhex(digits)]
-        assert marks == [before != after for before, after in zip(old, new, strict=True)], one.case["id"]
-    assert compared > 350
-
-
-def test_the_page_of_a_case_tells_what_everybody_answered(case_pages: list[CasePage]) -> None:
-    one = next(one for one in case_pages if one.case["id"] == "sta/max-too-small")
-    for part in ("STA-041", "rows lost", "../implementations/duckdb.html", '"op": "scan"', "../museum/"):
-        assert part in html.unescape(one.text), part
-
-
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-
-WALK = """<script>
-const press = (box, key) => document.querySelector(box).dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-const lit = () => [...document.querySelectorAll(".on")].map((one) => one.id || `${one.textContent}@${one.dataset.f}`).join(" ");
-const seen = [];
-addEventListener("load", () => {
-  document.querySelector("#f1").dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
-  seen.push(lit());
-  press(".hex-bytes", "Home");
-  seen.push(lit());
-  press(".hex-bytes", "ArrowRight");
-  press(".hex-fields", "ArrowDown");
-  seen.push(lit());
-  document.querySelector(".hex-bytes [data-f='1']").dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
-  seen.push(document.querySelector(".hex-told").textContent);
-  document.title = JSON.stringify(seen);
-});
-</script>"""
-"""Points at a field, walks with keys, points at a byte, and says what lit up."""
-
-
-def test_bytes_and_fields_light_up_together(site: Path, tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}")
-    view = re.search(
-        r'<div class="hex-view">.*?</table></div>\n</div>',
-        (site / "cases/pqf-plain.html").read_text(),
-        re.DOTALL,
-    )
-    assert view is not None
-    script = (ROOT / "docs" / "assets" / "hex-view.js").read_text()
-    page = tmp_path / "page.html"
-    page.write_text(f"<meta charset='utf-8'>{view[0]}<script>{script}</script>{WALK}")
-    asked = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
-    dumped = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
-    title = re.search("<title>(.*?)</title>", dumped)
-    assert title is not None, dumped
-    assert json.loads(html.unescape(title[1])) == [
-        "15@1 00@1 f1",
-        "50 41 52 31@0 f0",
-        "15@2 82 01@2 f2",
-        "offset 4, 2 bytes: row_groups[0].columns[0].pages[0].header · type (PageType) = 0 (DATA_PAGE). Which of the headers below is set.",
-    ]
-
-
-PENDING = ("check/index.html",)
-"""Pages that others are to make."""
-
-
-@pytest.mark.parametrize("folder", ["cases", "museum"])
-def test_every_link_of_generated_pages_leads_somewhere(site: Path, folder: str) -> None:
-    targets = {
-        target
-        for path in (site / folder).glob("*.html")
-        for target in re.findall(r"""href=["']?([^"'\s>#?]+)""", path.read_text())
-        if "://" not in target
-    }
-    missing = [target for target in targets if not (site / folder / target).resolve().exists()]
-    assert [target for target in missing if not target.endswith(PENDING)] == []
 
 
 def worked_example() -> bytes:

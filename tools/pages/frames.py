@@ -18,6 +18,12 @@ from pages.page import Page
 PART = re.compile(r"<!-- frame:(?P<name>\w+) -->.*?<!-- /frame:(?P=name) -->", re.DOTALL)
 """A part of an index page that is its own; its names are those of `Frame.page`."""
 
+SKIP = re.compile(r'(<a href=")[^"]*("[^>]* class="md-skip")')
+"""The link by which who uses a keyboard comes past the navigation; the index page's leads to its own first heading."""
+
+CONTENT = "generated"
+"""Where it leads in a generated page."""
+
 MARK = re.compile(r"<!-- /?frame:\w+ -->\n?")
 
 INDEX = "index.html"
@@ -38,7 +44,7 @@ class Frame:
         found = [part["name"] for part in PART.finditer(index)]
         if missing := [name for name in PARTS if name not in found]:
             raise ValueError(f"the index page has no part {missing[0]} to replace: see theme/main.html")
-        self._pieces = PART.split(index)
+        self._pieces = PART.split(SKIP.sub(rf"\g<1>#{CONTENT}\g<2>", index))
         self._site_name = site_name
         self._address = address
 
@@ -49,7 +55,7 @@ class Frame:
             "head": f'<meta name="description" content="{html.escape(page.summary)}">'
             + (f'<link rel="canonical" href="{canonical}">' if canonical else ""),
             "title": f"<title>{html.escape(page.title)} - {html.escape(self._site_name)}</title>",
-            "content": page.body,
+            "content": f'<div id="{CONTENT}">{page.body}</div>',
         }
         pieces = list(self._pieces)
         pieces[1::2] = [parts[name] for name in pieces[1::2]]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
+    from mkdocs.utils.templates import TemplateContext
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -55,6 +56,15 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 def on_page_content(html: str, **_: Any) -> str:
     """Put colours into what commands print."""
     return painted(html)
+
+
+def on_page_context(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
+    """Leave the headings of an index page out of the navigation where other pages take it as their frame."""
+    if page.meta.get("frame"):
+        page.toc.items = page.toc.items[:1]
+        for heading in page.toc.items:
+            heading.children = []
+    return context
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:

@@ -67,6 +67,9 @@ def source_of_family(family: catalogue.Family) -> Iterator[str]:
     """Yield the revisions that a chapter follows."""
     named = dict.fromkeys(rule.origin.document for rule in family.rules)
     found = [document for name in named if (document := documents.document(name)) is not None]
+    if not found:
+        yield "This family follows no document: all of its rules are of this specification."
+        return
     linked = ", ".join(f"[{one.name}]({one.address})" for one in found)
     yield f"Followed at {' and '.join(documents.summed_up(found))}: {linked}."
 

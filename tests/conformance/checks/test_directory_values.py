@@ -1,0 +1,22 @@
+"""The values that a directory describes, where the audit of values passes over them."""
+
+from __future__ import annotations
+
+import pytest
+
+from places import GOLDEN_FILES
+from pqassay.checks.directory.values import DescribedValues
+from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
+from pqassay_spec.base.sources import BytesSource
+
+
+def test_outcomes_say_that_they_do_not_apply_where_no_family_was_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nothing(_: DescribedValues) -> None:
+        raise NotApplicable
+
+    monkeypatch.setattr(DescribedValues, "family", nothing)
+    source = BytesSource((GOLDEN_FILES / "dir/sets-inline/data.parquet").read_bytes())
+    with pytest.raises(NotApplicable):
+        _ = DescribedValues(FileUnderTest(source, Options("values"))).outcomes
