@@ -22,6 +22,8 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- headline -->              how many lies cost each implementation rows; only on the home page
     <!-- small matrix -->          who is misled by the worst of them; only on the home page
     <!-- install -->               the line that installs the kit
+    <!-- downloads -->             what can be downloaded; only on the page of data
+    <!-- repository file: CHANGELOG.md --> a file of the repository's root, with its links as they lead from here
     <!-- status -->                the status of implementations by feature
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
@@ -40,6 +42,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pages import (
     case_list,
+    downloads,
     errata_tables,
     field_tables,
     findings_columns,
@@ -48,6 +51,7 @@ from pages import (
     matrix,
     museum_pages,
     reader_rules,
+    repository_files,
     results_tables,
     rule_list,
     rule_tables,
@@ -85,6 +89,8 @@ PARTS: Mapping[str, Part] = {
     "headline": lambda _, __: home.headline(shared_site()),
     "small matrix": lambda _, __: home.small_matrix(shared_site()),
     "install": lambda _, __: home.install(shared_site()),
+    "downloads": lambda _, __: downloads.lines(shared_site()),
+    "repository file": lambda name, link: repository_files.lines(name, link, shared_site()),
     "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
@@ -115,7 +121,7 @@ def replaced(markdown: str, link: Link) -> str:
     def replacement(found: re.Match[str]) -> str:
         try:
             return "\n".join(PARTS[found["what"]](found["name"] or "", link))
-        except (LookupError, ImportError, AttributeError, TypeError, ValueError) as error:
+        except (LookupError, ImportError, OSError, AttributeError, TypeError, ValueError) as error:
             raise PlaceholderError(f"{found[0]}: {error}") from error
 
     def case_page(found: re.Match[str]) -> str:
