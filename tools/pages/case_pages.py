@@ -179,7 +179,7 @@ def _written(value: Any) -> str:
         return "null"
     if isinstance(value, bool | int | str):
         return str(value)
-    members = vars(value)
+    members: dict[str, Any] = vars(value)
     only = next(iter(members.values())) if len(members) == 1 else None
     text = only if isinstance(only, str) else json.dumps(members, default=vars, ensure_ascii=False)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"

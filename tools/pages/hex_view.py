@@ -37,7 +37,7 @@ HEAD, FOOT = 120, 300
 MOST_MARKED = 200
 """Fields that differ that are shown of a larger file."""
 
-LONG = 16 * ROW
+LONG = 64 * ROW
 """Bytes of a field beyond which its middle is left out."""
 
 KEPT_ENDS = 4 * ROW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pages.answers import Answer
 from pages.case_list import sufferers
@@ -102,5 +102,8 @@ def condition(predicate: Sequence[Any]) -> str:
     ("metal = 'lead'", 'grade > 2.0')
     """
     operator, column, *values = predicate
-    texts = [next(iter(value.values())) if isinstance(value, dict) else repr(value) for value in values]
+    texts = [
+        str(next(iter(cast("dict[str, Any]", value).values()))) if isinstance(value, dict) else repr(value)
+        for value in values
+    ]
     return " ".join([column, operator, *texts])
