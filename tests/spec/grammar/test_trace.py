@@ -274,17 +274,22 @@ def test_locating_a_fault_keeps_no_leaves_and_says_the_same_as_the_trace() -> No
     assert str(located) == "offset 106, s.name: a value of 3 bytes with 2 bytes left [PQF-004]"
 
 
-def test_a_trace_within_a_trace_and_one_after_a_fault_are_not_disturbed() -> None:
-    _, expected = trace(grammar(SchemaElement), SCHEMA, root="s")
+def test_a_trace_within_a_trace_and_one_after_a_fault_are_not_disturbed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pqassay_spec.grammar.trace.FLUSHED", 1)  # the sink is called in the middle
+    footer = FOOTERS["rich"]
+    _, expected = trace(grammar(FileMetaData), footer, root="footer")
     with pytest.raises(Malformed):
-        trace(grammar(SchemaElement), SCHEMA[:8], root="broken", base=100)
+        trace(grammar(FileMetaData), footer[:50], root="broken", base=100)
     inner: list[list[Leaf]] = []
     outer: list[Leaf] = []
 
     def sink(leaves: list[Leaf]) -> None:
         outer.extend(leaves)
-        inner.append(trace(grammar(SchemaElement), SCHEMA, root="s")[1])
+        inner.append(trace(grammar(FileMetaData), footer, root="footer")[1])
 
-    assert trace_into(sink, grammar(SchemaElement), SCHEMA, root="s") is None
-    assert inner == [expected]
+    assert trace_into(sink, grammar(FileMetaData), footer, root="footer") is None
+    assert len(inner) > 3
+    assert all(one == expected for one in inner)
     assert outer == expected
