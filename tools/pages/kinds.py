@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pages import case_pages, implementation_pages, museum_pages, rule_list, rule_pages, status_page
+from pages import case_pages, checker, implementation_pages, museum_pages, rule_list, rule_pages, status_page
 from pages.page import File, Page, Site
 
 PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
@@ -17,6 +17,7 @@ PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
 
 FILES: Sequence[Callable[[Site], Iterator[File]]] = (
     case_pages.files,
+    checker.files,
     implementation_pages.files,
     rule_list.files,
     status_page.files,

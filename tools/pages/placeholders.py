@@ -22,6 +22,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- headline -->              how many lies cost each implementation rows; only on the home page
     <!-- small matrix -->          who is misled by the worst of them; only on the home page
     <!-- install -->               the line that installs the kit
+    <!-- checker -->               the checker in the browser; only on its page
     <!-- status -->                the status of implementations by feature
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
@@ -40,6 +41,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pages import (
     case_list,
+    checker,
     errata_tables,
     field_tables,
     findings_columns,
@@ -85,6 +87,7 @@ PARTS: Mapping[str, Part] = {
     "headline": lambda _, __: home.headline(shared_site()),
     "small matrix": lambda _, __: home.small_matrix(shared_site()),
     "install": lambda _, __: home.install(shared_site()),
+    "checker": lambda _, __: checker.lines(shared_site()),
     "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
