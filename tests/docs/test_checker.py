@@ -19,6 +19,8 @@ from inflated import write_inflated
 from places import GOLDEN_FILES, ROOT
 from pqassay.browser.session import Session
 
+pytestmark = pytest.mark.slow
+
 TIERS = ("footer", "index", "pages")
 
 ZEROED = GOLDEN_FILES / "blm" / "zeroed" / "data.parquet"

@@ -12,7 +12,7 @@ from pqassay.dump import dump
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, Source
 from pqassay_spec.grammar.trace import Leaf
-from pqassay_spec.mutation.mutations import Inapplicable, Mutation, form_of, mutate
+from pqassay_spec.mutation.mutations import FormName, Inapplicable, Mutation, form_of, mutate
 from pqassay_spec.mutation.possible import mutations_of
 
 WHOLE = "file"
@@ -35,7 +35,7 @@ class Bench:
     def __init__(self, data: bytes, name: str) -> None:
         self.data = self.last = data
         self.trouble = ""
-        self._form = form_of(name)
+        self._form: FormName = form_of(name)
         self._offers: Mapping[str, list[Mutation]] = defaultdict(list)
         try:
             for mutation in mutations_of(data, self._form):
