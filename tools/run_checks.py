@@ -117,6 +117,8 @@ def lacking() -> list[str]:
         lacks.append("NOT TESTED: the driver for Node.js in conformance/PROTOCOL.md. There is no node.")
     if not any(shutil.which(name) for name in BROWSERS):
         lacks.append(f"NOT TESTED: the HTML report in a browser. There is none of {', '.join(BROWSERS)}.")
+    if shutil.which("npm") is None and not (ROOT / ".venv" / "pyodide").exists():
+        lacks.append("NOT TESTED: the checker in the browser. There is no npm to get Pyodide with.")
     return lacks
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pages import (
     case_pages,
+    checker,
     downloads,
     implementation_pages,
     museum_pages,
@@ -26,6 +27,7 @@ PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
 FILES: Sequence[Callable[[Site], Iterator[File]]] = (
     case_pages.files,
     downloads.files,
+    checker.files,
     implementation_pages.files,
     rule_list.files,
     status_page.files,

@@ -24,6 +24,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- install -->               the line that installs the kit
     <!-- downloads -->             what can be downloaded; only on the page of data
     <!-- repository file: CHANGELOG.md --> a file of the repository's root, with its links as they lead from here
+    <!-- checker -->               the checker in the browser; only on its page
     <!-- status -->                the status of implementations by feature
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
@@ -42,6 +43,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pages import (
     case_list,
+    checker,
     downloads,
     errata_tables,
     field_tables,
@@ -91,6 +93,7 @@ PARTS: Mapping[str, Part] = {
     "install": lambda _, __: home.install(shared_site()),
     "downloads": lambda _, __: downloads.lines(shared_site()),
     "repository file": lambda name, link: repository_files.lines(name, link, shared_site()),
+    "checker": lambda _, __: checker.lines(shared_site()),
     "status": lambda _, __: status_page.lines(shared_site()),
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),

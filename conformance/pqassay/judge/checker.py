@@ -18,6 +18,7 @@ from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, 
 from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
 from pqassay_spec import __version__
+from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier, digest, file_rules, reader_rules
 from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
@@ -28,7 +29,8 @@ VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file alone is checked at tier ``values`` by default."""
 
 AnyPath = str | os.PathLike[str]
-AnyBytes = bytes | bytearray | memoryview
+AnyBytes = bytes | bytearray | memoryview | Source
+"""The bytes of one file, or a source of them."""
 
 
 class Progress(Protocol):
@@ -108,7 +110,7 @@ def check(
     """Check files against the specification.
 
     Args:
-        target: The bytes of one file; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
+        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
             or several of them. Of folders, everything below is checked that is called like a Parquet file or ``_pm``.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
         beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
@@ -125,11 +127,13 @@ def check(
 
     Raises:
         UsageError: No such tier, level or profile, a tier without pages with ``crc``, a pattern that matches no rule,
-            no rule left to test, a path that leads nowhere, nothing to
+            no rule left to test, jobs or limits with a source, a path that leads nowhere, nothing to
             check, a baseline that cannot be read.
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"{jobs} jobs cannot do anything")
+    if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
+        raise UsageError("a source is read in this process, which has no jobs and no limits")
     plan = planned(target, kind=kind, beside=beside, **options)
     if jobs is None and (timeout is not None or memory is not None):
         jobs = 1
@@ -227,8 +231,7 @@ def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:
 
 
 def _length(target: Target) -> int:
-    own = target.known_size() if target.data is None else memoryview(target.data).nbytes
-    return own + target.size_beside()
+    return target.known_size() + target.size_beside()
 
 
 def _require_known(options: CheckOptions) -> None:
@@ -257,14 +260,13 @@ def _found(
     listing: Listing | None,
     options: CheckOptions,
 ) -> Found:
-    if isinstance(target, (bytes, bytearray, memoryview)):
+    if is_content(target):
         known = file_kinds.judged_kinds()
         if kind not in (None, *known):
             raise UsageError(f"there are no rules for files of kind {kind!r}; kinds are {', '.join(known)}")
-        content = cast("bytes", target)
-        return Found(
-            [Target("<bytes>", "", kind=kind or DEFAULT_FILE, data=content, kept_beside=beside or {})]
-        )
+        content = cast("AnyBytes", target)
+        name = str(getattr(content, "name", "<bytes>"))
+        return Found([Target(name, "", kind=kind or DEFAULT_FILE, data=content, kept_beside=beside or {})])
     if kind is not None or beside is not None:
         raise UsageError("kind and beside are said of bytes; of files, the names and folders tell")
     paths = [target] if isinstance(target, (str, os.PathLike)) else target
@@ -275,6 +277,15 @@ def _found(
         exclude=options.get("exclude", ()),
         listing=listing,
     )
+
+
+def is_content(target: object) -> bool:
+    """Whether it is the bytes of a file, or a source of them, and not a path or several."""
+    return isinstance(target, (bytes, bytearray, memoryview)) or _is_source(target)
+
+
+def _is_source(target: object) -> bool:
+    return all(hasattr(target, name) for name in ("name", "size", "read"))
 
 
 def _why_nothing(found: Found) -> str:

@@ -51,7 +51,7 @@ class Target:
         modified: When it was last changed, in nanoseconds since 1970, as far as that is known without another look.
         kind: The kind of file as which it is judged, and the member ``kind`` of its report.
         trouble: Why it cannot even be opened, if that is known.
-        data: The bytes themselves, where they are all there is.
+        data: The bytes themselves or a source of them, where they are all there is. A source stays open.
         kept_beside: The bytes of what stands beside them, by name.
     """
 
@@ -61,9 +61,11 @@ class Target:
     size: int | None = None
     kind: str = "parquet"
     trouble: str = ""
-    data: bytes | bytearray | memoryview | None = None
+    data: bytes | bytearray | memoryview | Source | None = None
 
-    kept_beside: Mapping[str, bytes | bytearray | memoryview] = field(default_factory=dict[str, bytes])
+    kept_beside: Mapping[str, bytes | bytearray | memoryview | Source] = field(
+        default_factory=dict[str, bytes]
+    )
     modified: int | None = None
 
     @contextlib.contextmanager
@@ -73,8 +75,10 @@ class Target:
         Raises:
             OSError: It cannot be opened.
         """
-        if self.data is not None:
+        if isinstance(self.data, (bytes, bytearray, memoryview)):
             yield BytesSource(self.data, self.name)
+        elif self.data is not None:
+            yield self.data
         elif self.store:
             from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
@@ -127,6 +131,10 @@ class Target:
     def known_size(self) -> int:
         """Length in bytes; 0 where it cannot be told."""
         if self.size is None:
+            if self.data is not None:
+                if isinstance(self.data, (bytes, bytearray, memoryview)):
+                    return memoryview(self.data).nbytes
+                return self.data.size
             with contextlib.suppress(OSError):
                 return os.stat(self.path).st_size
         return self.size or 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TextIO
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, TextIO
 
 from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 LABEL = 10
 """Width of the labels before values."""
@@ -18,6 +18,8 @@ Part = tuple[str, str] | str
 
 def plain_console(stream: TextIO) -> Console:
     """A console that takes nothing for markup and breaks no lines: names and values come from strangers."""
+    from rich.console import Console  # noqa: PLC0415 - the HTML of a report, in a browser too, needs none
+
     return Console(file=stream, highlight=False, markup=False, soft_wrap=True, emoji=False)
 
 
@@ -32,6 +34,8 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 def write_line(console: Console, *parts: Part) -> None:
     """Print parts, each a text or a text with its style."""
+    from rich.text import Text  # noqa: PLC0415 - as above
+
     text = Text()
     for part in parts:
         words, style = part if isinstance(part, tuple) else (part, "")

@@ -11,15 +11,16 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO, get_args
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from pqassay.report import run_files
 from pqassay.report.line import plain_console, write_line, write_row
 from pqassay.report.model import members
 from pqassay.report.run_model import ExposureVerdict, Result, RunReport, Score, observed_words
 from pqassay_spec.rules.catalogue import rules
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 COLOURS = {
     "passed": "bold green",

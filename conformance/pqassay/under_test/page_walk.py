@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pqassay.under_test.file import FileUnderTest, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
-from pqassay_spec.base.sources import BytesSource, FileSource, Source
+from pqassay_spec.base.sources import Source, is_near
 from pqassay_spec.grammar.thrift_decoder import collector_paused, decode, decoder
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import (
@@ -248,7 +248,7 @@ class _Headers:
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self._source, self._end = source, end
-        self._stride = LOCAL if isinstance(source, (FileSource, BytesSource)) else REMOTE
+        self._stride = LOCAL if is_near(source) else REMOTE
         self._read = decoder(PageHeader)
         self._start, self._window = start, b""
         self._length = self._stride.first

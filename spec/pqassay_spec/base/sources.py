@@ -50,8 +50,46 @@ def require_range(source: Source, offset: int, length: int) -> None:
         )
 
 
+def is_near(source: Source) -> bool:
+    """Whether reading a source many times costs little: whether it says so by an attribute ``near`` that is true.
+
+    One that says nothing is taken for a store, where a request takes as long as a megabyte.
+    """
+    return bool(getattr(source, "near", False))
+
+
+class CallableSource:
+    """A source over a function that reads, such as the slices of a file that a browser was given.
+
+    Args:
+        name: What messages call it.
+        size: Its length in bytes.
+        read: ``(offset, length) -> bytes``; only called with ranges inside.
+    """
+
+    near = True
+
+    def __init__(self, name: str, size: int, read: Callable[[int, int], bytes]) -> None:
+        self.name = name
+        self.size = size
+        self.bytes_read = 0
+        """How many bytes were asked for so far."""
+        self._read = read
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Read the range. See `Source.read`; what became shorter meanwhile is `Truncated` as well."""
+        require_range(self, offset, length)
+        self.bytes_read += length
+        data = self._read(offset, length)
+        if len(data) != length:
+            raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
+        return data
+
+
 class BytesSource:
     """A source over bytes in memory (``bytes``, ``bytearray``, ``memoryview``, ``mmap``)."""
+
+    near = True
 
     def __init__(self, data: bytes | bytearray | memoryview, name: str = "<bytes>") -> None:
         self.view = memoryview(data)
@@ -73,6 +111,8 @@ class FileSource:
         name: What messages call it; by default the path.
         flags: Of ``os.open``; reading by default.
     """
+
+    near = True
 
     def __init__(
         self, path: str | os.PathLike[str], name: str | None = None, *, flags: int = os.O_RDONLY

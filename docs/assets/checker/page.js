@@ -1,0 +1,123 @@
+// The page: files come in by dropping, choosing or their id (#blm/zeroed); verdict, findings, bytes and bench come out.
+import { bench } from "./bench.js";
+import { view } from "./bytes.js";
+import { el, save } from "./dom.js";
+import { findings, verdict } from "./findings.js";
+import { Judge } from "./judge.js";
+
+const box = document.getElementById("checker");
+const part = (name) => document.getElementById(`checker-${name}`);
+const root = new URL(box.dataset.root, location.href).href;
+const form = part("golden");
+const progress = part("progress");
+
+const judge = new Judge(import.meta.url, new URL("runtime/", new URL("check/", root)).href, (loaded, total) => {
+  progress.max = total;
+  progress.value = loaded;
+  say(`Loading the checker: ${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB, once`);
+});
+
+const say = (text, isError = false) => {
+  part("told").textContent = text;
+  part("told").classList.toggle("checker-error", isError);
+};
+
+let turn = 0; // a file that is opened later has the last word
+let current = null;
+
+async function judged(open, name) {
+  const mine = ++turn;
+  current = open;
+  const { top } = box.getBoundingClientRect();
+  for (const id of ["verdict", "bytes", "bench"]) part(id).hidden = true;
+  part("findings").replaceChildren();
+  try {
+    progress.hidden = judge.loaded === true;
+    say(judge.loaded ? `Judging ${name}` : "Starting the checker");
+    await judge.start();
+    judge.loaded = true;
+    progress.hidden = true;
+    say(`Judging ${name}`);
+    await judge.ask("open", open);
+    const start = performance.now();
+    const told = await judge.ask("judge", { tier: form.elements.tier.value });
+    if (mine !== turn) return;
+    const took = ((performance.now() - start) / 1000).toFixed(2);
+    say(`Judged in ${took} s; ${told.read.toLocaleString("en")} of ${told.size.toLocaleString("en")} bytes were read. Nothing left this machine.`);
+    part("verdict").replaceChildren(...verdict(told), downloads(told));
+    part("verdict").hidden = false;
+    part("findings").replaceChildren(...findings(told, root, show));
+    if (top < 0 || innerHeight < 900) part("verdict").scrollIntoView({ block: "center" });
+    part("verdict").focus({ preventScroll: true });
+    await bench(part("bench"), judge, told.name, root, told.findings[0]?.field);
+    if (mine === turn) part("bench").hidden = false;
+  } catch (error) {
+    progress.hidden = true;
+    if (mine === turn) say(error.message, true);
+  }
+  box.dispatchEvent(new CustomEvent("judged"));
+}
+
+function downloads(told) {
+  const get = (kind, type) => async () => {
+    const site = location.protocol === "file:" ? undefined : root;
+    save(`${told.name}.pqassay.${kind}`, await judge.ask("report", { form: kind, site }), type);
+  };
+  return el(
+    "p",
+    { class: "checker-downloads" },
+    el("button", { type: "button", class: "md-button", onclick: get("html", "text/html") }, "Report as HTML"),
+    " ",
+    el("button", { type: "button", class: "md-button", onclick: get("json", "application/json") }, "Report as JSON"),
+  );
+}
+
+async function show(one) {
+  const told = await judge.ask("around", { offset: one.offset, length: one.length });
+  part("bytes").replaceChildren(el("h2", {}, `Bytes at ${one.offset}: `, el("code", {}, one.field)), ...view(told, one.offset, one.length));
+  part("bytes").hidden = false;
+  part("bytes").scrollIntoView({ block: "nearest" });
+  part("bytes").querySelector("pre").focus({ preventScroll: true });
+}
+
+function dropped(files) {
+  if (!files.length) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  judged({ files: [...files] }, files[0].name);
+}
+
+async function golden(id) {
+  form.elements.case.value = id;
+  const cases = await (await fetch(new URL("check/cases.json", root))).json();
+  if (!Object.hasOwn(cases, id)) return say(`There is no golden file ${id}.`, true);
+  await judged({ urls: cases[id].map((path) => new URL(path, root).href) }, id);
+}
+
+const fromAddress = () => {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (id.includes("/")) golden(id);
+};
+
+if (location.protocol === "file:") {
+  part("told").before(el("p", {}, "Browsers run the checker only from a server: open this page there, or use the command."));
+} else {
+  const drop = part("drop");
+  part("file").addEventListener("change", (event) => dropped(event.target.files));
+  for (const type of ["dragover", "drop", "dragleave"]) {
+    document.addEventListener(type, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", type === "dragover");
+      if (type === "drop") dropped(event.dataTransfer.files);
+    });
+  }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const id = form.elements.case.value.trim();
+    if (decodeURIComponent(location.hash.slice(1)) === id) golden(id);
+    else location.hash = id;
+  });
+  form.elements.tier.addEventListener("change", () => current && judged(current, "the file"));
+  addEventListener("hashchange", fromAddress);
+  fromAddress();
+}
+box.hidden = false;

@@ -1,0 +1,34 @@
+"""The part of the site that the checker in the browser needs, without the rest, which takes long to build."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pages import case_pages, checker
+from pages.page import Site
+
+from places import ROOT
+
+FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>checker</title><link rel="icon" href="data:,">
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="../assets/checker.css"></head>
+<body class="md-typeset"><h1>Check a file in the browser</h1>{body}</body></html>"""
+
+
+def write_checker_site(folder: Path) -> Site:
+    """Write it; without a runtime the test is skipped, since nothing in this repository installs npm."""
+    if checker.runtime() is None:
+        pytest.skip(f"there is no Pyodide {checker.VERSION}: neither kept nor to be had from npm")
+    site = Site()
+    for file in (*checker.files(site), *case_pages.files(site)):
+        target = folder / file.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(file.content, Path):
+            target.symlink_to(file.content)
+        else:
+            target.write_bytes(file.content)
+    shutil.copytree(ROOT / "docs" / "assets", folder / "assets")
+    body = "\n".join(checker.lines(site))
+    (folder / "check" / "index.html").write_text(FRAME.format(body=body), "utf-8")
+    return site

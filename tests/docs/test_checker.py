@@ -1,0 +1,273 @@
+"""The checker in the browser: the same verdicts as in CPython, few bytes read, nothing asked of anybody else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pages import checker
+from pages.page import Site
+
+from browser import Browser, Tab, served
+from checker_site import write_checker_site
+from golden_cases import golden_cases
+from inflated import write_inflated
+from places import GOLDEN_FILES, ROOT
+from pqassay.browser.session import Session
+from pqassay_spec.rules.catalogue import Tier
+
+pytestmark = pytest.mark.slow
+
+TIERS: tuple[Tier, ...] = ("footer", "index", "pages")
+
+ZEROED = GOLDEN_FILES / "blm" / "zeroed" / "data.parquet"
+
+ABSENT = (
+    "numpy",
+    "pyarrow",
+    "xxhash",
+    "pydantic",
+    "rich",
+    "typer",
+    "pandas",
+    "pqassay.cli",
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checker")
+    write_checker_site(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with served(site) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tab(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    """One page for all tests, in which Python is loaded once: it takes seconds."""
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
+
+
+def told(tab: Tab, selector: str) -> str:
+    return str(tab.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
+
+
+def wait_for_verdict(tab: Tab, name: str) -> None:
+    tab.wait(
+        f"""document.querySelector("#checker-verdict:not([hidden]) h2")?.innerText.includes({json.dumps(name)})
+        && !document.getElementById("checker-bench").hidden""",
+        seconds=60,
+    )
+
+
+def session_of(*paths: Path) -> Session:
+    return Session([(path.name, path.stat().st_size, reader_of(path.read_bytes())) for path in paths])
+
+
+def reader_of(data: bytes) -> Callable[[int, int], bytes]:
+    return lambda offset, length: data[offset : offset + length]
+
+
+# ------------------------------------------------------------------------------------------------- without a browser
+
+
+def test_a_session_needs_nothing_that_a_browser_has_not() -> None:
+    program = f"""
+import sys
+for name in {ABSENT!r}:
+    sys.modules[name] = None
+from pqassay.browser.session import Session
+from pqassay_spec.rules.catalogue import Tier
+data = open({str(ZEROED)!r}, "rb").read()
+session = Session([("data.parquet", len(data), lambda offset, length: data[offset : offset + length])])
+session.judged(), session.fields(), session.bytes_around(600, 4)
+session.changed('{{"op": "set", "path": "head.magic", "to": {{"bytes": "00"}}}}')
+print(len(session.report("html")) > 1000, session.report("json")[:1])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (run.stdout, run.stderr) == ("True {\n", "")
+
+
+def test_the_archive_has_the_same_bytes_each_time_and_is_small() -> None:
+    packed = checker.archive()
+    assert packed == checker.archive()
+    assert len(packed) < 1_000_000
+
+
+def test_a_runtime_with_another_digest_is_refused() -> None:
+    with pytest.raises(checker.RuntimeMissingError, match="has the digest sha512-"):
+        checker.checked(b"something else", "it")
+
+
+def test_without_a_runtime_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "runtime", lambda: None)
+    site = Site()
+    assert "left out of this copy" in "\n".join(checker.lines(site))
+    assert list(checker.files(site)) == []
+
+
+def test_scripts_are_short() -> None:
+    lengths = {
+        path.name: len(path.read_text().splitlines()) for path in (ROOT / "docs/assets/checker").iterdir()
+    }
+    assert {name: length for name, length in lengths.items() if length >= 150} == {}
+
+
+def test_a_changed_field_shows_what_it_breaks() -> None:
+    session = session_of(GOLDEN_FILES / "blm" / "audited" / "data.parquet")
+    bitset = "row_groups[0].columns[0].bloom_filter.bitset"
+    mutation = {"op": "set", "path": bitset, "to": {"bytes": "00" * 32}}
+    changed = json.loads(session.changed(json.dumps(mutation)))
+    assert (changed["before"], changed["after"]["outcome"]) == ("conformant", "nonconformant")
+    assert (changed["come"], changed["gone"]) == (["BLM-007"], [])
+    assert [one["path"] for one in changed["difference"]["changes"]] == [bitset]
+    assert session.broken_file() == ZEROED.read_bytes()
+    assert bitset in {field["path"] for field in json.loads(session.fields())["fields"]}
+    assert {"bytes": ""} in [offer["to"] for offer in json.loads(session.offers(bitset))]
+
+
+def test_a_change_that_makes_no_sense_is_told_and_changes_nothing() -> None:
+    session = session_of(ZEROED)
+    said = json.loads(session.changed('{"op": "set", "path": "footer.nothing", "to": 1}'))
+    assert said == {"error": "set footer.nothing: there is no footer.nothing"}
+    assert json.loads(session.changed("[]"))["error"].startswith("not a change")
+
+
+# ----------------------------------------------------------------------------------------------------- in a browser
+
+
+def test_a_golden_file_opens_by_its_address_and_the_verdict_is_seen_without_scrolling(tab: Tab) -> None:
+    wait_for_verdict(tab, "data.parquet")
+    assert "nonconformant" in told(tab, "#checker-verdict h2")
+    assert "BLM-007" in told(tab, "#checker-findings summary")
+    assert re.search(
+        r"\d+ rules need more than tier pages: pqassay check --tier values", told(tab, "#checker-verdict")
+    )
+    place = tab.evaluate("document.querySelector('#checker-verdict h2').getBoundingClientRect().toJSON()")
+    assert 0 <= place["top"] <= place["bottom"] <= 844
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_bytes_of_a_finding_are_shown_with_their_fields(tab: Tab) -> None:
+    tab.evaluate("document.querySelector('#checker-findings details').open = true")
+    tab.evaluate("document.querySelector('#checker-findings button').click()")
+    tab.wait("document.querySelector('#checker-bytes tbody tr')")
+    assert tab.evaluate("document.querySelectorAll('#checker-bytes mark').length") == 32
+    assert "bloom_filter.bitset" in told(tab, "#checker-bytes tbody")
+
+
+def test_a_field_is_changed_and_the_file_judged_again(tab: Tab) -> None:
+    tab.evaluate(
+        """(async () => {
+          const bench = document.getElementById("checker-bench");
+          const [fields, changes] = bench.querySelectorAll("select");
+          fields.value = "head.magic";
+          fields.dispatchEvent(new Event("change"));
+          while (bench.querySelector(".checker-about").textContent === "Begins the file.") await new Promise((r) => setTimeout(r, 20));
+          while (!changes.options.length) await new Promise((r) => setTimeout(r, 20));
+          await new Promise((r) => setTimeout(r, 300));
+          changes.value = "own";
+          changes.dispatchEvent(new Event("change"));
+          bench.querySelector("input[type=text]").value = "0x50415232";
+          bench.querySelector("form").requestSubmit();
+        })()"""
+    )
+    tab.wait("document.querySelector('.checker-after h3')")
+    assert "Broken since: PQF-001" in told(tab, ".checker-after")
+    assert "head.magic" in told(tab, ".checker-after ul")
+
+
+def test_reports_can_be_downloaded(tab: Tab) -> None:
+    report, page = tab.evaluate(
+        ASK + "[await ask('report', {form: 'json'}), await ask('report', {form: 'html'})]" + END
+    )
+    assert json.loads(report)["files"][0]["outcome"] == "nonconformant"
+    assert page.lower().startswith("<!doctype html>")
+
+
+ASK = """(async () => {
+  const { Judge } = await import(new URL("../assets/checker/judge.js", location.href).href);
+  window.testJudge ??= new Judge(new URL("../assets/checker/judge.js", location.href), new URL("runtime/", location.href).href, () => {});
+  const ask = (what, more) => window.testJudge.ask(what, more);
+  if (!window.opened) { await ask("open", {urls: [new URL("../cases/files/blm/zeroed/data.parquet", location.href).href]}); await ask("judge", {tier: "pages"}); window.opened = true; }
+  return """
+
+END = ";\n})()"
+
+
+ALL_TIERS = "PQASSAY_ALL_TIERS" in os.environ
+"""Whether every golden file is judged at all tiers, which takes a minute more: the deepest asks what the others ask."""
+
+EACH = 12
+"""Of so many golden files, one is judged at all tiers in any case."""
+
+
+def test_every_golden_file_has_the_same_report_as_in_cpython(
+    tab: Tab, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # There are none in the browser, where reports name the gaps that this leaves.
+    for name in ("xxhash", "pqassay.values.codecs"):
+        monkeypatch.setitem(sys.modules, name, None)
+    cases: dict[str, list[str]] = json.loads((site / "check" / "cases.json").read_text())
+    assert len(cases) == len(golden_cases())
+    asked = {
+        case_id: TIERS if ALL_TIERS or number % EACH == 0 else TIERS[-1:]
+        for number, case_id in enumerate(cases)
+    }
+    everywhere = tab.evaluate(
+        ASK
+        + """await (async () => {
+          const told = {}, cases = await (await fetch("cases.json")).json();
+          for (const [id, tiers] of Object.entries(ASKED)) {
+            const parts = cases[id];
+            await ask("open", {urls: parts.map((part) => new URL("../" + part, location.href).href)});
+            told[id] = [];
+            for (const tier of tiers) {
+              await ask("judge", {tier});
+              told[id].push(await ask("report", {form: "json"}));
+            }
+          }
+          return told;
+        })()""".replace("ASKED", json.dumps(asked))
+        + END,
+        seconds=300,
+    )
+    different: list[str] = []
+    for case_id, parts in cases.items():
+        session = session_of(*(site / part for part in parts))
+        for tier, found in zip(asked[case_id], everywhere[case_id], strict=True):
+            session.judged(tier)
+            if session.report("json") != found:
+                different.append(f"{case_id} at tier {tier}")
+    assert different == []
+
+
+def test_a_great_file_is_judged_at_tier_index_without_its_pages(tab: Tab, tmp_path: Path) -> None:
+    great = tmp_path / "great.parquet"
+    write_inflated(great, 50_000_000)
+    tab.evaluate("document.getElementById('checker-golden').elements.tier.value = 'index'")
+    tab.choose_files("#checker-file", great)
+    wait_for_verdict(tab, "great.parquet")
+    words = told(tab, "#checker-told")
+    read, size = (int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:of|bytes)", words))
+    assert size == great.stat().st_size > 50_000_000
+    assert read < 100_000
+    assert "judged here, and not changed" in told(tab, "#checker-bench")
+
+
+def test_nothing_is_asked_of_anybody_else_and_nothing_complains(tab: Tab, address: str) -> None:
+    assert len([request for request in tab.requests if request.startswith(address)]) > 10
+    assert tab.outside(address) == []
+    assert tab.complaints == []
