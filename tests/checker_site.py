@@ -6,12 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
 from pages import case_pages, checker
 from pages.page import Site
 
 from places import ROOT
 
-FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>checker</title><link rel="icon" href="data:,">
+FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}"><title>checker</title><link rel="icon" href="data:,">
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="../assets/checker.css"></head>
 <body class="md-typeset"><h1>Check a file in the browser</h1>{body}</body></html>"""
 
@@ -30,5 +32,11 @@ def write_checker_site(folder: Path) -> Site:
             target.write_bytes(file.content)
     shutil.copytree(ROOT / "docs" / "assets", folder / "assets")
     body = "\n".join(checker.lines(site))
-    (folder / "check" / "index.html").write_text(FRAME.format(body=body), "utf-8")
+    (folder / "check" / "index.html").write_text(FRAME.format(policy=policy(), body=body), "utf-8")
     return site
+
+
+def policy() -> str:
+    """What the page may ask for, as its source says it in its front matter."""
+    _, front_matter, _ = (ROOT / "docs" / "check" / "index.md").read_text("utf-8").split("---\n", 2)
+    return str(yaml.safe_load(front_matter)["policy"])

@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -271,3 +273,30 @@ def test_nothing_is_asked_of_anybody_else_and_nothing_complains(tab: Tab, addres
     assert len([request for request in tab.requests if request.startswith(address)]) > 10
     assert tab.outside(address) == []
     assert tab.complaints == []
+
+
+def test_the_policy_of_the_page_lets_neither_it_nor_its_worker_ask_another_server(tab: Tab) -> None:
+    heard: list[str] = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            """Note what came and answer whoever asks."""
+            heard.append(self.path)
+            self.send_response(200)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is its base's
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        other = f"http://127.0.0.1:{server.server_address[1]}/"
+        page = tab.evaluate(f"fetch('{other}page').then(() => 'let out', () => 'refused')")
+        worker = tab.evaluate(
+            ASK
+            + f"await ask('open', {{urls: ['{other}worker']}}).then(() => 'let out', () => 'refused')"
+            + END
+        )
+        server.shutdown()
+    assert (page, worker, heard) == ("refused", "refused", [])
