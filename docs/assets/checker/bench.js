@@ -21,6 +21,19 @@ export function typed(text) {
   }
 }
 
+// Fields below what they are in: a group for each structure, since lists with groups work with any keyboard and reader of screens.
+function tree(fields) {
+  const groups = new Map();
+  for (const { path, value } of fields) {
+    const end = Math.max(path.lastIndexOf("."), 0);
+    const inside = path.slice(0, end);
+    const name = path.slice(end && end + 1);
+    if (!groups.has(inside)) groups.set(inside, []);
+    groups.get(inside).push(el("option", { value: path, title: path }, value === undefined ? name : `${name} = ${value}`));
+  }
+  return [...groups].flatMap(([inside, options]) => (inside ? el("optgroup", { label: inside }, options) : options));
+}
+
 export async function bench(box, judge, name, root, wanted) {
   const { fields, why } = await judge.ask("fields");
   if (!fields.length) return box.replaceChildren(el("h2", {}, "Break it"), el("p", {}, why));
@@ -36,8 +49,7 @@ export async function bench(box, judge, name, root, wanted) {
   const fill = () => {
     const words = search.value.toLowerCase().split(/\s+/);
     const found = fields.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word)));
-    const options = found.slice(0, MOST).map(({ path, value }) => el("option", { value: path }, value === undefined ? path : `${path} = ${value}`));
-    list.replaceChildren(...options);
+    list.replaceChildren(...tree(found.slice(0, MOST)));
     if (found.length > MOST) list.append(el("option", { disabled: true }, `… ${count(found.length - MOST, "more field")}`));
   };
   const choose = async () => {
@@ -92,4 +104,9 @@ export async function bench(box, judge, name, root, wanted) {
   const words = "Change one field. Whatever follows from the layout is computed anew, as in the golden files, and the file is judged again.";
   box.replaceChildren(el("h2", {}, "Break it"), el("p", {}, words), form, out);
   await choose();
+  // Shown first: of what is hidden, a browser scrolls nothing.
+  return () => {
+    const chosen = list.selectedOptions[0];
+    if (chosen) list.scrollTop = chosen.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
+  };
 }

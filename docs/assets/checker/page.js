@@ -43,19 +43,27 @@ async function judged(open, name) {
     const told = await judge.ask("judge", { tier: form.elements.tier.value });
     if (mine !== turn) return;
     const took = ((performance.now() - start) / 1000).toFixed(2);
-    say(`Judged in ${took} s; ${told.read.toLocaleString("en")} of ${told.size.toLocaleString("en")} bytes were read. Nothing left this machine.`);
+    say(`Judged in ${took} s; ${told.read.toLocaleString("en")} bytes were read from a file of ${told.size.toLocaleString("en")} bytes. Nothing left this machine.${others(open, told)}`);
     part("verdict").replaceChildren(...verdict(told), downloads(told));
     part("verdict").hidden = false;
     part("findings").replaceChildren(...findings(told, root, show));
     if (top < 0 || innerHeight < 900) part("verdict").scrollIntoView({ block: "center" });
     part("verdict").focus({ preventScroll: true });
-    await bench(part("bench"), judge, told.name, root, told.findings[0]?.field);
-    if (mine === turn) part("bench").hidden = false;
+    const scroll = await bench(part("bench"), judge, told.name, root, told.findings[0]?.field);
+    if (mine !== turn) return;
+    part("bench").hidden = false;
+    scroll?.();
   } catch (error) {
     progress.hidden = true;
     if (mine === turn) say(error.message, true);
   }
   box.dispatchEvent(new CustomEvent("judged"));
+}
+
+// Files dropped together are judged together only as a _pm and its data file.
+function others({ files = [] }, told) {
+  const left = told.kind === "pm" ? 0 : files.length - 1;
+  return left > 0 ? ` Of ${files.length} files only ${told.name} was judged; the command judges whole folders.` : "";
 }
 
 function downloads(told) {
@@ -98,26 +106,22 @@ const fromAddress = () => {
   if (id.includes("/")) golden(id);
 };
 
-if (location.protocol === "file:") {
-  part("told").before(el("p", {}, "Browsers run the checker only from a server: open this page there, or use the command."));
-} else {
-  const drop = part("drop");
-  part("file").addEventListener("change", (event) => dropped(event.target.files));
-  for (const type of ["dragover", "drop", "dragleave"]) {
-    document.addEventListener(type, (event) => {
-      event.preventDefault();
-      drop.classList.toggle("over", type === "dragover");
-      if (type === "drop") dropped(event.dataTransfer.files);
-    });
-  }
-  form.addEventListener("submit", (event) => {
+const drop = part("drop");
+part("file").addEventListener("change", (event) => dropped(event.target.files));
+for (const type of ["dragover", "drop", "dragleave"]) {
+  document.addEventListener(type, (event) => {
     event.preventDefault();
-    const id = form.elements.case.value.trim();
-    if (decodeURIComponent(location.hash.slice(1)) === id) golden(id);
-    else location.hash = id;
+    drop.classList.toggle("over", type === "dragover");
+    if (type === "drop") dropped(event.dataTransfer.files);
   });
-  form.elements.tier.addEventListener("change", () => current && judged(current, "the file"));
-  addEventListener("hashchange", fromAddress);
-  fromAddress();
 }
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const id = form.elements.case.value.trim();
+  if (decodeURIComponent(location.hash.slice(1)) === id) golden(id);
+  else location.hash = id;
+});
+form.elements.tier.addEventListener("change", () => current && judged(current, "the file"));
+addEventListener("hashchange", fromAddress);
+fromAddress();
 box.hidden = false;
