@@ -51,6 +51,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.json import JsonField
 from pqassay_spec.rules import catalogue, documents, releases
 from pqassay_spec.rules.observed import observed
+from pqassay_spec.table.json_objects import JsonObject
 
 if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
@@ -124,8 +125,12 @@ def _of_rules(what: str, name: str) -> Iterator[str]:
     return (rule_table if what == "rules" else source_of_family)(_family(name))
 
 
-def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
+def member_table(fields: Iterable[JsonField] | JsonObject) -> Iterator[str]:
     """Yield the members of a JSON object."""
+    if isinstance(fields, JsonObject):
+        declared = ((f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
+        yield from table(("Member", "JSON type", "Presence", "Meaning"), declared)
+        return
     words = {**JSON_TYPES, list: "array of objects"}
     rows = (
         (f"`{field.name}`", words[field.type], "required" if field.required else "optional", field.doc)
