@@ -35,8 +35,8 @@ from typer.testing import CliRunner
 ROOT = Path(__file__).resolve().parent.parent
 
 FENCE = re.compile(
-    r"(?:^<!-- (?:not run: (?P<why>[^\n]+?)|(?P<spark>needs Spark)) -->\n+)?"
-    r"^```(?P<language>console|python|text|toml)(?P<options>[^\n]*)\n(?P<body>.*?)^```$",
+    r"(?:^ *<!-- (?:not run: (?P<why>[^\n]+?)|(?P<spark>needs Spark)) -->\n+)?"
+    r"^(?P<indent> *)```(?P<language>console|python|text|toml)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 

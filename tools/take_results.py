@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, content)
-    print(f"  kept as {target}; docs/engines.md shows it as submitted")
+    print(f"  kept as {target}; docs/implementations/index.md shows it as submitted")
     return 0
 
 

@@ -41,7 +41,7 @@ def explain(rule_id: str) -> Iterator[str]:
     yield ""
     yield from textwrap.wrap(rule.sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
     yield ""
-    for label, value in (*obligation(rule), *_places(rule, family)):
+    for label, value in (*obligation(rule), *places(rule, family)):
         yield from _labelled(label, value)
         if label == "observed":
             yield from _observations(rule_id)
@@ -78,7 +78,7 @@ def _observations(rule_id: str) -> Iterator[str]:
     yield from _labelled("measured on", f"{', '.join(found.cases)} ({found.date})")
 
 
-def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
+def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
     """Paths to read on, from here: the chapter, the declaration of the field, and the check."""
     chapter = _chapters() / family.chapter
     yield "chapter", f"{_near(chapter)}#{rule.id.lower()}"

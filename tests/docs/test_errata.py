@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from reader_hooks import Mistake, contradictions, documents
+from pages.errata_tables import Mistake, contradictions, documents
 
 import pqassay
 from places import GOLDEN_FILES, ROOT

@@ -22,7 +22,6 @@ README, INDEX = ROOT / "README.md", ROOT / "docs" / "index.md"
 
 PAGES = (
     README,
-    INDEX,
     *(
         GUIDES / f"{name}.md"
         for name in (
@@ -39,6 +38,7 @@ PAGES = (
             "scan",
             "strip",
             "submit",
+            "wrong-result",
         )
     ),
 )
@@ -96,6 +96,13 @@ def test_the_blocks_of_a_guide_print_what_it_shows(page: Path, tmp_path: Path) -
     assert [] == [each.difference() for each in played if not each.agrees]
     for stored, made in module().pictures_of(text, page, tmp_path):
         assert stored.read_text("utf-8") == made.read_text("utf-8")
+
+
+def test_the_proof_on_the_home_page_is_that_of_the_guide_but_for_lines_left_out() -> None:
+    (block,) = (block for block in module().blocks_of(INDEX.read_text("utf-8")) if "--prove" in block.body)
+    shown = (GUIDES / "prove.md").read_text("utf-8").splitlines()
+
+    assert [] == [line for line in block.body.splitlines()[1:] if line not in shown]
 
 
 @pytest.mark.spark

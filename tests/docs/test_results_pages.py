@@ -12,9 +12,10 @@ from typing import get_args
 import jsonschema
 import kept_results
 import pytest
-import results_pages
 from kept_results import Reading, Trouble, Written
-from results_pages import SYMBOLS, Results
+from pages import results_tables
+from pages.answers import SIGNS
+from pages.results import Results
 
 from places import ROOT
 from pqassay.report.run_model import (
@@ -23,7 +24,6 @@ from pqassay.report.run_model import (
     Exposure,
     ExposureVerdict,
     NotAsked,
-    QueryResult,
     Result,
     RunLimits,
     RunReport,
@@ -32,9 +32,12 @@ from pqassay.report.run_model import (
     json_schema,
 )
 
-PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "implementations" / "index.md").read_text(encoding="utf-8")
 
 LIES = ("sta/max-too-small", "pix/null-count-0", "blm/no-bit-set")
+
+LINKED = f'<a href="cases/sta-max-too-small.html"><code>{LIES[0]}</code></a>'
+"""The link to the page of the first."""
 
 
 def link(page: str, anchor: str) -> str:
@@ -80,7 +83,7 @@ def results(folder: Path, reports: Sequence[RunReport]) -> Results:
 
 
 def part(name: str, found: Results) -> list[str]:
-    return list(results_pages.PARTS[name](found, link))
+    return list(results_tables.PARTS[name](found, link))
 
 
 def row(lines: Sequence[str], start: str) -> list[str]:
@@ -92,7 +95,7 @@ def row(lines: Sequence[str], start: str) -> list[str]:
 def label(cell: str) -> tuple[str, str]:
     """The word and the sign of a cell."""
     found = re.fullmatch(
-        r'<span class="[a-z-]+" role="img" aria-label="([^"]+)" title="[^"]+">(.)</span>', cell
+        r'<span class="sign [a-z-]+" role="img" aria-label="([^"]+)" title="[^"]+">(.)</span>', cell
     )
     assert found is not None, cell
     return found[1], found[2]
@@ -120,11 +123,11 @@ def test_what_was_exchanged_can_be_read() -> None:
 
 
 def test_the_page_asks_for_every_part_once() -> None:
-    assert list(results_pages.PARTS) == re.findall(r"^<!-- results: (\S+) -->$", PAGE, re.MULTILINE)
+    assert list(results_tables.PARTS) == re.findall(r"^<!-- results: (\S+) -->$", PAGE, re.MULTILINE)
 
 
 def test_the_page_names_every_implementation_with_results_and_those_without() -> None:
-    overview = list(results_pages.lines("overview", link))
+    overview = list(results_tables.lines("overview", link))
     kept = kept_results.results()
 
     for one in kept:
@@ -156,7 +159,7 @@ def test_the_counts_of_each_implementation_add_up_to_its_answers() -> None:
 # ---------------------------------------------------------------------------------------- how it is rendered
 
 
-@pytest.mark.parametrize("name", results_pages.PARTS)
+@pytest.mark.parametrize("name", results_tables.PARTS)
 def test_every_part_works_without_results(name: str) -> None:
     lines = part(name, Results([], kept_results.asked_cases(), wanted=["duckdb"]))
 
@@ -171,8 +174,8 @@ def test_a_cell_says_what_a_reader_made_of_a_lie(tmp_path: Path, verdict: Exposu
     one = report("one", "2.0", exposures=[exposure(LIES[0], verdict)])
     lines = part("lies", results(tmp_path, [loser, one]))
 
-    cells = row(lines, f"[`{LIES[0]}`](golden_files/sta.md#sta-max-too-small)")
-    assert [("rows lost", SYMBOLS["rows lost"]), (verdict, SYMBOLS[verdict])] == [*map(label, cells[1:])]
+    cells = row(lines, LINKED)
+    assert [("rows lost", SIGNS["rows lost"]), (verdict, SIGNS[verdict])] == [*map(label, cells[1:])]
     assert ("3 of 8 queries" in cells[2]) == (verdict in ("rows lost", "wrong rows"))
 
 
@@ -181,8 +184,8 @@ def test_a_lie_that_was_not_asked_about_is_told_from_one_that_does_no_harm(tmp_p
     found = results(tmp_path, [loser, report("one", "2.0")])
     lines = part("lies", found)
 
-    assert [("wrong rows", SYMBOLS["wrong rows"]), ("not asked", SYMBOLS["not asked"])] == [
-        *map(label, row(lines, f"[`{LIES[0]}`]")[1:])
+    assert [("wrong rows", SIGNS["wrong rows"]), ("not asked", SIGNS["not asked"])] == [
+        *map(label, row(lines, LINKED)[1:])
     ]
     assert f"{len(found.lies) - 1:,}" == row(lines, "`loser`")[-1]
     assert ["0"] * 6 + [f"{len(found.lies):,}"] == row(lines, "`one`")[1:]
@@ -193,10 +196,12 @@ def test_a_lie_has_a_row_if_somebody_loses_rows_or_gets_wrong_ones_below_its_rul
     exposures = [exposure(case, verdict) for case, verdict in zip(LIES, verdicts, strict=True)]
     lines = part("lies", results(tmp_path, [report("one", "1.0", exposures=exposures)]))
 
-    shown = [found[1] for line in lines if (found := re.match(r"\| \[`([^`]+)`\]", line))]
+    shown = [
+        found[1] for line in lines if (found := re.match(r"\| <a href=[^>]+><code>([^<]+)</code>", line))
+    ]
     assert [LIES[1], LIES[0]] == shown  # in the order of the families
-    below = next(line for line in lines if line.startswith("| **[STA-"))
-    assert re.match(r"\| \*\*\[(STA-\d+)\]\(spec/statistics\.md#sta-\d+\)\*\* [A-Z].*\. \|", below)
+    below = next(line for line in lines if line.startswith("| **<a href") and "STA-" in line)
+    assert re.match(r"\| \*\*<a href=\"rules/sta-\d+\.html\">(STA-\d+)</a>\*\* [A-Z].*\. \|", below)
     assert 1 == lines.index(next(line for line in lines if LIES[0] in line)) - lines.index(below)
 
 
@@ -204,7 +209,7 @@ def test_a_lie_has_a_row_if_a_reader_loses_rows_in_one_query_and_crashes_in_anot
     both = replace(exposure(LIES[0], "crashed"), misled=1)
     lines = part("lies", results(tmp_path, [report("one", "1.0", exposures=[both])]))
 
-    assert ("crashed", SYMBOLS["crashed"]) == label(row(lines, f"[`{LIES[0]}`]")[1])
+    assert ("crashed", SIGNS["crashed"]) == label(row(lines, LINKED)[1])
 
 
 def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_path: Path) -> None:
@@ -215,9 +220,7 @@ def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_pat
     ]
     found = results(tmp_path, reports)
 
-    assert [("wrong rows", SYMBOLS["wrong rows"])] == [
-        *map(label, row(part("lies", found), f"[`{LIES[0]}`]")[1:])
-    ]
+    assert [("wrong rows", SIGNS["wrong rows"])] == [*map(label, row(part("lies", found), LINKED)[1:])]
     assert ["1.2", "1.9", "1.10"] == re.findall(r"\| \[([\d.]+)\]\(data", "\n".join(part("overview", found)))
 
 
@@ -263,27 +266,6 @@ def test_the_overview_counts_by_what_was_observed_and_apart_what_writers_do(tmp_
     )
 
 
-def test_what_is_wrong_about_valid_files_is_told_by_cause_the_gravest_first(tmp_path: Path) -> None:
-    query = QueryResult(["=", "x", 1], ["x"], 8, 2, "by the index")
-    bad = [
-        Result("pqf/plain", "PQF", "read", "failed", "refused", severity=3, cause="b", actual="reject: no"),
-        Result("pqf/codecs", "PQF", "scan", "failed", "wrong rows", severity=1, cause="a", query=query),
-        Result("sta/plain", "STA", "scan", "failed", "wrong rows", severity=1, cause="a", query=query),
-        Result("pqf/damaged", "PQF", "scan", "failed", "wrong rows", severity=4, cause="c"),
-        Result("write/one-row/plainly", "PQF", "encode", "failed", "rules", severity=1, cause="d"),
-    ]
-    lines = part("valid-files", results(tmp_path, [report("one", "1.0", results=bad), report("two", "1.0")]))
-    rows = [line for line in lines if line.startswith("| ")][2:]
-
-    expected = [
-        "wrong rows from a valid file<br><small>2 answers",
-        "refusal of a file that must be read<br>",
-        "writes a wrong file<br>",
-    ]
-    assert [True] * 3 == [line.startswith(f"| {start}") for line, start in zip(rows, expected, strict=True)]
-    assert "Nothing is wrong about valid files." in lines[lines.index("### two 1.0") :]
-
-
 def test_the_exchange_has_a_row_for_each_writer_and_a_column_for_each_reader() -> None:
     wrong = [Trouble("written/a/floats/plainly", "read", "failed", "wrong rows", "1 row | missing")]
     exchange = {
@@ -295,7 +277,7 @@ def test_the_exchange_has_a_row_for_each_writer_and_a_column_for_each_reader() -
     assert ["Writer", "Files", "a", "b"] == row(lines, "Writer | Files")
     first = row(lines, "`a` <small>0.1</small>")
     assert ["2", "3/4<br><small>**1&nbsp;wrong**</small>"] == [first[1], first[3]]
-    assert ("not asked", SYMBOLS["not asked"]) == label(first[2])
+    assert ("not asked", SIGNS["not asked"]) == label(first[2])
     assert ["1", "2/2", "2/2"] == row(lines, "`b` |")[1:]
     assert "`floats/plainly`" == row(lines, "`a` → `b`")[-1]
 

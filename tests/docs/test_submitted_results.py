@@ -12,13 +12,13 @@ from typing import Any
 import kept_results
 import matrix
 import pytest
-import results_pages
 import take_results
-from results_pages import Results
+from pages import results_tables
+from pages.results import Results
 
 from pqassay.report.reading import parse
 from pqassay.report.run_model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
-from pqassay.suite import runner
+from pqassay.suite import runner, writer_cases
 from pqassay.suite.cases import inputs_digest
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import HelloAnswer
@@ -85,7 +85,7 @@ def test_whole_results_are_kept_and_marked_as_submitted(
     assert [
         f"submitted: made-up 1.2 by the makers, {URL}, {mark.date}, SHA-256 {digest}"
     ] == matrix.submitted([one])
-    overview = results_pages.PARTS["overview"](
+    overview = results_tables.PARTS["overview"](
         Results([one], kept_results.asked_cases()), lambda page, _: page
     )
     (row,) = (line for line in overview if line.startswith("| `made-up`"))
@@ -233,3 +233,15 @@ def test_what_the_matrix_keeps_would_be_taken_if_it_were_submitted() -> None:
     assert {} == {
         one.path: found for one in mine if (found := problems(one.report, kept_results.asked_cases()))
     }
+
+
+def test_only_tables_to_write_are_exchanged_and_not_golden_files_that_a_writer_made_anew(
+    tmp_path: Path,
+) -> None:
+    table = writer_cases.writer_cases()[0]
+    for name in (table.case.id, "idx1/absent-value"):
+        path = tmp_path / f"{name}.parquet"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"PAR1")
+    expected = {"writer": {"files": 1, "readers": {}}}
+    assert expected == matrix.exchanged([], {"writer": tmp_path})

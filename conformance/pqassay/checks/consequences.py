@@ -61,10 +61,12 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "DLT-025": ("DLT-027",),
     # An index of the directory is elsewhere, or says something false.
     "DIR-014": ("DIR-013",),
-    "DIR-025": ("DIR-026",),
-    "DIR-028": ("DIR-026",),
-    "DIR-033": ("DIR-035", "DIR-036"),
-    "DIR-034": ("DIR-036", "DIR-038"),
+    "DIR-026": ("DIR-025",),
+    "DIR-028": ("DIR-025", "DIR-026"),
+    "DIR-034": ("DIR-036",),
+    "DIR-035": ("DIR-033",),
+    "DIR-036": ("DIR-033",),
+    "DIR-038": ("DIR-034",),
 }
 """Rules, each with those beside which it is left out."""
 

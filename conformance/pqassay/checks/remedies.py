@@ -192,7 +192,7 @@ REMEDIES: dict[str, Remedy] = {
     **_each("PQF 030 075 132", strip("--sorting-columns")),
     "PQF-061": strip("--encoding-stats"),
     **_each("STA 058 059", _without_encoding_stats),
-    "PQF-006": _without_keys(lambda _key, _value, times: times > 1),
+    "PQF-006": _without_keys(lambda key, _value, times: times > 1 and key != directory.KEY),
     "PQF-007": _without_keys(
         lambda key, value, _: not is_text(key) or (value is not None and not is_text(value))
     ),

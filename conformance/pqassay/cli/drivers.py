@@ -34,6 +34,10 @@ def drivers(
     except ImplementationError as error:
         fail(str(error))
     failed = False
+    widths = [
+        max(len(text) for text in column) + 2
+        for column in zip(*((one.name, one.language) for one in found), strict=True)
+    ]
     for one in found:
         if build and not one.missing and not one.is_built:
             typer.echo(f"{one.name}: building", err=True)
@@ -42,7 +46,8 @@ def drivers(
             except ImplementationError as error:
                 typer.echo(f"error: {error}", err=True)
                 failed = True
-        typer.echo(f"{one.name:<18}{one.language:<12}{_state(one.missing, is_built=one.is_built)}")
+        state = _state(one.missing, is_built=one.is_built)
+        typer.echo(f"{one.name:<{widths[0]}}{one.language:<{widths[1]}}{state}")
     if failed:
         raise typer.Exit(1)
 

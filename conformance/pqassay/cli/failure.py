@@ -17,6 +17,13 @@ def fail(message: str, code: int = 2) -> NoReturn:
     raise typer.Exit(code)
 
 
+def fail_at_length(message: str, code: int = 2) -> NoReturn:
+    """Like `fail`, for a message of ours that has several lines."""
+    for number, line in enumerate(message.split("\n")):
+        typer.echo(f"{'' if number else 'error: '}{printable(line)}", err=True)
+    raise typer.Exit(code)
+
+
 def require_site(site: str | None) -> None:
     """End with a usage error if the address of a site is none."""
     if site is not None and not site.startswith(("https://", "http://", "file://")):

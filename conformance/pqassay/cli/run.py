@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from pqassay.cli.failure import fail, require_no_data
+from pqassay.cli.failure import fail, fail_at_length, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.cli.run_driver import named_driver, print_times, say_hello, wrong_in
 from pqassay.cli.run_files import DEFAULT_MEBIBYTES, DEFAULT_VALUES, files_to_ask, list_files, with_collection
@@ -250,7 +250,9 @@ def _asked(
     try:
         with _progress() as progress:
             return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
-    except (CannotStartError, CaseError) as error:
+    except CannotStartError as error:
+        fail_at_length(str(error))
+    except CaseError as error:
         fail(str(error))
     except OSError as error:
         if error.filename is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pqassay.cli.failure import fail
+from pqassay.cli.failure import fail, fail_at_length
 
 if TYPE_CHECKING:
     from pqassay.suite.cases import GoldenCase
@@ -68,7 +68,7 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
     try:
         found = declared(chosen, settings)
     except CannotStartError as error:
-        fail(str(error))
+        fail_at_length(str(error))
     hello = found.hello
     if isinstance(hello, HelloAnswer):
         typer.echo(f"{hello.name} {hello.version} ({hello.language})")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pqassay.cli.failure import fail
+from pqassay.cli.failure import fail, fail_at_length
 from pqassay.report import run_files
 
 if TYPE_CHECKING:
@@ -64,17 +64,18 @@ class OwnFiles:
         """
         from pqassay.suite.collection import CollectionCases
         from pqassay.suite.driver import CannotStartError, DriverUnderTest
-        from pqassay.suite.protocol import HelloAnswer
         from pqassay.suite.second_readers import TooFewReadersError, second_readers
 
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             try:
                 with contextlib.closing(DriverUnderTest(settings)) as driver:
-                    greeting = driver.hello()
-                name = greeting.name if isinstance(greeting, HelloAnswer) else None
+                    greeting = driver.greet()
+                name = greeting.name if greeting else None
                 readers = second_readers(known.decoder if known else None, name)
-            except (CannotStartError, TooFewReadersError) as error:
+            except CannotStartError as error:
+                fail_at_length(str(error))
+            except TooFewReadersError as error:
                 fail(str(error))
             stack.callback(readers.close)
             makes = stack.enter_context(

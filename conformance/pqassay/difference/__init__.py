@@ -1,7 +1,7 @@
 """The difference of two files, by fields and not by offsets.
 
 What lives here: the fields of a file as a tree (`tree`), which element of a list is which in the other file (`alignment`), what became of
-each field (`comparing`), the classes in which that is told (`model`) and its text (`text`).  What never comes in: a parser; all
+each field (`comparing`), which bytes are not those of the same field (`changed_bytes`), the classes in which that is told (`model`) and its text (`text`).  What never comes in: a parser; all
 fields come from `pqassay.dump`.
 
 How it works.  Both files are traced, and the leaves of each make a tree by their paths.  The trees are walked together from the root.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pqassay.difference.alignment import paired
+from pqassay.difference.changed_bytes import changed_bytes
 from pqassay.difference.model import Change, Difference, DifferentFile, Kind, Place
 from pqassay.difference.tree import (
     MOST_FIELDS,
@@ -24,7 +25,7 @@ from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.trace import Unparsed
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
-__all__ = ["MOST_FIELDS", "TooManyFields", "difference"]
+__all__ = ["MOST_FIELDS", "TooManyFields", "compared_with_bytes", "difference"]
 
 LENGTH = "_length"
 """Ends the names of fields that hold the length of the structure of the rest of the name."""
@@ -65,6 +66,18 @@ def difference(
 def compared(old: Fields, new: Fields, *, moves: bool = False) -> Difference:
     """Compare files whose fields were read."""
     return _Comparison(old, new, moves=moves).told()
+
+
+def compared_with_bytes(old: Fields, new: Fields) -> tuple[Difference, list[tuple[int, int]]]:
+    """Compare files whose fields were read; beside the difference, the bytes of the new file that are not those of the old one.
+
+    Bytes are compared with those of the same field, wherever that lies, so that what only moved is not among them.
+
+    Returns:
+        The difference, and the ranges ``[start, end)`` in the order of their bytes.
+    """
+    comparison = _Comparison(old, new, moves=False)
+    return comparison.told(), comparison.changed_bytes()
 
 
 class _Comparison:
@@ -119,6 +132,10 @@ class _Comparison:
         if self._lists_moves:
             told.moves = [self._change("changed", *pair) for pair in self._moved]
         return told
+
+    def changed_bytes(self) -> list[tuple[int, int]]:
+        """The bytes of the new file that differ from those of the same fields in the old one, or that belong to new fields."""
+        return changed_bytes(self._old, self._new, self._partner)
 
     # ----------------------------------------------------------------------------------------------- the walk
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from pqassay.dump import dump
@@ -25,13 +26,14 @@ WINDOW = 1 << 20
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
-def steps(path: str) -> list[str | int]:
+@lru_cache(1 << 14)
+def steps(path: str) -> tuple[str | int, ...]:
     """The way along a path.
 
     >>> steps("footer.schema[1].name")
-    ['footer', 'schema', 1, 'name']
+    ('footer', 'schema', 1, 'name')
     """
-    return [int(number) if number else name for number, name in _STEP.findall(path)]
+    return tuple(int(number) if number else name for number, name in _STEP.findall(path))
 
 
 class TooManyFields(Exception):  # noqa: N818 - a limit of ours, not the file's fault

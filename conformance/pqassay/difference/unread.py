@@ -46,7 +46,7 @@ def stretches(
         return []
     owners = [{id(item): node for node in nodes for item in node.items()} for nodes in (only_old, only_new)]
     found: list[Stretch] = []
-    for before, after in _between(old, new, partner):
+    for before, after in between(old, new, partner):
         nodes = [
             list({id(own[id(item)]): own[id(item)] for item in items if id(item) in own}.values())
             for items, own in zip((before, after), owners, strict=True)
@@ -59,10 +59,13 @@ def stretches(
     return found
 
 
-def _between(
-    old: Fields, new: Fields, partner: Mapping[int, Item]
-) -> Iterator[tuple[list[Item], list[Item]]]:
-    """Yield what lies between leaves that both files have, in the order of both."""
+def between(old: Fields, new: Fields, partner: Mapping[int, Item]) -> Iterator[tuple[list[Item], list[Item]]]:
+    """Yield what lies between leaves that both files have, in the order of both.
+
+    Args:
+        old, new: The fields of both.
+        partner: The new leaf of an old one, by its identity.
+    """
     places = {id(item): place for place, item in enumerate(new.items)}
     run: list[Item] = []
     start = 0

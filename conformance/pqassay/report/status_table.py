@@ -192,8 +192,7 @@ def _cases(cases: Sequence[str], site: str | None) -> str:
 
 
 def _case(case: str, site: str | None) -> str:
-    """The id of a case, linked to its row in the page of its family where there is one."""
-    family = case.partition("/")[0]
-    if site is None or family in ("interop", "write"):
+    """The id of a case, linked to its page; a table to write has none."""
+    if site is None or case.startswith("write/"):
         return code(case)
-    return f"[{code(case)}]({site.rstrip('/')}/golden_files/{family}/#{case.replace('/', '-')})"
+    return f"[{code(case)}]({site.rstrip('/')}/cases/{case.replace('/', '-')}.html)"

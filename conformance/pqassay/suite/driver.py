@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
@@ -27,8 +28,16 @@ MOST_FRESH = 50
 """Answers of a run that are asked for again in a fresh process."""
 
 
+WRITTEN = 200
+"""Bytes of an answer to a greeting that are shown where it is none."""
+
+
 class CannotStartError(Exception):
     """The driver's command cannot be started at all."""
+
+
+class NoGreetingError(CannotStartError):
+    """The driver does not answer ``hello``: no other question would be answered either."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,7 @@ class DriverUnderTest:
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._fresh_left = settings.fresh
+        self._wrote = ""
 
     def close(self) -> None:
         """End all processes."""
@@ -145,6 +155,7 @@ class DriverUnderTest:
         request = protocol.HelloRequest(protocol.PROTOCOL, "hello")
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             ended, content = self._by_files(protocol.to_json(request), Path(name))
+        self._wrote = "" if isinstance(content, NoAnswer) else content[:WRITTEN].decode("utf-8", "replace")
         if isinstance(content, NoAnswer):
             return content
         try:
@@ -153,6 +164,37 @@ class DriverUnderTest:
             return _no_answer(ended, str(error))
         self.serves = answer.serve
         return answer
+
+    def greet(self) -> HelloAnswer | None:
+        """Greet the driver, once more in a fresh process if there is no answer; ``None`` of one without ``hello`` (exit status 3).
+
+        Raises:
+            NoGreetingError: It has not answered, and what to do about it. One whose time was over is not asked again.
+            CannotStartError: There is no such program.
+        """
+        greeting = self.hello()
+        times = 1
+        if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported" and not greeting.timed_out:
+            greeting, times = self.hello(), 2
+        if isinstance(greeting, HelloAnswer):
+            return greeting
+        if greeting.outcome == "unsupported":
+            return None
+        raise NoGreetingError(self._without_greeting(greeting, times))
+
+    def _without_greeting(self, greeting: NoAnswer, times: int) -> str:
+        command = shlex.join(self.settings.shown or self.settings.command)
+        asked = f"asked {'once' if times == 1 else 'twice'}"
+        said = [
+            f"the driver does not answer hello ({asked}): {greeting.reason}; nothing else was asked",
+            f"  it wrote     {self._wrote!r}" if self._wrote else "  it wrote     no answer",
+            f"  on stderr    {' / '.join(greeting.stderr.splitlines())}" if greeting.stderr else "",
+            '  wanted       {"answer": "accept", "name": "...", "version": "...", "language": "...", "capabilities": [...]}',
+            "               in the file that its second argument names; or exit status 3, if it does not know hello",
+            """  try by hand  echo '{"protocol": 2, "op": "hello"}' > request.json""",
+            f"               {command} request.json answer.json; echo $?; cat answer.json",
+        ]
+        return "\n".join(filter(None, said))
 
     def ask(self, request: protocol.CaseRequest, folder: Path) -> Reply:
         """The answer to a request without queries.

@@ -116,18 +116,17 @@ def run(
         times: Filled with what took how long.
 
     Returns:
-        The result. Nothing that a driver does raises.
+        The result. Nothing that a driver does raises, once it has answered ``hello``.
 
     Raises:
-        CannotStartError: There is no such program.
+        CannotStartError: There is no such program, or it does not answer ``hello``.
         CaseError: A golden file is damaged.
     """
     if shutil.which(settings.command[0]) is None:
         raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
     driver = DriverUnderTest(settings)
     try:
-        greeting = driver.hello()
-        hello = greeting if isinstance(greeting, HelloAnswer) else None
+        hello = driver.greet()
         asking = _Asking(driver, hello, settings, times or Times())
         wanted = tasks(cases, settings.only)
         if settings.tasks:
@@ -149,8 +148,6 @@ def run(
     results = [one.result for one in done if one.result]
     if not any(golden.stands_alone for golden in cases):
         results = credited([golden.case for golden in cases], results)
-    if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported":
-        results.insert(0, _unanswered("hello", greeting))
     report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
     asked: dict[str, list[Operation]] = {}
     for golden, operation in work:
@@ -180,22 +177,17 @@ def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
     """Greet a driver, and say what a run would ask.
 
     Raises:
-        CannotStartError: There is no such program.
+        CannotStartError: There is no such program, or it does not answer ``hello``.
     """
     if shutil.which(settings.command[0]) is None:
         raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
     driver = DriverUnderTest(settings)
     try:
-        greeting = driver.hello()
+        hello = driver.greet()
     finally:
         driver.close()
-    hello = greeting if isinstance(greeting, HelloAnswer) else None
     work, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
-    return Declared(greeting, len(work), missing)
-
-
-def _unanswered(operation: Any, no_answer: NoAnswer) -> Result:
-    return Result("hello", "", operation, no_answer.outcome, no_answer.reason, stderr=no_answer.stderr)
+    return Declared(hello or NOT_KNOWN, len(work), missing)
 
 
 class _Asking:

@@ -176,7 +176,9 @@ def _major(entries: Sequence[Entry]) -> Sequence[str | None]:
 def _also_unknown(entries: Sequence[Entry]) -> Sequence[str]:
     """An entry of a type that nobody knows, before the others."""
     known = entries[0]
-    strange = replace(known, head=known.head.changed(type=4711), inline=b"", columns=(("metal",), ("lot",)))
+    strange = replace(
+        known, head=known.head.changed(type=4711), inline=b""
+    )  # its digests are those of its column
     strange = replace(strange, head=strange.head.changed(stored_length=0, plain_length=0, crc32=0))
     return [directory_text([strange, *entries])]
 

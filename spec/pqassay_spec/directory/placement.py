@@ -9,12 +9,12 @@ import zlib
 
 from construct import Const, GreedyBytes, Struct
 
-from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.codes import Placement
 from pqassay_spec.directory.entries import Entry
-from pqassay_spec.grammar.thrift_wire import WireType, read_varint
-from pqassay_spec.parquet.extension_fields import FIELD, long_form
+from pqassay_spec.grammar.thrift_wire import WireType, field_ranges, read_varint
+from pqassay_spec.parquet.extension_fields import FIELD
 from pqassay_spec.parquet.thrift import FileMetaData
 
 EXTENSION_UUID = bytes.fromhex("b0c7a1de6d0b4e0f9f3e0f6f1d5a7c21")
@@ -45,10 +45,16 @@ def has_other_extension(footer: FileMetaData) -> bool:
 
 
 def extension_start(encoded: bytes) -> int | None:
-    """Where the area begins among the bytes of an encoded footer; ``None`` where the field is not found."""
-    mark = encoded.rfind(long_form(FIELD, WireType.BINARY))
-    start = encoded.find(EXTENSION_UUID, mark) if mark >= 0 else -1
-    return start + len(EXTENSION_UUID) if start >= 0 else None
+    """Where the area begins among the bytes of an encoded footer; ``None`` where there is no such field, or the struct cannot be walked."""
+    try:
+        for field in field_ranges(encoded):
+            if field.id == FIELD and field.wire == WireType.BINARY:
+                start = read_varint(encoded, field.value)[1]
+                if encoded.startswith(EXTENSION_UUID, start):
+                    return start + len(EXTENSION_UUID)
+    except FormatError:
+        pass
+    return None
 
 
 def stored_blob(entry: Entry, source: Source, *, body_start: int, body_end: int, area: bytes | None) -> bytes:

@@ -282,6 +282,12 @@ class _TracedValues(dict[int, AnyConstruct]):
         return traced
 
 
+@cache
+def _about(identifier: int, wire: int) -> str:
+    """What is said about a field header."""
+    return f"Field {identifier}, wire type {WireType(wire).name}."
+
+
 class CompactStruct(AnyConstruct):
     """A declared struct: fields in any order, unknown ones kept raw, a stop byte.
 
@@ -340,8 +346,7 @@ class CompactStruct(AnyConstruct):
         if recorder is None:
             return self.values[field.id]._parsereport(stream, context, path)
         recorder.enter(field.name, field.doc)
-        about = f"Field {field.id}, wire type {WireType(wire).name}."
-        recorder.note("header", start, stream.tell(), (field.id, wire), about)
+        recorder.note("header", start, stream.tell(), (field.id, wire), _about(field.id, wire))
         value = self.values[field.id]._parsereport(stream, context, path)
         recorder.leave()
         return value

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import copy
 import io
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 from construct import Array, Renamed, Struct
@@ -77,6 +79,12 @@ class Recorder:
         keep: bool = True,
         sink: Callable[[list[Leaf]], None] | None = None,
     ) -> None:
+        self.begin(root, base, keep=keep, sink=sink)
+
+    def begin(
+        self, root: str, base: int, *, keep: bool = True, sink: Callable[[list[Leaf]], None] | None = None
+    ) -> None:
+        """Forget everything, and be ready for another structure. Copies that note their leaves here go on doing so."""
         self.leaves: list[Leaf] = []
         self.base = base
         self.keep = keep
@@ -229,8 +237,9 @@ def trace(
     Raises:
         Malformed: With the path and the file offset of the leaf that failed.
     """
-    recorder = Recorder(root, base)
-    return _run(grammar, data, recorder, rule), recorder.leaves
+    with _traced(grammar) as (recorder, copied):
+        recorder.begin(root, base)
+        return _run(copied, data, recorder, rule), recorder.leaves
 
 
 def trace_into(
@@ -246,10 +255,11 @@ def trace_into(
     Returns:
         The error at which the trace ended; the leaves before it were handed on. ``None`` if there was none.
     """
-    recorder = Recorder(root, base, sink=sink)
-    problem = _problem(grammar, data, recorder, None)
-    recorder.hand_on(rest=True)
-    return problem
+    with _traced(grammar) as (recorder, copied):
+        recorder.begin(root, base, sink=sink)
+        problem = _problem(copied, data, recorder, None)
+        recorder.hand_on(rest=True)
+        return problem
 
 
 def locate(
@@ -259,22 +269,51 @@ def locate(
 
     Fast decoders report that something is wrong and let this say where, so that they need no bookkeeping.
     """
-    return _problem(grammar, data, Recorder(root, base, keep=False), rule)
+    with _traced(grammar) as (recorder, copied):
+        recorder.begin(root, base, keep=False)
+        return _problem(copied, data, recorder, rule)
 
 
-def _problem(grammar: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> FormatError | None:
+KEPT = 64
+"""Grammars whose copies are kept: those of all structures, and not those that are made for one file."""
+
+_copies: OrderedDict[int, tuple[AnyConstruct, list[tuple[Recorder, AnyConstruct]]]] = OrderedDict()
+"""Copies that are not in use, by the identity of the grammar, which is held so that the identity remains its own."""
+
+
+@contextmanager
+def _traced(grammar: AnyConstruct) -> Generator[tuple[Recorder, AnyConstruct], None, None]:
+    """A traced copy of a grammar with its recorder, for one use: copying a tree takes longer than tracing most structures."""
+    known = _copies.get(id(grammar))
+    if known is None:
+        known = _copies[id(grammar)] = (grammar, [])
+        if len(_copies) > KEPT:
+            _copies.popitem(last=False)
     try:
-        _run(grammar, data, recorder, rule)
+        pair = known[1].pop()  # nobody else gets it meanwhile, in this thread or another
+    except IndexError:
+        recorder = Recorder()
+        pair = recorder, recorder.copy(grammar)
+    try:
+        yield pair
+    finally:
+        pair[0].begin("", 0)
+        known[1].append(pair)
+
+
+def _problem(copied: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> FormatError | None:
+    try:
+        _run(copied, data, recorder, rule)
     except FormatError as error:
         return error
     return None
 
 
-def _run(grammar: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> Any:
+def _run(copied: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> Any:
     stream = io.BytesIO(data)
     try:
         with boundary(rule=rule):
-            return recorder.copy(grammar).parse_stream(stream)
+            return copied.parse_stream(stream)
     except FormatError as error:
         path, start = recorder.failed or (recorder.path, min(stream.tell(), len(data)))
         place = type(error)(error.reason, rule=error.rule, field=path, offset=recorder.base + start)

@@ -147,8 +147,8 @@ def text_of(directory: Members) -> str:
 
 
 def write_extension(tree: FileTree) -> None:
-    """Bring the footer's extension up to date with the blobs that are placed there, one behind the other where they were."""
-    if tree.directory is None:
+    """Bring the footer's extension up to date with the blobs that are placed there, one behind the other where they were; somebody else's stays."""
+    if tree.directory is None or placement.has_other_extension(tree.footer):
         return
     placed = [entry for entry in tree.directory["entries"] if _is_in_extension(entry)]
     if not placed:

@@ -49,6 +49,24 @@ def test_one_false_number_is_one_finding(name: str, mutation: Mutation, rule: st
     assert [rule] == found(mutated(name, mutation))
 
 
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("dir/value-of-nan", ["DIR-025"]),
+        ("dir/rows-too-many", ["DIR-033"]),
+        ("dir/nulls-beyond-rows", ["DIR-033"]),
+        (
+            "dir/bounds-swapped",
+            ["DIR-034", "DIR-038"],
+        ),  # in another row group a bound is false, and the two are in order
+    ],
+)
+def test_values_do_not_say_again_what_is_wrong_with_the_structure_of_an_index(
+    name: str, rules: list[str]
+) -> None:
+    assert rules == found((GOLDEN_FILES / name / "data.parquet").read_bytes())
+
+
 def test_a_consequence_is_told_where_its_cause_is_not_tested() -> None:
     data = mutated("sta/audited", Mutation("set", f"{CHUNK.format(1)}.column_index.null_counts[0]", -1))
 

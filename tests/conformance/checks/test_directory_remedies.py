@@ -58,6 +58,4 @@ def test_every_rule_of_the_directory_has_a_remedy(tmp_path: Path) -> None:
         path = tmp_path / "data.parquet"
         path.write_bytes(golden.content())
         mended |= {one.rule for one in findings_on(path) if one.remedy and one.rule.startswith("DIR")}
-    consequences = {"DIR-025", "DIR-033", "DIR-034"}  # at this tier, another rule says what is false
-
-    assert {rule for rule in file_rules() if rule.startswith("DIR")} - mended <= consequences
+    assert {rule for rule in file_rules() if rule.startswith("DIR")} == mended

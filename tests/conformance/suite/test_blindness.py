@@ -197,11 +197,11 @@ def test_who_makes_no_mistake_is_right_about_every_valid_file() -> None:
     assert [] == wrong
 
 
-def test_a_run_asks_at_most_sixteen_queries_a_case_and_fewer_than_eight_thousand_in_all() -> None:
+def test_a_run_asks_at_most_sixteen_queries_a_case_and_fewer_than_nine_thousand_in_all() -> None:
     counts = {golden.case.id: len(FACTS.queries(golden)) for golden in SCANNED}
 
     assert max(counts.values()) <= MOST
-    assert 6_000 <= sum(counts.values()) <= 8_000
+    assert 6_000 <= sum(counts.values()) <= 9_000
 
 
 def test_queries_are_the_same_every_time() -> None:

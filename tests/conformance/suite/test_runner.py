@@ -26,7 +26,7 @@ from pqassay.report.run_model import RunReport, json_schema
 from pqassay.suite import driver as driver_module
 from pqassay.suite.cases import load
 from pqassay.suite.process import Limits
-from pqassay.suite.runner import Settings, run
+from pqassay.suite.runner import CannotStartError, Settings, run
 from pqassay_spec.rules.catalogue import rules
 
 pytestmark = pytest.mark.slow
@@ -266,14 +266,35 @@ def test_declared_and_not_supported_is_a_failure(tmp_path: Path) -> None:
     assert ("failed", "declared, and then not supported (exit status 3)") == told
 
 
-def test_a_driver_that_does_not_survive_the_greeting_is_asked_all_the_same(tmp_path: Path) -> None:
+def test_a_driver_that_does_not_answer_the_greeting_is_greeted_twice_and_asked_nothing_else(
+    tmp_path: Path,
+) -> None:
     valid_case(tmp_path / "cases", lint="accept")
     driver = write_driver(tmp_path, "")
-    Path(driver[0]).write_text("#!/bin/sh\nkill -SEGV $$\n")
-    report = run(load(tmp_path / "cases"), Settings(driver))
+    Path(driver[0]).write_text(
+        f'#!/bin/sh\ncat "$1" >> {tmp_path}/asked\necho >> {tmp_path}/asked\necho usage: driver FILE >&2\nexit 1\n'
+    )
+    with pytest.raises(CannotStartError) as raised:
+        run(load(tmp_path / "cases"), Settings(driver))
 
-    assert [("hello", "crashed"), ("made/good", "crashed")] == [(r.case, r.outcome) for r in report.results]
-    assert 4 == report.exit_code
+    assert ["hello", "hello"] == [
+        json.loads(line)["op"] for line in (tmp_path / "asked").read_text().splitlines()
+    ]
+    first, *more = str(raised.value).splitlines()
+    assert "the driver does not answer hello (asked twice): exit status 1; nothing else was asked" == first
+    assert "  on stderr    usage: driver FILE" in more
+    assert f"               {driver[0]} request.json answer.json; echo $?; cat answer.json" == more[-1]
+
+
+def test_a_greeting_that_succeeds_the_second_time_is_taken(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases", lint="accept")
+    driver = write_driver(tmp_path, f"answer '{REJECT}'", hello=["idx1.lint", "codec.snappy"])
+    script = Path(driver[0]).read_text().split("\n", 1)
+    once = f"[ -e {tmp_path}/once ] || {{ touch {tmp_path}/once; exit 1; }}"
+    Path(driver[0]).write_text("\n".join([script[0], once, script[1]]))
+
+    (result,) = run(load(tmp_path / "cases"), Settings(driver)).results
+    assert ("lint", "failed") == (result.operation, result.outcome)
 
 
 def test_nothing_about_a_request_tells_which_case_it_is(tmp_path: Path) -> None:
@@ -513,7 +534,10 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
         ),
         (["run", "--timeout", "0", "--", "true"], "--timeout is a number greater than 0"),
         (["run", "--memory", "nan", "--", "true"], "--memory is a number greater than 0"),
-        (["run", "--output", "/nowhere/x", "--case", "idx1/one-value", "--", "true"], "/nowhere/"),
+        (
+            ["run", "--output", "/nowhere/x", "--case", "idx1/one-value", "--", "sh", "-c", "exit 3"],
+            "/nowhere/",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line_and_exits_2(arguments: list[str], message: str) -> None:

@@ -12,7 +12,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift import Record, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_path import FieldFinder
-from pqassay_spec.grammar.trace import Leaf, locate, trace
+from pqassay_spec.grammar.trace import Leaf, locate, trace, trace_into
 from pqassay_spec.parquet.thrift import ColumnIndex, FileMetaData, SchemaElement
 from thrift_strategies import footer_of, small_file, written_by_pyarrow
 
@@ -272,3 +272,19 @@ def test_locating_a_fault_keeps_no_leaves_and_says_the_same_as_the_trace() -> No
     located = locate(grammar(SchemaElement), SCHEMA[:8], root="s", base=100, rule="PQF-004")
     assert str(located) == str(traced.value)
     assert str(located) == "offset 106, s.name: a value of 3 bytes with 2 bytes left [PQF-004]"
+
+
+def test_a_trace_within_a_trace_and_one_after_a_fault_are_not_disturbed() -> None:
+    _, expected = trace(grammar(SchemaElement), SCHEMA, root="s")
+    with pytest.raises(Malformed):
+        trace(grammar(SchemaElement), SCHEMA[:8], root="broken", base=100)
+    inner: list[list[Leaf]] = []
+    outer: list[Leaf] = []
+
+    def sink(leaves: list[Leaf]) -> None:
+        outer.extend(leaves)
+        inner.append(trace(grammar(SchemaElement), SCHEMA, root="s")[1])
+
+    assert trace_into(sink, grammar(SchemaElement), SCHEMA, root="s") is None
+    assert inner == [expected]
+    assert outer == expected

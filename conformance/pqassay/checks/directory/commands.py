@@ -7,6 +7,7 @@ from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+from pqassay_spec.directory.placement import has_other_extension
 
 
 def mending(entry: EntryUnderTest) -> str:
@@ -16,7 +17,7 @@ def mending(entry: EntryUnderTest) -> str:
     except NotChecked:
         return ""
     try:
-        if entry.stale:
+        if entry.stale and entry.is_last:  # the one that counts may be fresh, and then nothing is refreshed
             return index_command(entry.file, "refresh")
         if any(entry.strange_codes()) or next(entry.wrong_columns(), "") or entry.pages_problem():
             return _dropping(entry)
@@ -43,8 +44,11 @@ def _making(entry: EntryUnderTest) -> str:
     options = ["--type", _type(entry), "--columns", columns]
     if head.type != IndexType.IDX1:
         options += ["--granularity", _dashed(Granularity(head.granularity).name)]
-        if head.placement != Placement.BODY:
-            options += ["--placement", _dashed(Placement(head.placement).name)]
+        placement = Placement(head.placement)
+        if placement is Placement.EXTENSION and has_other_extension(entry.file.metadata):
+            placement = Placement.INLINE  # somebody else has the field
+        if placement is not Placement.BODY:
+            options += ["--placement", _dashed(placement.name)]
     return index_command(entry.file, "add", *options)
 
 

@@ -35,6 +35,7 @@ class DescribedValues:
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
+        self._family: DirectoryFamily | None = None
 
     def family(self) -> DirectoryFamily:
         """What the entries say, to be compared: anew, since a comparison that broke off has seen some of the values."""
@@ -49,14 +50,17 @@ class DescribedValues:
             IndexType.HLL: HllAudit,
             IndexType.KLL: KllAudit,
         }
-        self._family = DirectoryFamily(self.file, makers, RULES)
-        return self._family
+        self._family = made = DirectoryFamily(self.file, makers, RULES)
+        return made
 
     @Remembered
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What came of each rule. Raises what the audit of values does."""
+        """What came of each rule. Raises what the audit of values does, and what keeps the claims from being made."""
         _ = self.file.part(ValueAudit).outcomes
-        family: DirectoryFamily = self._family
+        family = self._family
+        if family is None:  # the audit passed over it: making it again says why
+            _ = self.family()
+            raise NotApplicable
         family.finish()
         return family.outcomes
 

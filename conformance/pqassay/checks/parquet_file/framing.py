@@ -11,6 +11,7 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable, overlaps
 from pqassay.under_test.footer_parts import KeyValueUnderTest, listed
 from pqassay.under_test.footer_screen import file_shape, footer_shape
 from pqassay.under_test.violation import Violation
+from pqassay_spec.directory.entries import KEY as DIRECTORY_KEY
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift import is_text
@@ -88,7 +89,7 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     first: dict[str, int] = {}
     for index, pair in enumerate(file.key_values):
         earlier = first.setdefault(pair.key, index)
-        if earlier != index:
+        if earlier != index and pair.key != DIRECTORY_KEY:  # whose directories are taken together
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
             said = f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}"
             field = in_footer(file, f"key_value_metadata[{index}].key")

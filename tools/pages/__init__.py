@@ -1,0 +1,15 @@
+"""The generated parts of the site, a module for each kind.
+
+What lives here: modules that turn the specification, golden files and kept results into Markdown, HTML and JSON, and the hooks by
+which MkDocs calls them (`pages.hooks`).  There are two kinds:
+
+- a **placeholder**, a comment in a page written by people that is replaced by lines of Markdown: `pages.placeholders` lists them;
+- a **generated page**, one of many of a kind, such as a page for each rule: a module with ``pages(site)`` that yields
+  `pages.page.Page`, and with ``files(site)`` if there is something to download.  `pages.kinds` lists them.  Such pages do not go
+  through MkDocs, which would take minutes for a thousand: they are put into the frame of the index page of their folder, see `pages.frames`.
+
+What never comes in: a fact about a format, a rule or an implementation.  Those are read from where they are declared.
+
+A generator is plain Python with templates of Jinja and depends on MkDocs nowhere but in `pages.hooks` and `pages.frames`, so that
+the site can be built by another program.
+"""

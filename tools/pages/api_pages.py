@@ -1,0 +1,70 @@
+"""The Python reference, a page for each module.
+
+The page of a package, such as ``docs/reference/pqassay.md``, lists modules with the directive of mkdocstrings.  Here each of them becomes a page
+of its own, and the list becomes links: one page for a whole package would have megabytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pages.places import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+
+DIRECTIVE = re.compile(r"^::: (?P<module>\S+)\n(?P<options>(?:    .*\n?)*)", re.MULTILINE)
+
+HEAD = """---
+search:
+  exclude: true
+---
+
+"""
+"""Before each page: whoever looks for a name of the code asks the code, and the search stays small."""
+
+
+class ModulePage(NamedTuple):
+    """The page of a module: where it is below the folder of documents, and its Markdown."""
+
+    path: str
+    text: str
+
+
+def module_pages() -> Iterator[ModulePage]:
+    """Yield the page of every module that the page of a package lists."""
+    for package in sorted(REFERENCE.glob("*.md")):
+        for found in DIRECTIVE.finditer(package.read_text(encoding="utf-8")):
+            back = f"[{package.stem}]({package.name})"
+            yield ModulePage(
+                f"reference/{found['module']}.md", f"{HEAD}# {found['module']}\n\n{back}\n\n{found[0]}"
+            )
+
+
+def linked(markdown: str) -> str:
+    """The page of a package with links in place of directives, each with the first sentence of the module."""
+
+    def link(found: re.Match[str]) -> str:
+        module = found["module"]
+        return f"- [`{module}`]({module}.md): {first_sentence(module)}\n"
+
+    return DIRECTIVE.sub(link, markdown)
+
+
+def first_sentence(module: str) -> str:
+    """The first paragraph of a module's docstring, without importing it.
+
+    Raises:
+        ValueError: There is no such module, or it has no docstring.
+    """
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        raise ValueError(f"no module {module}")
+    text = ast.get_docstring(ast.parse(Path(found.origin).read_text(encoding="utf-8")))
+    if not text:
+        raise ValueError(f"{module} has no docstring")
+    return " ".join(text.partition("\n\n")[0].split()).replace("``", "`")

@@ -1,0 +1,125 @@
+"""The fields in which a golden file differs from its parent, with their bytes, as rule and case pages show them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+from pages.places import GOLDEN_FILES
+from pqassay.difference import Difference
+from pqassay.difference.comparing import compared_with_bytes
+from pqassay.difference.marks import marked_rows
+from pqassay.difference.tree import Fields
+from pqassay.lake.kinds import judged_as
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.mutation.mutations import IN_DATA
+from pqassay_spec.pm import grammar as pm
+
+
+class ByteChange(NamedTuple):
+    """A field that differs.
+
+    Attributes:
+        path: Its path.
+        kind: What became of it.
+        doc: What it means.
+        old, new: Its values, empty where it is not.
+        before, after: Rows of a hexdump with its bytes; each may be followed by a row of marks.
+    """
+
+    path: str
+    kind: str
+    doc: str
+    old: str
+    new: str
+    before: Sequence[str]
+    after: Sequence[str]
+
+
+class Changed(NamedTuple):
+    """How a golden file differs from its parent.
+
+    Attributes:
+        file: Name of the file of which this is told.
+        sizes: Bytes of the parent's file and of this one.
+        shown: The changed fields with their bytes, the one that the mutation names first.
+        others: Paths of those that are not shown.
+    """
+
+    file: str
+    sizes: tuple[int, int]
+    shown: Sequence[ByteChange]
+    others: Sequence[str]
+
+
+@cache
+def fields_of(case_id: str, name: str) -> Fields:
+    """The fields of a golden file; kept, since a file has many that were made from it, and several pages about it."""
+    return Fields(BytesSource((GOLDEN_FILES / case_id / name).read_bytes()), judged_as(name))
+
+
+def changed_file(case: Mapping[str, Any]) -> str:
+    """The name of the file in which a case differs from its parent; of one without, its input."""
+    is_beside = case.get("mutation", {}).get("path", "").startswith(IN_DATA)
+    return pm.DATA_NAME if is_beside else str(case["input"]["file"])
+
+
+class Comparison(NamedTuple):
+    """A golden file beside its parent: the fields of both, the difference, and the bytes of the file that are not the parent's."""
+
+    before: Fields
+    after: Fields
+    difference: Difference
+    changed: Sequence[tuple[int, int]]
+
+
+@cache
+def _comparison(parent: str, case_id: str, name: str) -> Comparison:
+    before, after = (fields_of(one, name) for one in (parent, case_id))
+    return Comparison(before, after, *compared_with_bytes(before, after))
+
+
+def comparison(case: Mapping[str, Any]) -> Comparison:
+    """Compare a golden file with its parent."""
+    return _comparison(case["parent"], case["id"], changed_file(case))
+
+
+def changed(case: Mapping[str, Any], most: int) -> Changed:
+    """Compare a golden file with its parent; at most so many fields are shown with their bytes."""
+    before, after, found, _ = comparison(case)
+    name = changed_file(case)
+    path = case["mutation"]["path"].removeprefix(IN_DATA)
+    changes = sorted(
+        found.changes, key=lambda change: not (change.path.startswith(path) or path.startswith(change.path))
+    )
+    shown: list[ByteChange] = []
+    for change in changes[:most]:
+        rows = marked_rows(change, (before.source, after.source), most=2)
+        texts = [[line for row, marks in side for line in (row, marks) if line] for side in rows]
+        values = [place.value if place is not None else "" for place in (change.old, change.new)]
+        shown.append(ByteChange(change.path, change.kind, change.doc, *values, *texts))
+    return Changed(
+        name, (before.source.size, after.source.size), shown, [change.path for change in changes[most:]]
+    )
+
+
+def mutation_sentence(case: Mapping[str, Any]) -> str:
+    """The one change, in words with code between backticks."""
+    mutation = case["mutation"]
+    to = f" to `{_written(mutation['to'])}`" if "to" in mutation else ""
+    raw = ", and nothing else is adapted" if mutation.get("raw") else ""
+    return f"**{mutation['op']}** `{mutation['path'] or 'file'}`{to}{raw}"
+
+
+def _written(value: Any) -> str:
+    """A value as a manifest has it, without what JSON needs to write it.
+
+    >>> _written({"bytes": "00ff"}), _written({"int": "7"}), _written(None)
+    ('bytes 00ff', '7', 'null')
+    """
+    members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    if len(members) == 1 and isinstance(told := next(iter(members.values())), str):
+        return f"{next(iter(members))} {told}".removeprefix("int ").removeprefix("float ").replace("`", "'")
+    return json.dumps(value, ensure_ascii=False).replace("`", "'")

@@ -1,0 +1,92 @@
+"""What implementations are asked about a golden case: each operation, its request, and what has to come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from pages.page import Site
+from pqassay.report.run_model import Operation
+from pqassay.suite import protocol
+from pqassay.suite.answers import ASKING, operations
+from pqassay.suite.bench import Bench
+from pqassay.suite.cases import GoldenCase
+from pqassay.suite.inspector import Inspector
+from pqassay.suite.scanning import CaseFacts, scan_request
+from pqassay.suite.writer_cases import WriterCase
+
+LONGEST = 3_000
+"""Characters of a request that a page shows."""
+
+
+class Question(NamedTuple):
+    """An operation on a case.
+
+    Attributes:
+        operation: Its name.
+        wanted: What has to come of it, in words.
+        requests: The requests as JSON; of some there are several, one for each expectation.
+        queries: How many queries a scan has.
+    """
+
+    operation: Operation
+    wanted: str
+    requests: list[str]
+    queries: int = 0
+
+
+@cache
+def golden_cases(site: Site) -> Mapping[str, GoldenCase]:
+    """The golden cases as runs have them, by id."""
+    return {one.case.id: one for one in site.results.cases if not isinstance(one, WriterCase)}
+
+
+@cache
+def _facts(_: Site) -> CaseFacts:
+    return CaseFacts()
+
+
+def questions(case_id: str, site: Site) -> Iterator[Question]:
+    """Yield what is asked about a case, in the order of a run."""
+    golden = golden_cases(site)[case_id]
+    # The path is that in a checkout; a run copies the file to where neither name nor folder gives it away.
+    bench = Bench(golden, Path("golden_files", case_id), cast("Inspector", None))
+    for operation in operations(golden.case):
+        if operation == "scan":
+            asked = _facts(site).queries(golden)
+            requests: list[protocol.CaseRequest] = [scan_request(bench, asked, "on")] if asked else []
+        else:
+            asking = ASKING[operation]
+            requests = [asking.request(bench, one) for one in asking.expected(golden.case)]
+            asked = []
+        told = [protocol.to_json(request) for request in requests]
+        yield Question(operation, wanted(operation, golden), told, len(asked))
+
+
+SCANS = {
+    "same-rows": "the rows that satisfy each query, with the index and without",
+    "refusal-allowed": "the rows that satisfy each query, or a refusal",
+    "exposure": "the true rows, which a reader that believes the file cannot know: what it gives is shown and not scored",
+}
+READS = {
+    "never": "all rows",
+    "allowed": "all rows, or a refusal",
+    "demanded": "a refusal",
+}
+ANSWERS = {"accept": "accepted", "reject": "refused", "either": "read as it is, or refused"}
+
+
+def wanted(operation: Operation, golden: GoldenCase) -> str:
+    """What has to come of an operation, in words."""
+    expect: Any = golden.case.expect
+    if operation == "scan":
+        return SCANS[expect.scan]
+    if operation == "read":
+        if expect.read.rows == "unspecified" and expect.read.refusal != "demanded":
+            return "any rows, or a refusal; no crash"
+        return READS[expect.read.refusal]
+    if operation in ("decode", "lint", "encode"):
+        return ANSWERS[getattr(expect, operation)]
+    return "what its expectations in case.json say"

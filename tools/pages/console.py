@@ -1,0 +1,30 @@
+"""Colours in what commands print, as a terminal would show them, and what the button that copies a block leaves out."""
+
+from __future__ import annotations
+
+import re
+
+OUTPUT = re.compile(r'<span class="go">(?P<text>[^<]*)</span>')
+"""A line of output, as the highlighter marks it."""
+
+PAINTED = re.compile(
+    r"(?P<fail>\bFAIL\b|\bnonconformant\b|\b\d+ lost\b|\b\d+ wrong\b|(?:\^\^ ?)+)"
+    r"|(?P<warn>\bWARN\b|\bPOLICY\b)"
+    r"|(?P<good>\bconformant\b|\bright\b$)"
+    r"|(?P<quiet>^ {4}(?:found|column|at|expected|actual|could|observed|remedy|more|proof|try it)\b)"
+)
+"""What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts."""
+
+
+def painted(page: str) -> str:
+    """The HTML of a page in which output of commands has colours."""
+
+    def line(found: re.Match[str]) -> str:
+        return f'<span class="go">{PAINTED.sub(paint, found["text"])}</span>'
+
+    return OUTPUT.sub(line, page)
+
+
+def paint(found: re.Match[str]) -> str:
+    """A word with the class of its colour."""
+    return f'<span class="out-{found.lastgroup}">{found[0]}</span>'

@@ -1,0 +1,150 @@
+"""SVG pictures that are part of a page: their colours come from the page, so that they are legible in light and dark mode.
+
+A picture is as wide as its page, or scrolls within a frame that the keyboard reaches.  What a shape means is never told by its
+colour alone: each kind has a border or a mark of its own, and a hint in words.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from html import escape
+
+CHARACTER = 7.3
+"""Width of a character of 12 px in fonts of fixed width, about."""
+
+SMALL = 6.2
+"""Width of a character of 11 px in other fonts, about."""
+
+
+class Picture:
+    """A picture from the top down, in units of a pixel of a page that is wide enough.
+
+    Args:
+        width: Units from left to right.
+        label: What it shows, for those who do not see it.
+    """
+
+    def __init__(self, width: float, label: str) -> None:
+        self.width = width
+        self.height = 0.0
+        self.label = label
+        self._body = ET.Element("g")
+        self._has_links = False
+
+    def box(
+        self, x: float, y: float, width: float, height: float, kind: str, hint: str = "", href: str = ""
+    ) -> None:
+        """Add a rectangle of a kind, which the style sheet knows; ``hint`` is shown when the mouse is over it."""
+        self._reach(y + height)
+        parent = self.link(href, hint) if href else self._body
+        place = {"x": x, "y": y, "width": max(width, 0.5), "height": height}
+        found = ET.SubElement(parent, "rect", {**_places(place), "class": kind})
+        if hint and not href:
+            ET.SubElement(found, "title").text = hint
+
+    def boxes(
+        self, places: Sequence[tuple[float, float]], y: float, height: float, kind: str, hint: str
+    ) -> None:
+        """Add rectangles of one kind side by side, given by where they begin and their widths, as one shape."""
+        self._reach(y + height)
+        parts = (
+            f"M{x + 0.5:.4g} {y:g}h{max(width - 1, 0.5):.4g}v{height:g}h-{max(width - 1, 0.5):.4g}z"
+            for x, width in places
+        )
+        found = ET.SubElement(self._body, "path", {"d": "".join(parts), "class": f"box {kind}"})
+        ET.SubElement(found, "title").text = hint
+
+    def link(self, href: str, hint: str) -> ET.Element:
+        """Begin a link: what is put into the element leads there."""
+        self._has_links = True
+        found = ET.SubElement(self._body, "a", {"href": href})
+        ET.SubElement(found, "title").text = hint
+        return found
+
+    def text(self, x: float, y: float, words: str, kind: str = "", parent: ET.Element | None = None) -> None:
+        """Add a line of text whose baseline is at ``y``."""
+        self._reach(y + 4)
+        attributes = _places({"x": x, "y": y}) | ({"class": kind} if kind else {})
+        ET.SubElement(self._body if parent is None else parent, "text", attributes).text = words
+
+    def path(
+        self, points: Sequence[tuple[float, float]], kind: str, parent: ET.Element | None = None
+    ) -> None:
+        """Add a line through points."""
+        self._reach(max(y for _, y in points))
+        drawn = "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
+        ET.SubElement(self._body if parent is None else parent, "path", {"d": drawn, "class": kind})
+
+    def rectangle(
+        self, parent: ET.Element, x: float, y: float, width: float, height: float, kind: str
+    ) -> None:
+        """Add a rectangle to a link."""
+        self._reach(y + height)
+        place = {"x": x, "y": y, "width": max(width, 0.5), "height": height}
+        ET.SubElement(parent, "rect", {**_places(place), "class": kind})
+
+    def html(self, kind: str, caption: str = "") -> str:
+        """The picture as one line of HTML: a figure that scrolls sideways where there is no room.
+
+        A picture with links is a group, since the parts of an image cannot be reached.
+        """
+        height = self.height + 2
+        shape = {
+            "viewBox": f"0 0 {self.width:g} {height:g}",
+            "style": f"min-width:{self.width * LEAST:g}px;max-width:{self.width:g}px",
+        }
+        is_image = {} if self._has_links else {"role": "img", "aria-label": self.label}
+        svg = ET.Element("svg", {**shape, **is_image})
+        svg.append(self._body)
+        drawn = ET.tostring(svg, encoding="unicode")
+        told = f"<figcaption>{caption}</figcaption>" if caption else ""
+        group = f' role="group" aria-label="{escape(self.label)}"' if self._has_links else ""
+        frame = f'<div class="scroll" tabindex="0"{group}>{drawn}</div>'
+        return f'<figure class="drawn {kind}" data-search-exclude="">{frame}{told}</figure>'
+
+    def _reach(self, y: float) -> None:
+        self.height = max(self.height, y)
+
+
+LEAST = 0.92
+"""The smallest scale at which a picture is shown: below, it scrolls."""
+
+
+def _places(places: dict[str, float]) -> dict[str, str]:
+    return {name: f"{at:.6g}" for name, at in places.items()}
+
+
+def fitted(words: str, width: float, most: int, character: float = CHARACTER) -> list[str]:
+    """Words in at most so many lines of a width, broken behind underscores and spaces, and cut where they still do not fit.
+
+    >>> fitted("max_rep_level", 76, 2)
+    ['max_rep_', 'level']
+    >>> fitted("granularity", 40, 2)
+    ['gran…']
+    """
+    room = max(int(width / character), 1)
+    lines = [""]
+    for part in _parts(words):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > room and len(lines) < most:
+            lines.append("")
+        lines[-1] += part
+    return [line.strip() if len(line.strip()) <= room else f"{line[: room - 1]}…" for line in lines]
+
+
+def _parts(words: str) -> list[str]:
+    return [part for piece in words.split(" ") for part in _behind_underscores(piece)]
+
+
+def _behind_underscores(piece: str) -> list[str]:
+    *first, last = piece.split("_")
+    return [*(f"{part}_" for part in first), f"{last} "]
+
+
+def bytes_told(start: int, length: int) -> str:
+    """The bytes of a field in words.
+
+    >>> bytes_told(29, 1), bytes_told(24, 4)
+    ('byte 29', 'bytes 24 to 27')
+    """
+    return f"byte {start}" if length == 1 else f"bytes {start} to {start + length - 1}"

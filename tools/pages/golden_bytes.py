@@ -1,0 +1,31 @@
+"""The bytes of golden files that pictures are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.places import GOLDEN_FILES
+from pqassay.dump import dump
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.grammar.trace import Leaf
+
+DATA = "data.parquet"
+
+
+def raw(case: str, name: str = DATA) -> bytes:
+    """A file of a golden case."""
+    return (GOLDEN_FILES / case / name).read_bytes()
+
+
+def leaves(case: str) -> Sequence[Leaf]:
+    """What every byte of the Parquet file of a golden case is, in the order of the bytes.
+
+    Raises:
+        ValueError: It cannot be read.
+    """
+    found: list[Leaf] = []
+    with FileSource(GOLDEN_FILES / case / DATA) as source:
+        errors = dump(source, found.extend)
+    if errors:
+        raise ValueError(f"{case}: {errors[0]}")
+    return found

@@ -1,0 +1,98 @@
+"""What is generated on the home page: how many lies cost each implementation rows, the matrix in small, and how to install."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pages.answers import BAD, Answer, worst
+from pages.matrix import kind_of
+from pages.page import Site, case_page, implementation_page
+from pqassay_spec.rules import catalogue
+
+HERE = "index.html"
+
+SILENT = ("rows lost", "wrong rows")
+"""Verdicts that nobody notices."""
+
+
+class Misled(NamedTuple):
+    """How many well-formed lies an implementation was asked about, and how many of them made it return wrong rows."""
+
+    name: str
+    version: str
+    page: str
+    silent: int
+    asked: int
+
+
+def misled(site: Site) -> Sequence[Misled]:
+    """What lies did to each implementation that was asked about any, the gravest first."""
+    found: list[Misled] = []
+    for kept in site.results.newest:
+        verdicts = [
+            worst(lies)
+            for given in site.answers[kept.name].values()
+            if (lies := [answer for answer in given if answer.is_lie])
+        ]
+        if verdicts:
+            silent = sum(verdict in SILENT for verdict in verdicts)
+            found.append(
+                Misled(kept.name, kept.version, implementation_page(kept.name), silent, len(verdicts))
+            )
+    return sorted(found, key=lambda one: (-one.silent / one.asked, one.name))
+
+
+def headline(site: Site) -> Iterator[str]:
+    """Yield the bars: of the lies that change no value in any page, how many make each implementation return wrong rows."""
+    yield site.render("headline.html", HERE, misled=misled(site))
+
+
+def small_matrix(site: Site) -> Iterator[str]:
+    """Yield a table of signs: a row for each of the rules by which a lie misleads most implementations, linked to the case."""
+    rows: dict[str, tuple[int, str]] = {}
+    for case_id, case in site.cases.items():
+        rules = case["expect"]["check"]["rules"]
+        if kind_of(case) == "lie" and len(rules) == 1:
+            given = [_lie(mine.get(case_id, ())) for mine in site.answers.values()]
+            hurt = sum(answer is not None and answer.verdict in BAD for answer in given)
+            rows[rules[0]] = max(rows.get(rules[0], (0, "")), (hurt, case_id))
+    shown = sorted(sorted(rows, key=lambda rule: rows[rule], reverse=True)[:ROWS])
+    names = [one.name for one in misled(site)]
+    table = [
+        (catalogue.rules()[rule], case_id, [_lie(site.answers[name].get(case_id, ())) for name in names])
+        for rule in shown
+        for _, case_id in (rows[rule],)
+    ]
+    yield site.render(
+        "small_matrix.html",
+        HERE,
+        rows=table,
+        names=names,
+        cases=site.cases,
+        case_page=case_page,
+        most_told=MOST_TOLD,
+    )
+
+
+ROWS = 12
+"""Rows of the small matrix."""
+
+MOST_TOLD = 140
+"""Characters of an answer that are shown to who points at its sign."""
+
+
+def _lie(given: Sequence[Answer]) -> Answer | None:
+    return next((answer for answer in given if answer.is_lie), None)
+
+
+def install(site: Site) -> Iterator[str]:
+    """Yield the line that installs the kit: from the repository whose address is configured, or in a checkout."""
+    repository = site.repository
+    yield "```console"
+    yield (
+        f'$ pip install "pqassay @ git+{repository}"'
+        if repository
+        else "$ pip install .    # in a checkout of the repository"
+    )
+    yield "```"

@@ -1,0 +1,94 @@
+"""What MkDocs calls while it builds the site."""
+
+from __future__ import annotations
+
+import gc
+import posixpath
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+from pages import api_pages, byte_search, frames, kinds, search_index
+from pages import page as generated
+from pages.console import painted
+from pages.placeholders import PlaceholderError, replaced
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+    from mkdocs.utils.templates import TemplateContext
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Leave out links for editing pages where nobody said where the repository is."""
+    if not config.repo_url:
+        config.edit_uri = ""
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of modules."""
+    for page in api_pages.module_pages():
+        files.append(File.generated(config, page.path, content=page.text))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Replace the placeholders of a page."""
+    here = page.file.src_uri
+    if here.startswith("reference/") and page.file.generated_by is None:
+        markdown = api_pages.linked(markdown)
+
+    def link(target: str, anchor: str) -> str:
+        path = "" if target == here else posixpath.relpath(target, posixpath.dirname(here) or ".")
+        return f"{path}#{anchor}"
+
+    try:
+        return replaced(markdown, link)
+    except PlaceholderError as error:
+        raise PluginError(f"{here}: {error}") from error
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Put colours into what commands print."""
+    return painted(html)
+
+
+def on_page_context(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
+    """Leave the headings of an index page out of the navigation where other pages take it as their frame."""
+    if page.meta.get("frame"):
+        page.toc.items = page.toc.items[:1]
+        for heading in page.toc.items:
+            heading.children = []
+    return context
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """Write the generated pages and what can be downloaded, and let the search find the pages."""
+    folder = Path(config.site_dir)
+    site = generated.shared_site()
+    # Half a million fields of golden files are held until the end: to look again and again for cycles among them takes a third of the time.
+    gc.disable()
+    try:
+        pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
+        byte_search.mend_worker(folder)
+    except ValueError as error:
+        raise PluginError(str(error)) from error
+    finally:
+        gc.enable()
+    search_index.write(folder, pages, byte_search.entries())
+    for file in kinds.all_files(site):
+        _write(file, folder)
+
+
+def _write(file: generated.File, folder: Path) -> None:
+    target = folder / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(file.content, Path):
+        shutil.copyfile(file.content, target)
+    else:
+        target.write_bytes(file.content)

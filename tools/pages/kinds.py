@@ -1,0 +1,45 @@
+"""The kinds of generated pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pages import (
+    case_pages,
+    downloads,
+    implementation_pages,
+    museum_pages,
+    rule_list,
+    rule_pages,
+    status_page,
+)
+from pages.page import File, Page, Site
+
+PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
+    implementation_pages.pages,
+    rule_pages.pages,
+    case_pages.pages,
+    museum_pages.pages,
+)
+"""The functions ``pages`` of the modules that make pages."""
+
+FILES: Sequence[Callable[[Site], Iterator[File]]] = (
+    case_pages.files,
+    downloads.files,
+    implementation_pages.files,
+    rule_list.files,
+    status_page.files,
+)
+"""The functions ``files`` of the modules that have something to download."""
+
+
+def all_pages(site: Site) -> Iterator[Page]:
+    """Yield the pages of all kinds."""
+    for kind in PAGES:
+        yield from kind(site)
+
+
+def all_files(site: Site) -> Iterator[File]:
+    """Yield what can be downloaded."""
+    for kind in FILES:
+        yield from kind(site)

@@ -1,0 +1,186 @@
+"""A generated page, and what all generators share."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+from markupsafe import Markup
+
+from pages.answers import MEANINGS, SIGNS, Answer, answers
+from pages.places import GOLDEN_FILES
+from pages.results import Results, todays
+from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.rules import catalogue
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+class Page(NamedTuple):
+    """A page that stands in the frame of the index page of its folder.
+
+    Attributes:
+        path: Where it is in the site, such as ``rules/sta-041.html``; its folder has an index page.
+        title: Its title, as text.
+        summary: A sentence about it, as text: its description, and what a search shows.
+        body: What it shows, as HTML, with its heading; links are relative to its folder.
+        words: Further text that a search finds it by.
+        boost: How much sooner than other pages a search names it; 1 is like all.
+    """
+
+    path: str
+    title: str
+    summary: str
+    body: str
+    words: str = ""
+    boost: float = 1.0
+
+
+@dataclass(frozen=True)
+class File:
+    """Something to download.
+
+    Attributes:
+        path: Where it is in the site, such as ``data/rules.json``.
+        content: Its bytes, or the file that they are in.
+    """
+
+    path: str
+    content: bytes | Path
+
+
+class Site:
+    """What the generators of one build share: everything is read once.
+
+    Attributes:
+        address: Where the site is served, with a slash at its end; empty where nobody said so.
+        repository: Where the repository is; empty where nobody said so.
+    """
+
+    def __init__(self, address: str = "", repository: str = "") -> None:
+        """Begin a build."""
+        self.address = address
+        self.repository = repository
+
+    @cached_property
+    def cases(self) -> Mapping[str, dict[str, Any]]:
+        """The manifest of each golden case by its id, in the order of their ids."""
+        manifests = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(MANIFEST))
+        return {case["id"]: case for case in sorted(manifests, key=lambda case: case["id"])}
+
+    @cached_property
+    def results(self) -> Results:
+        """What implementations answered."""
+        return todays()
+
+    @cached_property
+    def answers(self) -> Mapping[str, Mapping[str, Sequence[Answer]]]:
+        """What the newest version of each implementation made of each case, by the names of both; nothing of what was not asked."""
+        return {kept.name: answers(kept) for kept in self.results.newest}
+
+    def render(self, template: str, path: str, **data: Any) -> str:
+        """Fill in a template of ``templates`` for the page at ``path``, so that its links are relative to it.
+
+        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, and the filter ``inline`` for
+        a text with code between backticks.
+        """
+        return self._templates.get_template(template).render(_links(path), **data)
+
+    @cached_property
+    def _templates(self) -> jinja2.Environment:
+        environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters["inline"] = inline
+        environment.globals.update(signs=SIGNS, meanings=MEANINGS)
+        return environment
+
+
+@cache
+def shared_site() -> Site:
+    """The one that a build shares, with the addresses that the environment names, as `mkdocs.yml` takes them from there."""
+    return Site(os.environ.get("PQASSAY_SITE_URL", ""), os.environ.get("PQASSAY_REPOSITORY", ""))
+
+
+def rule_page(rule_id: str) -> str:
+    """Where the page of a rule is in the site."""
+    return f"rules/{rule_id.lower()}.html"
+
+
+def case_page(case_id: str) -> str:
+    """Where the page of a golden case is in the site."""
+    return f"cases/{case_id.replace('/', '-')}.html"
+
+
+def case_file(case_id: str, name: str) -> str:
+    """Where a file of a golden case is in the site."""
+    return f"cases/files/{case_id}/{name}"
+
+
+def implementation_page(name: str) -> str:
+    """Where the page of an implementation is in the site."""
+    return f"implementations/{name}.html"
+
+
+def relative(target: str, here: str) -> str:
+    """The address of a page or file, with or without an anchor, as seen from the page at ``here``."""
+    path, mark, anchor = target.partition("#")
+    if path == here and mark:
+        return f"#{anchor}"
+    return f"{posixpath.relpath(path, posixpath.dirname(here) or '.')}{mark}{anchor}"
+
+
+def _links(here: str) -> Mapping[str, Callable[..., Any]]:
+    def url(target: str) -> str:
+        return relative(target, here)
+
+    def rule(rule_id: str) -> Markup:
+        title = catalogue.rules()[rule_id].sentence
+        return Markup('<a href="{}" title="{}">{}</a>').format(url(rule_page(rule_id)), title, rule_id)
+
+    def case(case_id: str) -> Markup:
+        return Markup('<a href="{}"><code>{}</code></a>').format(url(case_page(case_id)), case_id)
+
+    return {"url": url, "rule_link": rule, "case": case}
+
+
+def inline(text: str) -> Markup:
+    """A text as HTML, with what is between backticks as code, and links of Markdown as links.
+
+    >>> inline("at most `a < b`, see [this](x.html)")
+    Markup('at most <code>a &lt; b</code>, see <a href="x.html">this</a>')
+    """
+    return Markup("").join(_inline(text))
+
+
+_MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)\s]+)\)")
+
+
+def _inline(text: str) -> Iterator[Markup]:
+    last = 0
+    for found in _MARKS.finditer(text):
+        yield Markup(html.escape(text[last : found.start()], quote=False))
+        code, strong, emphasis, linked, address = found.groups()
+        if code is not None:
+            yield Markup("<code>{}</code>").format(code)
+        elif strong is not None:
+            yield Markup("<strong>{}</strong>").format(strong)
+        elif emphasis is not None:
+            yield Markup("<em>{}</em>").format(emphasis)
+        else:
+            yield Markup('<a href="{}">{}</a>').format(address, inline(linked))
+        last = found.end()
+    yield Markup(html.escape(text[last:], quote=False))

@@ -1,0 +1,133 @@
+"""Comments in Markdown that are replaced by generated lines.
+
+A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
+
+    <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
+    <!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
+    <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
+    <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
+    <!-- releases: parquet-format -->  the releases of a format, and what shows them
+    <!-- all rules -->                  the rules of all families in one table
+    <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
+    <!-- layout: idx1.blob.BLOB -->     the bytes of a construct as a picture, whose boxes lead to the table of fields, see `layouts`
+    <!-- stepper: pm-chain -->         the states of an algorithm one after another, drawn from golden files, see `steppers`
+    <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
+    <!-- companion fields -->           the members of IDX1's companion record
+    <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
+    <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
+    <!-- all cases -->            all golden files with a filter; only on their index page
+    <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
+    <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
+    <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
+    <!-- headline -->              how many lies cost each implementation rows; only on the home page
+    <!-- small matrix -->          who is misled by the worst of them; only on the home page
+    <!-- install -->               the line that installs the kit
+    <!-- downloads -->             what can be downloaded; only on the page of data
+    <!-- repository file: CHANGELOG.md --> a file of the repository's root, with its links as they lead from here
+    <!-- status -->                the status of implementations by feature
+    <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
+    <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
+    <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
+    <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
+
+A comment that looks like one of these and names nothing fails the build.
+
+A link to the folder of a golden case, such as ``[this file](../../golden_files/blm/zeroed)``, leads to its page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from pages import (
+    case_list,
+    downloads,
+    errata_tables,
+    field_tables,
+    findings_columns,
+    home,
+    layouts,
+    matrix,
+    museum_pages,
+    reader_rules,
+    repository_files,
+    results_tables,
+    rule_list,
+    rule_tables,
+    status_page,
+    steppers,
+    upstream_issues,
+)
+from pages.byte_layout import slug
+from pages.declared import declared
+from pages.markup import Link, generated_page
+from pages.page import inline, shared_site
+
+Part = Callable[[str, Link], Iterator[str]]
+"""``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
+
+
+PARTS: Mapping[str, Part] = {
+    "rules": lambda name, link: rule_tables.rule_table(rule_tables.family_called(name), link),
+    "reader rules": reader_rules.reader_rules,
+    "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
+    "revision": lambda name, _: rule_tables.source_of_family(rule_tables.family_called(name)),
+    "releases": lambda name, _: rule_tables.release_table(name),
+    "all rules": lambda _, __: rule_list.lines(shared_site()),
+    "fields": lambda name, link: field_tables.field_table(declared(name), link, slug(name)),
+    "layout": layouts.lines,
+    "stepper": steppers.lines,
+    "enum": lambda name, _: field_tables.enum_table(declared(name)),
+    "companion fields": lambda _, __: field_tables.companion_table(),
+    "members": lambda name, _: field_tables.member_table(declared(name)),
+    "all footer structs": lambda _, link: field_tables.footer_structs(link),
+    "all cases": lambda _, __: case_list.lines(shared_site()),
+    "museum": lambda name, _: museum_pages.overview(name, shared_site()),
+    "results": results_tables.lines,
+    "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
+    "headline": lambda _, __: home.headline(shared_site()),
+    "small matrix": lambda _, __: home.small_matrix(shared_site()),
+    "install": lambda _, __: home.install(shared_site()),
+    "downloads": lambda _, __: downloads.lines(shared_site()),
+    "repository file": lambda name, link: repository_files.lines(name, link, shared_site()),
+    "status": lambda _, __: status_page.lines(shared_site()),
+    "errata": errata_tables.lines,
+    "upstream": lambda _, __: upstream_issues.upstream_issues(),
+    "findings table": lambda _, __: findings_columns.findings_table(),
+}
+"""What makes the lines of each comment, by the word that it begins with."""
+
+PLACEHOLDER = re.compile(
+    rf"^<!-- (?P<what>{'|'.join(map(re.escape, PARTS))})(?:: (?P<name>\S+))? -->$", re.MULTILINE
+)
+
+
+CASE_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?:\.\./)+golden_files/(?P<case>[\w./-]+)\)")
+"""A link to the folder of a golden case, as somebody who reads the Markdown in the repository can follow it."""
+
+
+class PlaceholderError(Exception):
+    """A comment that names nothing."""
+
+
+def replaced(markdown: str, link: Link) -> str:
+    """Replace the placeholders of a page.
+
+    Raises:
+        PlaceholderError: One of them names nothing.
+    """
+
+    def replacement(found: re.Match[str]) -> str:
+        try:
+            return "\n".join(PARTS[found["what"]](found["name"] or "", link))
+        except (LookupError, ImportError, OSError, AttributeError, TypeError, ValueError) as error:
+            raise PlaceholderError(f"{found[0]}: {error}") from error
+
+    def case_page(found: re.Match[str]) -> str:
+        if found["case"] not in shared_site().cases:
+            return found[0]
+        stem = found["case"].replace("/", "-")
+        return f'<a href="{generated_page("cases", stem, link)}">{inline(found["text"])}</a>'
+
+    return PLACEHOLDER.sub(replacement, CASE_LINK.sub(case_page, markdown))

@@ -1,0 +1,17 @@
+"""Folders that the site is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+GOLDEN_FILES = ROOT / "golden_files"
+
+CHAPTERS = ROOT / "spec" / "chapters"
+
+UPSTREAM = ROOT / "docs" / "upstream"
+"""Defects of writers, each written as an issue."""
+
+ERRATA = ROOT / "docs" / "data" / "errata.toml"
+"""Mistakes in documents."""

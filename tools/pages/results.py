@@ -1,0 +1,71 @@
+"""What the pages about implementations are made of: kept results, and what implementations are asked about today."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import kept_results
+from kept_results import Kept, Written
+
+from pqassay.report.run_model import Exposure
+from pqassay.suite.cases import GoldenCase, inputs_digest
+from pqassay.suite.writer_cases import WriterCase
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the page is made of.
+
+    Attributes:
+        kept: The results, by name, older versions first.
+        cases: What an implementation is asked about today.
+        exchange: What readers made of the files of each writer.
+        wanted: Names of the implementations that should have results.
+    """
+
+    kept: Sequence[Kept]
+    cases: Sequence[GoldenCase]
+    exchange: Mapping[str, Written] = field(default_factory=dict[str, Written])
+    wanted: Sequence[str] = ()
+
+    @property
+    def newest(self) -> Sequence[Kept]:
+        """The newest version of each implementation."""
+        return kept_results.newest(self.kept)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of today's golden files, as reports have it of theirs."""
+        return inputs_digest(self.cases)
+
+    @cached_property
+    def families(self) -> Mapping[str, str]:
+        """The family of each golden case by its id, without the tables to write, which have no page."""
+        return {one.case.id: one.case.family for one in self.cases if not isinstance(one, WriterCase)}
+
+    @cached_property
+    def lies(self) -> Sequence[GoldenCase]:
+        """The cases that tell a well-formed lie."""
+        return [one for one in self.cases if one.case.expect.scan == "exposure"]
+
+    @cached_property
+    def answers(self) -> Mapping[str, Mapping[str, Exposure]]:
+        """What the newest version of each implementation made of each case, by name and id."""
+        return {kept.name: {one.case: one for one in kept.report.exposures} for kept in self.newest}
+
+    def costs_rows(self, case: str) -> bool:
+        """True if an answer of any implementation about a lie lacks rows or has wrong ones, whatever else came."""
+        return any(case in told and told[case].misled > 0 for told in self.answers.values())
+
+    def verdict(self, name: str, case: str) -> str:
+        """What an implementation made of a lie, ``not asked`` included."""
+        answer = self.answers[name].get(case)
+        return answer.verdict if answer is not None else "not asked"
+
+
+def todays() -> Results:
+    """The results that are kept today."""
+    wanted = [one.name for one in kept_results.in_the_matrix()]
+    return Results(kept_results.results(), kept_results.asked_cases(), kept_results.exchange(), wanted)

@@ -1,0 +1,69 @@
+"""The index of the site's search: small, without what nobody searches for, and with generated pages and fields in it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pages.page import Page
+
+INDEX = Path("search", "search_index.json")
+
+IN_SCRIPT = Path("search", "search_index.js")
+"""The same as a script, which pages that are opened from disk load."""
+
+LEFT_OUT = ("reference/",)
+"""Beginnings of the addresses of pages that are not searched: whoever looks for a name of the code asks the code."""
+
+MOST = 450
+"""Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
+
+BLOCKS = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+
+TAGS = re.compile(r"<[^>]+>")
+
+
+def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -> None:
+    """Write the index of a built site anew; nothing where it has none.
+
+    Args:
+        site: The folder of the site.
+        pages: Generated pages, of which the index does not know.
+        fields: Entries for the fields of structures.
+    """
+    path = site / INDEX
+    if not path.exists():
+        return
+    index = json.loads(path.read_text(encoding="utf-8"))
+    index["docs"] = [*_kept(index["docs"]), *map(entry, pages), *fields]
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(text, encoding="utf-8")
+    (site / IN_SCRIPT).write_text(f"var __index = {text}", encoding="utf-8")
+
+
+def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for one in entries:
+        if not one["location"].startswith(LEFT_OUT):
+            yield {**one, "text": shortened(one["text"])}
+
+
+def shortened(text: str) -> str:
+    """The text of a section without its listings and tags, and cut at a word."""
+    plain = " ".join(html.unescape(TAGS.sub(" ", BLOCKS.sub(" ", text))).split())
+    short = plain if len(plain) <= MOST else plain[:MOST].rpartition(" ")[0] + " …"
+    return f"<p>{html.escape(short, quote=False)}</p>" if short else ""
+
+
+def entry(page: Page) -> dict[str, Any]:
+    """The entry of a generated page."""
+    text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in (page.summary, page.words) if part)
+    told: dict[str, Any] = {
+        "location": page.path,
+        "title": html.escape(page.title, quote=False),
+        "text": text,
+    }
+    return told if page.boost == 1 else {**told, "boost": page.boost}
