@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pqassay.tables.claims import Count
+from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.claimed_columns import ClaimedColumn
+from pqassay.under_test.file import NotChecked
 from pqassay.values.table_claims import TableRules, TableView
 
 RULES = TableRules(bounds="DLT-027", nulls="DLT-028")
@@ -21,3 +26,13 @@ class DeltaView(TableView):
         if not claims.is_tight and (claims.rows is None or count.value not in (0, claims.rows.value)):
             return None  # it carries no information
         return count
+
+    def deleted_rows(self, chunk: ColumnChunkUnderTest) -> NDArray[np.bool_] | None:
+        """The rows of a row group that are not part of the table; ``None`` if all are. Raises `NotChecked`."""
+        _ = chunk
+        claims = self.file.claims
+        if claims is not None and claims.deleted is not None:
+            raise NotChecked(
+                "pqassay does not decode deletion vectors, and a value may be in a deleted row", "tool"
+            )
+        return None

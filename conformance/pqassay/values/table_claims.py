@@ -85,7 +85,8 @@ class _ColumnAudit:
         """Note that the values of a chunk cannot be had."""
         self.is_whole = False
         for rule in self.family.rules.ids():
-            self.family.hinder(rule, reason, self.name)
+            if self.family.outcomes[rule].applies:
+                self.family.hinder(rule, reason, self.name)
 
     def finish(self) -> None:
         """Compare what all chunks together decide."""

@@ -112,6 +112,24 @@ def test_a_table_that_changed_is_read_anew(table: Path) -> None:
     assert (0, 1) == (before, pqassay.check(table).exit_code)
 
 
+def test_a_value_beyond_a_bound_may_be_in_a_deleted_row(table: Path) -> None:
+    rewritten(table, r"\"maxValues\":{\"id\":7", r"\"maxValues\":{\"id\":5")
+    vector = {
+        "storageType": "u",
+        "pathOrInlineDv": "0" * 20,
+        "offset": 1,
+        "sizeInBytes": 34,
+        "cardinality": 2,
+    }
+    rewritten(table, '"dataChange":true,', f'"dataChange":true,"deletionVector":{json.dumps(vector)},')
+    (file,) = (
+        one for one in pqassay.check(table, tier="values").files if one.path.endswith("part-0.parquet")
+    )
+
+    assert ([], "conformant where checked") == (file.findings, file.outcome)
+    assert ["DLT-027"] == file.gaps[0].rules
+
+
 HOSTILE = [
     "[" * 100_000,
     '{"add":' * 50_000,
