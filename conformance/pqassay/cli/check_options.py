@@ -98,8 +98,8 @@ class Arguments:
         Literal["files"] | None,
         typer.Option(
             "--as",
-            metavar="files",
-            help="Judge folders that are Delta or Iceberg tables as folders of files.",
+            metavar="KIND",
+            help="Judge folders that are Delta or Iceberg tables as folders of files: --as files.",
             show_default=False,
         ),
     ] = None
