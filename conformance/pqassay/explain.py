@@ -20,6 +20,7 @@ from pqassay.report.rules import obligation
 from pqassay.suite.cases import CaseError, golden_folder
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.golden.table_case import TABLE_FOLDER, TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
 from pqassay_spec.rules.observed import observations
 from pqassay_spec.rules.reader_cases import cases_of
@@ -136,6 +137,7 @@ def golden_pair(rule_id: str) -> Iterator[str]:
     # The one that breaks nothing else says most.
     case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
     if case is None:
+        yield from _golden_table(folder, rule_id)
         return
     others = f" (and {len(breaking) - 1} more)" if len(breaking) > 1 else ""
     if "parent" in case:
@@ -144,6 +146,22 @@ def golden_pair(rule_id: str) -> Iterator[str]:
     path = folder / case["id"] / case["input"]["file"]
     yield from _labelled("look at it", shell_line(["pqassay", "check", str(_near(path))]))
     yield from _broken_bytes(path, rule_id, case)
+
+
+def _golden_table(folder: Path, rule_id: str) -> Iterator[str]:
+    """Yield the lines about a golden table that breaks a rule and the one that it was made from."""
+    manifests = sorted(folder.glob(f"*/*/{TABLE_MANIFEST}"))
+    breaking = [
+        case for path in manifests if rule_id in (case := json.loads(path.read_text("utf-8")))["rules"]
+    ]
+    if not breaking:
+        return
+    case = breaking[0]
+    others = f" (and {len(breaking) - 1} more)" if len(breaking) > 1 else ""
+    yield from _labelled("kept by", case["parent"])
+    yield from _labelled("broken by", f"{case['id']}: {case['title']}{others}")
+    path = _near(folder / case["id"] / TABLE_FOLDER)
+    yield from _labelled("look at it", shell_line(["pqassay", "check", "--tier", case["tier"], str(path)]))
 
 
 @cache

@@ -16,13 +16,17 @@ PAINTED = re.compile(
 """What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts."""
 
 
+SCROLLED = re.compile(r"(<pre><span></span><code)>")
+"""A listing, which may be wider than the page, and then has to be scrolled by keyboard, too."""
+
+
 def painted(page: str) -> str:
-    """The HTML of a page in which output of commands has colours."""
+    """The HTML of a page in which output of commands has colours, and listings can be scrolled with the keyboard."""
 
     def line(found: re.Match[str]) -> str:
         return f'<span class="go">{PAINTED.sub(paint, found["text"])}</span>'
 
-    return OUTPUT.sub(line, page)
+    return SCROLLED.sub(r'\g<1> tabindex="0">', OUTPUT.sub(line, page))
 
 
 def paint(found: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_
 from pqassay_spec.idx1.companion import COMPANION_FIELDS
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm.json import JsonField
+from pqassay_spec.table.json_objects import JsonObject
 
 STRUCTS_PAGE = "spec/compact_thrift.md"
 """The page that holds the section of every struct; types link to it."""
@@ -26,8 +27,12 @@ def companion_table() -> Iterator[str]:
     yield from table(("Member", "JSON type", "Meaning"), rows)
 
 
-def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
+def member_table(fields: Iterable[JsonField] | JsonObject) -> Iterator[str]:
     """Yield the members of a JSON object."""
+    if isinstance(fields, JsonObject):
+        declared = ((f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
+        yield from table(("Member", "JSON type", "Presence", "Meaning"), declared)
+        return
     words = {**JSON_TYPES, list: "array of objects"}
     rows = (
         (f"`{field.name}`", words[field.type], "required" if field.required else "optional", field.doc)

@@ -43,7 +43,7 @@ DECODINGS = {
     "either": "A reader that decodes the structure may refuse a file that breaks this rule, or leave the structure aside.",
 }
 
-BOOST = 4.0
+BOOST = 2.0
 """How much sooner than chapters a search names the page of a rule."""
 
 
@@ -119,7 +119,13 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         (rule.verdict, rule.tier, rule.could, rule.field, *(case["title"] for case in breaking[:MOST_CASES]))
     )
     return Page(
-        path, f"{rule.id}: {rule.sentence}", rule.sentence, body, words if rule.judges_files else "", BOOST
+        path,
+        f"{rule.id}: {rule.sentence}",
+        rule.sentence,
+        body,
+        words if rule.judges_files else "",
+        BOOST,
+        rule.id,
     )
 
 

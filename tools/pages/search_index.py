@@ -58,6 +58,22 @@ def shortened(text: str) -> str:
     return f"<p>{html.escape(short, quote=False)}</p>" if short else ""
 
 
+ALSO_CALLED = {
+    "upper bound": "maximum max",
+    "lower bound": "minimum min",
+    "cut": "truncated",
+    "null count": "null_count nulls",
+    "rows lost": "missing rows",
+}
+"""Other words that people look for."""
+
+
+def also_called(text: str) -> str:
+    """Further words for what a text speaks of."""
+    words = " ".join(others for known, others in ALSO_CALLED.items() if re.search(rf"\b{known}\b", text))
+    return f"<p>{words}</p>" if words else ""
+
+
 def entry(page: Page) -> dict[str, Any]:
     """The entry of a generated page."""
     text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in (page.summary, page.words) if part)

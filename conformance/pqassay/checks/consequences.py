@@ -56,6 +56,9 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "PIX-025": ("PIX-050", "PIX-051"),
     "PIX-034": ("PIX-050", "PIX-051", "STA-040", "STA-041"),
     "PIX-035": ("PIX-050", "PIX-051", "PIX-052", "STA-042"),
+    # A claim of a table is false: the values say more than the footer does.
+    "DLT-024": ("DLT-028",),
+    "DLT-025": ("DLT-027",),
     # An index of the directory is elsewhere, or says something false.
     "DIR-014": ("DIR-013",),
     "DIR-026": ("DIR-025",),

@@ -35,7 +35,7 @@ class Arguments:
         list[str] | None,
         typer.Argument(
             metavar="PATH...",
-            help="Files, folders, patterns such as `'lake/**/*.parquet'`, or URIs (s3://, gs://, hdfs://).",
+            help="Files, folders, Delta and Iceberg tables, patterns such as `'lake/**/*.parquet'`, or URIs (s3://, gs://, hdfs://).",
             show_default=False,
         ),
     ] = None
@@ -57,7 +57,8 @@ class Arguments:
         Tier | None,
         typer.Option(
             metavar="TIER",
-            help="How deep to look: footer, index, pages or values. Default: values for one file under 1 GiB, else index.",
+            help="How deep to look: meta (of tables), footer, index, pages or values. Default: values for one file or table under "
+            "1 GiB, else index; meta for tables of more than 1,000 files.",
         ),
     ] = None
     level: Annotated[
@@ -92,6 +93,28 @@ class Arguments:
     idx1_column: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Column that the IDX1 index describes, its path joined by dots."),
+    ] = None
+    as_: Annotated[
+        Literal["files"] | None,
+        typer.Option(
+            "--as",
+            metavar="KIND",
+            help="Judge folders that are Delta or Iceberg tables as folders of files: --as files.",
+            show_default=False,
+        ),
+    ] = None
+    version: Annotated[
+        int | None,
+        typer.Option("--version", metavar="N", min=0, help="Version of a Delta table. Default: the newest."),
+    ] = None
+    snapshot: Annotated[
+        int | None,
+        typer.Option(
+            "--snapshot", metavar="ID", help="Snapshot of an Iceberg table. Default: the current one."
+        ),
+    ] = None
+    ref: Annotated[
+        str | None, typer.Option("--ref", metavar="NAME", help="Branch or tag of an Iceberg table.")
     ] = None
     crc: Annotated[
         bool | None,
@@ -228,6 +251,10 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "baseline": defaults.get("baseline", arguments.baseline),
         "complete": bool(defaults.get("complete", arguments.complete)),
         "literal": _listed(arguments.files_from, arguments.null),
+        "as_files": defaults.get("as", arguments.as_) == "files",
+        "version": arguments.version,
+        "snapshot": arguments.snapshot,
+        "ref": arguments.ref,
     }
     merged = Wanted(
         paths=arguments.paths

@@ -56,6 +56,7 @@ KEYS: Mapping[str, Key] = {
     "skip-rule": Key("texts"),
     "include": Key("texts"),
     "exclude": Key("texts"),
+    "as": Key("choice", ("files",)),
     "idx1-column": Key("text"),
     "crc": Key("flag"),
     "profile": Key("choice", PROFILE_NAMES),

@@ -12,21 +12,37 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack, cast
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
+from pqassay.judge.tables import Live, expanded, has_tables, read_tables
 from pqassay.lake import kinds as file_kinds
+from pqassay.lake.table_files import Moment, TableAt
 from pqassay.lake.targets import Found, Listing, Target, find
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
 from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import Source
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier, digest, file_rules, reader_rules
+from pqassay_spec.rules.catalogue import (
+    DEFAULT_FILE,
+    TABLE_TIER,
+    TIERS,
+    Tier,
+    digest,
+    file_rules,
+    reader_rules,
+)
 from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
 if TYPE_CHECKING:
     from pqassay.judge.baseline import Baseline
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
-"""Bytes up to which one file alone is checked at tier ``values`` by default."""
+"""Bytes up to which one file or table alone is checked at tier ``values`` by default."""
+
+VALUES_BY_DEFAULT_FILES = 100
+"""Data files up to which that is so of a table."""
+
+META_BY_DEFAULT_ABOVE = 1000
+"""Data files of tables beyond which none of them is opened by default."""
 
 AnyPath = str | os.PathLike[str]
 AnyBytes = bytes | bytearray | memoryview | Source
@@ -80,6 +96,10 @@ class CheckOptions(TypedDict, total=False):
         profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
         baseline: File of known findings, as `pqassay.baseline.Baseline` writes it; they are marked and do not count.
         complete: Whether files that could not be checked everywhere count as not judged.
+        as_files: Whether folders that are tables are judged as folders of files.
+        version: The version of Delta tables that is judged; the newest by default.
+        snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
+        ref: The branch or tag of Iceberg tables that is judged.
     """
 
     tier: Tier | None
@@ -94,6 +114,10 @@ class CheckOptions(TypedDict, total=False):
     profile: str | None
     baseline: AnyPath | None
     complete: bool
+    as_files: bool
+    version: int | None
+    snapshot: int | None
+    ref: str | None
 
 
 def check(
@@ -110,8 +134,9 @@ def check(
     """Check files against the specification.
 
     Args:
-        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
-            or several of them. Of folders, everything below is checked that is called like a Parquet file or ``_pm``.
+        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern
+            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. Of folders, everything below is checked that is called like a Parquet file or
+            ``_pm``; of one that is a Delta or Iceberg table, the table and its live files, and nothing else.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
         beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
         jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
@@ -184,6 +209,11 @@ def planned(
     targets = _found(target, kind, beside, listing, options)
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
+    if has_tables(targets):
+        live = read_tables(targets)
+        if tier is None:
+            tier = tier_of_tables(targets.targets, live, crc=crc)
+        targets = expanded(targets, live, with_files=tier != TABLE_TIER)
     settings = Settings(
         tier or default_tier(targets.targets, crc=crc),
         level,
@@ -227,6 +257,23 @@ def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:
     """The tier where none is asked for: one that reaches the pages, if their CRC is to be checked."""
     if len(targets) == 1 and _length(targets[0]) < VALUES_BY_DEFAULT_BELOW:
         return "values"
+    return "pages" if crc else "index"
+
+
+def tier_of_tables(targets: Sequence[Target], live: Mapping[TableAt, Live], *, crc: bool = False) -> Tier:
+    """The tier where none is asked for and some targets are tables: the more files they have, the less of each is read."""
+    files = sum(len(of_table.files) for of_table in live.values())
+    if files > META_BY_DEFAULT_ABOVE:
+        return "pages" if crc else TABLE_TIER
+    if len(targets) == 1 and files <= VALUES_BY_DEFAULT_FILES:
+        sizes = [
+            table.size_of(file.path) or 0
+            for table, of_table in live.items()
+            for file in of_table.files
+            if file.path is not None
+        ]
+        if sum(sizes) < VALUES_BY_DEFAULT_BELOW:
+            return "values"
     return "pages" if crc else "index"
 
 
@@ -276,6 +323,7 @@ def _found(
         include=options.get("include", ()),
         exclude=options.get("exclude", ()),
         listing=listing,
+        moment=_moment(options),
     )
 
 
@@ -286,6 +334,21 @@ def is_content(target: object) -> bool:
 
 def _is_source(target: object) -> bool:
     return all(hasattr(target, name) for name in ("name", "size", "read"))
+
+
+def _moment(options: CheckOptions) -> Moment | None:
+    """Which state of tables is judged; ``None`` if they are judged as files."""
+    version, snapshot, ref = options.get("version"), options.get("snapshot"), options.get("ref")
+    asked = [
+        name for name, one in (("version", version), ("snapshot", snapshot), ("ref", ref)) if one is not None
+    ]
+    if options.get("as_files", False):
+        if asked:
+            raise UsageError(f"{asked[0]} is said of tables, and they are to be judged as files")
+        return None
+    if len(asked) > 1:
+        raise UsageError(f"{' and '.join(asked)} exclude each other")
+    return Moment(version, snapshot, ref)
 
 
 def _why_nothing(found: Found) -> str:

@@ -12,6 +12,7 @@ from pqassay.checks import registry
 from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subject
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
+from pqassay.lake.table_files import TableAt
 from pqassay.report.model import (
     HIDING,
     Coverage,
@@ -24,6 +25,7 @@ from pqassay.report.model import (
     Untested,
     outcome_of,
 )
+from pqassay.tables.claims import FileClaims
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
@@ -37,13 +39,14 @@ from pqassay.under_test.file import (
 from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.pm_chunks import Screens
 from pqassay.under_test.shown_releases import ShownReleases
+from pqassay.under_test.tables import engine_of, metadata_size, notes_about
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, file_rules, rules_for
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, asked_about, file_rules
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profile
 from pqassay_spec.rules.releases import release
@@ -76,12 +79,15 @@ class Selection:
 
 
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
-    """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
+    """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one.
+
+    Of a table, the rules about what it says of its files count as well, though it may have none.
+    """
     left_out = _all_left_out(selection, options)
-    if any(not rules_for(kind).keys() <= left_out.keys() for kind in kinds):
+    if any(not asked_about(kind, kind).keys() <= left_out.keys() for kind in kinds):
         return ""
     chosen = [rule for rule in file_rules().values() if rule.id in selection and not rule.excluded]
-    wanted = [rule for rule in chosen if any(rule.id in rules_for(kind) for kind in kinds)]
+    wanted = [rule for rule in chosen if any(rule.id in asked_about(kind, kind) for kind in kinds)]
     if chosen and not wanted:
         others = (
             f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
@@ -105,6 +111,8 @@ def check_source(
     *,
     kind: str = DEFAULT_FILE,
     beside: Callable[[str], Source | None] = nothing_beside,
+    table: TableAt | None = None,
+    claims: FileClaims | None = None,
 ) -> tuple[FileReport, Coverage]:
     """Check one source. Never raises for what its bytes hold.
 
@@ -115,12 +123,15 @@ def check_source(
         level: From which verdict on a finding counts.
         kind: The kind of file that the bytes are; rules for other kinds are not applicable.
         beside: Opens a file of the same folder by its name.
+        table: The table that is judged, or to which the file belongs.
+        claims: What that table says of the file.
 
     Returns:
         The report, and the coverage that it will name.
     """
-    plan = _planned(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), kind)
-    file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out)
+    said_by = "" if claims is None else claims.table
+    plan = _planned(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), kind, said_by)
+    file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out, table=table, claims=claims)
     answers = answers_of(file, plan.questions)
     told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
     reasons: list[tuple[str, Obstacle, str]] = []
@@ -137,7 +148,7 @@ def check_source(
     report = FileReport(
         path=source.name,
         kind=kind,
-        size=source.size,
+        size=source.size if table is None or claims is not None else metadata_size(file),
         outcome="errored" if trouble else outcome_of(findings, gaps, level),
         coverage="",
         findings=findings,
@@ -172,10 +183,10 @@ class _Planned:
 
 @lru_cache(maxsize=64)
 def _planned(
-    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...], kind: str
+    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...], kind: str, table: str
 ) -> _Planned:
     left_out = _computed_left_out(only, skip, options)
-    mine = rules_for(kind)
+    mine = asked_about(kind, table)
     asked = tuple(rule_id for rule_id in mine if rule_id not in left_out)
     return _Planned(
         asked,
@@ -209,9 +220,9 @@ def pm_screens() -> Screens | None:
     return screens
 
 
-def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE) -> Coverage:
+def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE, table: str = "") -> Coverage:
     """The coverage of a file that could not be looked at."""
-    mine = rules_for(kind) or file_rules()
+    mine = asked_about(kind, table) or file_rules()
     left_out = _all_left_out(selection, options)
     reasons = {rule: left_out.get(rule, Untested("tool", NOT_JUDGED)) for rule in mine}
     return Coverage(
@@ -220,9 +231,9 @@ def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE)
 
 
 def _created_by(file: FileUnderTest) -> str | None:
-    """The name that the footer of a Parquet file gives its writer; other kinds of files give none."""
+    """The name that the footer of a Parquet file or the log of a table gives its writer; other kinds of files give none."""
     if file.kind != DEFAULT_FILE:
-        return None
+        return engine_of(file)
     try:
         text = file.metadata.created_by
     except (FormatError, OSError, MemoryError):
@@ -231,9 +242,9 @@ def _created_by(file: FileUnderTest) -> str | None:
 
 
 def _notes(file: FileUnderTest) -> list[str]:
-    """The parts of a Parquet file that no rule looks at."""
+    """The parts of a Parquet file, or of a table, that no rule looks at."""
     if file.kind != DEFAULT_FILE:
-        return []
+        return notes_about(file)
     try:
         metadata = file.metadata
         if metadata.encryption_algorithm is None and not has_extensions(file.footer):
@@ -278,6 +289,8 @@ def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> 
 def _column_count(file: FileUnderTest) -> int:
     """The columns of a file, 0 where nobody can tell."""
     try:
+        if file.table is not None and file.claims is None:
+            return 0
         return len(file.leaves) if file.kind == DEFAULT_FILE else file.part(PmUnderTest).header.column_count
     except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
         return 0
@@ -347,7 +360,7 @@ def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """The command that mends a local file; other places no command of ours writes to."""
-    if not isinstance(file.source, FileSource):
+    if file.table is None and not isinstance(file.source, FileSource):
         return None
     return next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
 
@@ -363,6 +376,7 @@ def _position(violation: Violation, field: Field | None) -> Position:
     if offset is None:
         offset, length = NOWHERE if field is None else field.place()
     return Position(
+        file=None if field is None else field.structure.beside,
         field=str(violation.field),
         offset=offset,
         length=length,

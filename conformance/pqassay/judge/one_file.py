@@ -55,6 +55,8 @@ def judge(target: Target, settings: Settings) -> Judged:
                 settings.level,
                 kind=target.kind,
                 beside=siblings,
+                table=target.table,
+                claims=target.claims,
             )
     except OSError as error:
         return unjudged(target, settings, f"the file cannot be opened: {_reason(target, error)}")
@@ -104,7 +106,8 @@ def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
         findings=[],
         error=reason,
     )
-    return report, not_judged(settings.selection, settings.options, target.kind)
+    said_by = "" if target.claims is None else target.claims.table
+    return report, not_judged(settings.selection, settings.options, target.kind, said_by)
 
 
 def _reason(target: Target, error: OSError) -> str:

@@ -6,24 +6,28 @@ What is met and not judged is counted with its reason, so that a report says wha
 # ruff: noqa: PTH109, PTH116 - paths stay the text that the user wrote, and there may be very many
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pqassay.errors import UsageError
 from pqassay.lake import kinds as file_kinds
+from pqassay.lake import table_files
+from pqassay.lake.listed_tables import listed_tables, root_in
 from pqassay.lake.patterns import NamePatterns, PathPattern, States, has_wildcard, split
+from pqassay.lake.table_files import NEWEST, Moment, TableAt
+from pqassay.lake.target import Target
 from pqassay.report.model import Ignored
-from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay.lake.remote import Listed, Place, Uri
+
+__all__ = ["Found", "Listing", "Target", "find", "is_uri"]
 
 EXAMPLES = 3
 """Paths that an entry about ignored files shows."""
@@ -37,111 +41,6 @@ Listing = Callable[["Place"], Iterable["Listed"]]
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One file to judge, as it is handed to a worker process.
-
-    Attributes:
-        name: What reports call it.
-        path: Its path, local or within its store.
-        store: URI of its store; empty for a local file.
-        size: Length in bytes, as far as it is known without another look.
-        modified: When it was last changed, in nanoseconds since 1970, as far as that is known without another look.
-        kind: The kind of file as which it is judged, and the member ``kind`` of its report.
-        trouble: Why it cannot even be opened, if that is known.
-        data: The bytes themselves or a source of them, where they are all there is. A source stays open.
-        kept_beside: The bytes of what stands beside them, by name.
-    """
-
-    name: str
-    path: str
-    store: str = ""
-    size: int | None = None
-    kind: str = "parquet"
-    trouble: str = ""
-    data: bytes | bytearray | memoryview | Source | None = None
-
-    kept_beside: Mapping[str, bytes | bytearray | memoryview | Source] = field(
-        default_factory=dict[str, bytes]
-    )
-    modified: int | None = None
-
-    @contextlib.contextmanager
-    def opened(self) -> Generator[Source]:
-        """Open it for reading.
-
-        Raises:
-            OSError: It cannot be opened.
-        """
-        if isinstance(self.data, (bytes, bytearray, memoryview)):
-            yield BytesSource(self.data, self.name)
-        elif self.data is not None:
-            yield self.data
-        elif self.store:
-            from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
-
-            with contextlib.closing(open_source(self.store, self.path, self.name)) as source:
-                yield source
-        else:
-            with FileSource(self.path, self.name) as source:
-                yield source
-
-    @contextlib.contextmanager
-    def siblings(self) -> Generator[Callable[[str], Source | None]]:
-        """A function that opens files of the same folder by their names, each once; all are closed in the end.
-
-        It returns ``None`` where there is no such file, and raises `OSError` where there is one that cannot be opened.
-        """
-        sources: dict[str, Source | None] = {}
-        with contextlib.ExitStack() as stack:
-
-            def open_beside(name: str) -> Source | None:
-                if name not in sources:
-                    sources[name] = None
-                    with contextlib.suppress(FileNotFoundError):
-                        sources[name] = stack.enter_context(self.beside(name).opened())
-                return sources[name]
-
-            yield open_beside
-
-    def beside(self, name: str) -> Target:
-        """A file of the same folder.
-
-        Raises:
-            FileNotFoundError: It is known that there is none.
-        """
-        if self.data is not None:
-            if name not in self.kept_beside:
-                raise FileNotFoundError(name)
-            return Target(name, name, data=self.kept_beside[name])
-        return Target(_sibling(self.name, name), _sibling(self.path, name), self.store)
-
-    def size_beside(self) -> int:
-        """Bytes of the files of the same folder that are looked at as well; 0 where that cannot be told."""
-        total = 0
-        with self.siblings() as siblings:
-            for name in file_kinds.beside(self.kind):
-                with contextlib.suppress(OSError):
-                    source = siblings(name)
-                    total += 0 if source is None else source.size
-        return total
-
-    def known_size(self) -> int:
-        """Length in bytes; 0 where it cannot be told."""
-        if self.size is None:
-            if self.data is not None:
-                if isinstance(self.data, (bytes, bytearray, memoryview)):
-                    return memoryview(self.data).nbytes
-                return self.data.size
-            with contextlib.suppress(OSError):
-                return os.stat(self.path).st_size
-        return self.size or 0
-
-
-def _sibling(path: str, name: str) -> str:
-    return f"{path.rpartition('/')[0]}/{name}" if "/" in path else name
 
 
 def is_uri(text: str) -> bool:
@@ -195,8 +94,9 @@ def find(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     listing: Listing | None = None,
+    moment: Moment | None = NEWEST,
 ) -> Found:
-    """Find the files to judge.
+    """Find the files and tables to judge.
 
     Args:
         paths: Those of files and folders, patterns (``lake/**/*.parquet``), URIs. What exists under a name wins over
@@ -205,11 +105,12 @@ def find(
         include: Patterns of files to judge that folders hold beside those that are known by their names.
         exclude: Patterns of files and folders to leave out; what is named itself is judged all the same.
         listing: What lists folders of stores, in the order of `pqassay.lake.remote.listing`, which does it by default.
+        moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
 
     Raises:
         UsageError: A path or pattern leads nowhere; all of them are named.
     """
-    finder = _Finder(NamePatterns(include), NamePatterns(exclude), listing)
+    finder = _Finder(NamePatterns(include), NamePatterns(exclude), listing, moment)
     for text in paths:
         finder.add(text, is_literal=False)
     for text in literal:
@@ -222,12 +123,15 @@ def find(
 
 
 class _Finder:
-    def __init__(self, include: NamePatterns, exclude: NamePatterns, listing: Listing | None) -> None:
+    def __init__(
+        self, include: NamePatterns, exclude: NamePatterns, listing: Listing | None, moment: Moment | None
+    ) -> None:
         self.found = Found()
         self.problems: list[str] = []
         self._include = include
         self._exclude = exclude
         self._listing = listing
+        self._moment = moment
         self._folders_read: set[tuple[int, int]] = set()
         self._keys: set[str] = set()
         self._here = os.getcwd()
@@ -261,6 +165,10 @@ class _Finder:
         """Judge a file that somebody asked for by its name."""
         kind = file_kinds.kind_of(target.path.rpartition("/")[2])
         self._take(target, "" if kind is None else kind.ignored)
+
+    def _take_table(self, table: TableAt) -> None:
+        """Judge a table."""
+        self._take(Target(table.name, table.path, table.store, size=0, kind=table.kind, table=table))
 
     def _met(self, target: Target, names: Sequence[str]) -> None:
         """Judge a file that a folder holds."""
@@ -298,9 +206,20 @@ class _Finder:
         if stat.S_ISDIR(status.st_mode):
             self._add_folder(path)
         elif stat.S_ISREG(status.st_mode):
-            self._named(_local(path, size=status.st_size))
+            if (table := self._named_table(path)) is not None:
+                self._take_table(table)
+            else:
+                self._named(_local(path, size=status.st_size))
         else:
             self.problems.append(f"{_shown(path)} is no regular file")
+
+    def _named_table(self, path: str) -> TableAt | None:
+        """The table of which somebody named a file of metadata."""
+        named = None if self._moment is None else table_files.named_by(path)
+        if named is None:
+            return None
+        folder, kind, moment = named
+        return TableAt(kind, folder, folder, moment=moment)
 
     def _add_folder(self, root: str) -> None:
         self.found.roots.append(root)
@@ -321,12 +240,23 @@ class _Finder:
             if not self._is_first_visit(path):
                 self.found.ignore(file_kinds.SEEN_FOLDER, path)
                 continue
-            for entry in reversed(self._entries(path)):
+            entries = self._entries(path)
+            if (found := self._table_in(path, entries)) is not None:
+                self._take_table(found)
+                continue
+            for entry in reversed(entries):
                 below, kind = _joined(path, entry.name), _type_of(entry)
                 if kind == "special":
                     self.found.ignore(file_kinds.SPECIAL, below)
                 else:
                     waiting.append((below, (*names, entry.name), kind == "folder"))
+
+    def _table_in(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> TableAt | None:
+        """The table that a folder is; ``None`` if it is none, or its files are judged as such."""
+        if self._moment is None:
+            return None
+        kind = table_files.kind_of_folder(folder, frozenset(entry.name for entry in entries))
+        return None if kind is None else TableAt(kind, folder, folder, moment=self._moment)
 
     def _is_first_visit(self, folder: str) -> bool:
         """True if a folder was not read before, under this or another name: links may lead in circles."""
@@ -445,8 +375,18 @@ class _Finder:
         from pqassay.lake import remote  # noqa: PLC0415 - as above
 
         left_out: set[tuple[str, ...]] = set()
-        for entry in (self._listing or remote.listing)(folder):
+        listed = (self._listing or remote.listing)(folder)
+        tables: dict[tuple[str, ...], TableAt] = {}
+        if pattern is None and self._moment is not None:
+            listed = list(listed)
+            tables = listed_tables(folder, listed, self._moment)
+        for entry in listed:
             names = entry.names
+            if tables and (root := root_in(tables, names)) is not None:
+                if root not in left_out:
+                    left_out.add(root)
+                    self._take_table(tables[root])
+                continue
             place = folder.below(names, size=entry.size, modified=entry.modified)
             depth = 0
             if pattern is not None:

@@ -49,7 +49,8 @@ class Position:
 
     ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 where the thing is
     absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
-    beside a ``_pm`` file; the offset is one of that file then.
+    beside a ``_pm`` file; the offset is one of that file then.  Of what a table says, ``file`` is the file of the table that holds
+    the bytes.
     """
 
     field: str
@@ -59,6 +60,7 @@ class Position:
     actual: str
     row_group: int | None = None
     page: int | None = None
+    file: str | None = None
 
 
 EngineVerdict = Literal[
@@ -224,7 +226,7 @@ class FileReport:
 
     ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
     be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
-    listed.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
+    listed, ``"delta"`` or ``"iceberg"`` for a table, whose ``size`` is that of the metadata which were read.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
     about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: a signature, the content of
     extensions.  ``gaps`` are parts of it that rules could not look at, at most one for each obstacle.
     """

@@ -38,12 +38,14 @@ class Structure:
         file: The file that holds its bytes.
         located: Locates it. Raises `FormatError`, `NotApplicable` and `NotChecked` where it cannot be read.
         is_shown_whole: Whether a field that is not there is all of it, rather than the nearest thing around that field.
+        beside: The file of a table that holds its bytes, as reports name it, where the report is about something else.
     """
 
     name: str
     file: FileUnderTest
     located: Callable[[], Located]
     is_shown_whole: bool = False
+    beside: str | None = None
 
     def place(self, path: str) -> tuple[int, int]:
         """Offset and length in the file of the field at a path below it. Raises what ``located`` does."""

@@ -11,7 +11,9 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
+from pqassay.lake.table_files import TableAt
 from pqassay.report.model import Obstacle
+from pqassay.tables.claims import FileClaims
 from pqassay.under_test.known_schemas import SHARED, Schema, schema_of
 from pqassay.under_test.layout import Layout, layout_of
 from pqassay_spec.base.errors import FormatError, Unsupported
@@ -206,6 +208,8 @@ class FileUnderTest:
             ``None`` where there are none, and every chunk is judged by the rules alone.
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
         prefix: Begins the paths of its fields where it is not the file that the report is about.
+        table: The table that is judged, or to which the file belongs.
+        claims: What that table says of the file; ``None`` for a table itself.
     """
 
     source: Source
@@ -215,6 +219,8 @@ class FileUnderTest:
     pm_screens: Callable[[], Any] = no_screens
     left_out: Container[str] = ()
     prefix: str = ""
+    table: TableAt | None = None
+    claims: FileClaims | None = None
     _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def forget(self) -> None:

@@ -91,6 +91,14 @@ class BoundsAudit:
         page = int(np.searchsorted(self._starts, place, "right")) - 1
         return Beyond(place, page, int(outside.sum()))
 
+    def mask_of_chunk(self, order: Order, raw: bytes, *, above: bool) -> NDArray[np.bool_]:
+        """The values beyond a bound of the chunk, bool. Raises as `of_chunk` does."""
+        given = self._in(order)
+        bound = self._bound(given, raw, signed_bytes=False)
+        if bound is None:
+            return np.zeros(self.found.count, np.bool_)
+        return beyond(order, given.values, bound, given.width, above=above)
+
     def is_met(self, order: Order, raw: bytes, *, above: bool) -> bool | None:
         """Whether a bound of the chunk occurs, as its extreme; ``None`` where it bounds nothing. Raises as `of_chunk` does."""
         given = self._in(order)

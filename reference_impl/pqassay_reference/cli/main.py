@@ -291,20 +291,24 @@ def golden(
     """Write the golden files anew. Cases of another provenance in the folder stay as they are."""
     from pqassay_reference.errors import Refused
     from pqassay_reference.golden.generator import write_golden_files
+    from pqassay_reference.golden.tables import write_golden_tables
 
     if not os.path.isdir(folder):
         fail(f"{folder}: no such folder", 2)
     try:
         done = write_golden_files(folder, dry_run=check)
+        changed, unchanged, removed = write_golden_tables(folder, dry_run=check)
     except Refused as error:
         fail(str(error), 1)
     except OSError as error:
         fail(f"{error.filename or folder}: {error.strerror or error}", 1)
-    for word, ids in (("changed", done.changed), ("removed", done.removed)):
+    for word, ids in (("changed", [*done.changed, *changed]), ("removed", [*done.removed, *removed])):
         for name in ids:
             typer.echo(f"{word}  {name}")
-    typer.echo(f"{len(done.changed) + len(done.unchanged)} cases, {len(done.unchanged)} unchanged")
-    if check and (done.changed or done.removed):
+    cases, same = len(done.changed) + len(done.unchanged), len(done.unchanged)
+    tables = len(changed) + len(unchanged)
+    typer.echo(f"{cases} cases, {same} unchanged; {tables} tables, {len(unchanged)} unchanged")
+    if check and (done.changed or done.removed or changed or removed):
         fail(f"golden files are out of date; `pqassay-ref golden {folder}` writes them", 1)
 
 

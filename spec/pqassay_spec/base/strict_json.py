@@ -39,12 +39,12 @@ def parse(text: str) -> Any:
     {'a': [1, None]}
     """
     try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=distinct_members, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The members of an object; one that occurs twice means one thing to this reader, another to that."""
     members: dict[str, Any] = {}
     for name, value in pairs:
@@ -54,6 +54,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _no_constant(name: str) -> Any:
+def refuse_constant(name: str) -> Any:
     """``NaN`` and the infinities, which Python reads and JSON does not have."""
     raise ValueError(f"{name} is no JSON")

@@ -28,8 +28,8 @@ Verdict = Literal["FAIL", "WARN", "POLICY", "INFO"]
 Role = Literal["writer", "reader", "both"]
 """The party that is obliged."""
 
-Tier = Literal["footer", "index", "pages", "values"]
-"""The part of a file that has to be read; each tier includes the ones before."""
+Tier = Literal["meta", "footer", "index", "pages", "values"]
+"""The part of a file that has to be read; each tier includes the ones before. `meta` is what a table says of its files, and their lengths."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
 """A harm that a user notices when an engine relies on the broken thing."""
@@ -48,6 +48,9 @@ DEFAULT_FILE = "parquet"
 
 DEFAULT_CALLED = "file"
 """The word for such a file in counts, where its rules file does not say."""
+
+TABLE_TIER: Tier = "meta"
+"""The tier that opens no data file."""
 
 ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 
@@ -120,7 +123,8 @@ class Family:
 
     ``module`` names the chapter and, in every package, the room of what is about this structure; ``file`` the kind of the
     files whose bytes the rules judge, ``called`` what counts in reports call such a file, and ``capability`` what an
-    implementation has to know to be asked about one.
+    implementation has to know to be asked about one.  A family with rules of tier ``meta`` is about tables: these rules judge the
+    table itself, and those of deeper tiers what it says of each of its data files.
     """
 
     module: str
@@ -131,6 +135,11 @@ class Family:
     file: str = DEFAULT_FILE
     called: str = DEFAULT_CALLED
     capability: str = "parquet"
+
+    @property
+    def is_about_tables(self) -> bool:
+        """Whether its rules judge tables, and what they say of their files."""
+        return any(rule.tier == TABLE_TIER for rule in self.rules)
 
     @property
     def chapter(self) -> str:
@@ -188,9 +197,32 @@ def family_of(rule_id: str) -> Family:
 
 @cache
 def rules_for(file: str) -> dict[str, Rule]:
-    """Every rule by id that judges the bytes of one kind of file."""
-    mine = (rule for family in families() if family.file == file for rule in family.rules)
-    return {rule.id: rule for rule in mine if rule.judges_files}
+    """Every rule by id that judges the bytes of one kind of file; of a table, those that judge the table itself."""
+    return {
+        rule.id: rule
+        for family in families()
+        for rule in family.rules
+        if family.file == file and rule.judges_files
+        if not family.is_about_tables or rule.tier == TABLE_TIER
+    }
+
+
+@cache
+def claim_rules(table: str) -> dict[str, Rule]:
+    """Every rule by id that judges what tables of one kind say of a data file."""
+    mine = (
+        rule
+        for family in families()
+        if family.file == table and family.is_about_tables
+        for rule in family.rules
+    )
+    return {rule.id: rule for rule in mine if rule.judges_files and rule.tier != TABLE_TIER}
+
+
+@cache
+def asked_about(kind: str, table: str = "") -> dict[str, Rule]:
+    """Every rule by id that is asked about a target: a file of a kind, which a table of another kind may speak of."""
+    return {**rules_for(kind), **claim_rules(table)} if table else rules_for(kind)
 
 
 @cache

@@ -121,7 +121,7 @@ def test_every_option_with_a_default_works_from_the_file(project: Path) -> None:
         ('[check]\nteir = "index"', "[check]: there is no key teir; did you mean tier?"),
         ("[check]\nskip_rule = []", "[check]: there is no key skip_rule; did you mean skip-rule?"),
         ("[check]\nxyzzy = 1", "[check]: there is no key xyzzy; known are paths, tier"),
-        ('[check]\ntier = "deep"', "[check]: tier is one of footer, index, pages, values, not 'deep'"),
+        ('[check]\ntier = "deep"', "[check]: tier is one of meta, footer, index, pages, values, not 'deep'"),
         ('[check]\nrule = "PQF-*"', "[check]: rule wants a list of strings, not 'PQF-*'"),
         ("[check]\npaths = [1]", "[check]: paths wants a list of strings, not [1]"),
         ("[check]\njobs = true", "[check]: jobs wants a whole number, at least 0, not True"),

@@ -38,6 +38,8 @@ from pqassay_spec.rules.catalogue import (
     parse_family,
     rules,
 )
+from pqassay_spec.table import delta, iceberg
+from pqassay_spec.table.json_objects import JsonObject
 
 OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "reader_cases.toml", "releases.toml")
 """Tables about rules, which modules of the same names read."""
@@ -67,12 +69,27 @@ def test_a_familys_names_follow_from_its_file() -> None:
 
 def test_rules_judge_the_kind_of_file_that_their_family_names() -> None:
     named = {family.module: family.file for family in families()}
-    assert {"pm": "pm"} == {module: file for module, file in named.items() if file != catalogue.DEFAULT_FILE}
+    assert {"pm": "pm", "delta_table": "delta", "iceberg_table": "iceberg"} == {
+        module: file for module, file in named.items() if file != catalogue.DEFAULT_FILE
+    }
     assert [] == [module for module in named if not (ROOT / f"spec/chapters/{module}.md").is_file()]
     assert list(catalogue.rules_for("pm")) == [rule for rule in rules() if rule.startswith("PM-")]
-    judged = {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}
+    kinds = ("delta", "iceberg")
+    of_tables = [
+        rule for kind in kinds for rule in (*catalogue.rules_for(kind), *catalogue.claim_rules(kind))
+    ]
+    judged = {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm"), **dict.fromkeys(of_tables)}
     assert judged.keys() == catalogue.file_rules().keys() == rules().keys() - catalogue.reader_rules().keys()
     assert {} == catalogue.rules_for("marker")
+
+
+def test_rules_of_tier_meta_judge_a_table_and_deeper_ones_what_it_says_of_its_files() -> None:
+    assert {"meta"} == {rule.tier for rule in catalogue.rules_for("delta").values()}
+    assert {"footer", "values"} == {rule.tier for rule in catalogue.claim_rules("delta").values()}
+    assert {} == catalogue.claim_rules("parquet")
+    assert catalogue.rules_for("parquet") is catalogue.asked_about("parquet")
+    asked = catalogue.asked_about("parquet", "delta")
+    assert asked == {**catalogue.rules_for("parquet"), **catalogue.claim_rules("delta")}
 
 
 def test_an_unknown_id_has_no_family() -> None:
@@ -134,6 +151,13 @@ ROOTS: dict[str, Any] = {
     "distinct_set": SETS,
     "zone_sums": SUMS,
     "sketches": SKETCHES,
+    "commit": None,
+    "checkpoint": None,
+    "metaData": delta.METADATA,
+    "add": delta.ADD,
+    "stats": delta.STATISTICS,
+    "deletionVector": delta.DELETION_VECTOR,
+    "metadata": iceberg.TABLE_METADATA,
     "header": pm.FixedHeader,
     "column_descriptors": pm.ColumnDescriptor,
     "sorting_columns": pm.SortingColumn,
@@ -183,6 +207,8 @@ def _members(declaration: Any) -> Iterator[tuple[str, Any]]:
         yield from _members(declaration.element)
     elif isinstance(declaration, dict):
         yield from cast("dict[str, Any]", declaration).items()
+    elif isinstance(declaration, JsonObject):
+        yield from ((member.name, None) for member in declaration.members)
     elif isinstance(declaration, Struct) or (
         isinstance(declaration, type) and issubclass(declaration, FlatStruct)
     ):
@@ -283,7 +309,7 @@ BROKEN: list[tuple[str, str]] = [
     (with_line("level", ""), "abc: ABC-001: level is missing or no text"),
     (with_line("level", 'level = "must"'), "abc: ABC-001: level is 'must', not one of MUST, SHOULD, MAY"),
     (with_line("role", 'role = "judge"'), "abc: ABC-001: role is 'judge', not one of writer, reader, both"),
-    (with_line("tier", 'tier = "page"'), "abc: ABC-001: tier is 'page', not one of footer, index, pages, values"),
+    (with_line("tier", 'tier = "page"'), "abc: ABC-001: tier is 'page', not one of meta, footer, index, pages, values"),
     (with_line("could", 'could = "none"'), "abc: ABC-001: could is 'none', not one of rows lost, wrong rows, read fails, pruning lost, cosmetic"),
     (with_line("obliged_since", ""), "abc: ABC-001: obliged_since is missing or no text"),
     (with_line("decode", 'decode = "accept"'), "abc: ABC-001: decode is 'accept', not one of reject, either"),

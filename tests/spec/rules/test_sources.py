@@ -22,7 +22,13 @@ OWN = re.compile(r"(?P<title>.+) chapter")
 
 HEADING = re.compile(r"^#+ (?P<words>.+)$", re.MULTILINE)
 
-FORMATS = {"directory": "DIR", "idx1": "IDX1", "pm": "_pm"}
+FORMATS = {
+    "delta_table": "Delta",
+    "directory": "DIR",
+    "iceberg_table": "Iceberg",
+    "idx1": "IDX1",
+    "pm": "_pm",
+}
 """The format that a family's rules are about, where it is not Parquet's."""
 
 

@@ -1,0 +1,57 @@
+"""Checks of the log itself, tier ``meta``: what cannot be read, and what a commit says twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.checks.delta_table.subjects import TABLE, broken_by_reading
+from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.violation import Violation
+
+
+@rule("DLT-001", of=TABLE)
+def lines_are_objects(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not understand a line does not read the table."""
+    return broken_by_reading(table, "DLT-001")
+
+
+@rule("DLT-002", of=TABLE)
+def versions_are_contiguous(table: DeltaTable) -> Iterator[Violation]:
+    """What a missing commit added or removed, nobody knows."""
+    return broken_by_reading(table, "DLT-002")
+
+
+def has_checkpoint(table: DeltaTable) -> bool:
+    """Whether there is a checkpoint at all."""
+    return table.has_checkpoint
+
+
+@rule("DLT-003", of=TABLE, only=has_checkpoint)
+def checkpoints_can_be_read(table: DeltaTable) -> Iterator[Violation]:
+    """The commits before it may be gone."""
+    return broken_by_reading(table, "DLT-003")
+
+
+@rule("DLT-004", of=TABLE)
+def the_table_is_described(table: DeltaTable) -> Iterator[Violation]:
+    """Without these there is no schema, and nobody knows what a reader has to do."""
+    return broken_by_reading(table, "DLT-004")
+
+
+@rule("DLT-005", of=TABLE)
+def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
+    """Without the schema no column has a type."""
+    return broken_by_reading(table, "DLT-005")
+
+
+@rule("DLT-006", of=TABLE)
+def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
+    """Actions of a commit have no order: which of two counts, every reader decides for itself."""
+    for one in table.state.repetitions:
+        yield Violation(
+            f"a second {one.kind} action of one commit has the path {one.path}",
+            claim_field(table.file, one.place.below("path")),
+            expected=f"one {one.kind} action for {one.path}",
+            actual=f"two, the first in line {one.before.entry + 1}",
+        )

@@ -1,0 +1,32 @@
+"""Checks of what a Delta log says of a data file, against its values: tier ``values``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pqassay.checks.by_values import by_audit
+from pqassay.checks.table_values import claimed_values
+from pqassay.under_test.file import FileUnderTest
+
+if TYPE_CHECKING:
+    from pqassay.values.table_claims import TableFamily
+
+
+def _family(file: FileUnderTest) -> TableFamily:
+    from pqassay.values.delta_claims import RULES, DeltaView  # noqa: PLC0415 - numpy, at this tier only
+    from pqassay.values.table_claims import TableFamily  # noqa: PLC0415 - likewise
+
+    return TableFamily(file, RULES, DeltaView(file))
+
+
+CLAIMED_VALUES = claimed_values("delta", _family)
+
+
+@by_audit("DLT-027", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
+def values_lie_in_their_bounds() -> None:
+    """Readers skip the file for a value beyond a bound."""
+
+
+@by_audit("DLT-028", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
+def nulls_are_counted() -> None:
+    """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""

@@ -1,0 +1,45 @@
+"""The tables in a listing of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
+
+from pqassay.lake import table_files
+from pqassay.lake.table_files import Moment, TableAt
+from pqassay_spec.table.layout import TableKind
+
+if TYPE_CHECKING:
+    from pqassay.lake.remote import Listed, Place
+
+Root = tuple[str, ...]
+"""The names that lead to a table from the folder that was listed."""
+
+
+def root_in(tables: Container[Root], names: Sequence[str]) -> Root | None:
+    """The outermost table that a file is in; ``None`` if it is in none."""
+    return next((root for end in range(len(names)) if (root := tuple(names[:end])) in tables), None)
+
+
+def listed_tables(folder: Place, listed: Sequence[Listed], moment: Moment) -> dict[Root, TableAt]:
+    """The tables in a listing, each with the lengths of its files.
+
+    Args:
+        folder: What was listed.
+        listed: The files below it.
+        moment: Which state of them is judged.
+    """
+    kinds: dict[Root, TableKind] = {}
+    for entry in listed:
+        if (kind := table_files.kind_by_listing(entry.names)) is not None:
+            kinds.setdefault(tuple(entry.names[:-2]), kind)
+    sizes: dict[Root, dict[str, int]] = {}
+    for entry in listed:
+        if (root := root_in(kinds, entry.names)) is not None:
+            sizes.setdefault(root, {})["/".join(entry.names[len(root) :])] = entry.size
+    found: dict[Root, TableAt] = {}
+    for root, lengths in sizes.items():
+        place = folder.below(list(root), size=0)
+        name, path = place.name.rstrip("/"), place.path.rstrip("/")
+        found[root] = TableAt(kinds[root], name, path, folder.store, moment, lengths)
+    return found

@@ -1,0 +1,234 @@
+"""A table among the targets: where it is, which moment of it is judged, and its files, locally or in a store."""
+
+# ruff: noqa: PTH109, PTH116, PTH118, PTH208 - paths stay the text that the user wrote, and there may be very many
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import unquote, urlsplit
+
+from pqassay.tables.files import MOST_METADATA
+from pqassay_spec.base.errors import Unsupported
+from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.table.layout import (
+    DELTA_LOG,
+    ICEBERG_METADATA,
+    TableKind,
+    delta_commit,
+    is_delta_log_file,
+    is_iceberg_metadata,
+)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Which state of a table is judged; the newest where nothing is said.
+
+    Attributes:
+        version: A version of a Delta table.
+        snapshot: A snapshot of an Iceberg table, by its id.
+        ref: A branch or tag of an Iceberg table.
+        pointer: The metadata file of an Iceberg table, which a catalog knows; relative to the table.
+    """
+
+    version: int | None = None
+    snapshot: int | None = None
+    ref: str | None = None
+    pointer: str = ""
+
+
+NEWEST = Moment()
+
+
+@dataclass(frozen=True)
+class TableAt:
+    """A table; see `pqassay.tables.files.TableFiles` for what it reads.
+
+    Attributes:
+        kind: Its format.
+        name: What reports call it.
+        path: Its folder, local or within its store.
+        store: URI of its store; empty for a local folder.
+        moment: Which state of it is judged.
+        sizes: Lengths of all files below it, as a listing of its store showed them; ``None`` where none did.
+    """
+
+    kind: TableKind
+    name: str
+    path: str
+    store: str = ""
+    moment: Moment = NEWEST
+    sizes: Mapping[str, int] | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.path, self.store, self.moment))
+
+    def light(self) -> TableAt:
+        """The same without the listing, for each of its files."""
+        return replace(self, sizes=None)
+
+    def path_of(self, relative: str) -> str:
+        """The path of a file of the table, local or within its store."""
+        return f"{self.path.rstrip('/') or '/'}/{relative}" if self.path not in ("", ".") else relative
+
+    def name_of(self, relative: str) -> str:
+        """What reports call a file of the table."""
+        return f"{self.name.rstrip('/') or '/'}/{relative}" if self.name not in ("", ".") else relative
+
+    @contextlib.contextmanager
+    def opened(self, relative: str) -> Generator[Source]:
+        """Open a file of the table. Raises `OSError`."""
+        if not self.store:
+            with FileSource(self.path_of(relative), self.name_of(relative)) as source:
+                yield source
+            return
+        from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
+
+        with contextlib.closing(
+            open_source(self.store, self.path_of(relative), self.name_of(relative))
+        ) as source:
+            yield source
+
+    def read(self, path: str) -> bytes:
+        """See `pqassay.tables.files.TableFiles`."""
+        with self.opened(path) as source:
+            if source.size > MOST_METADATA:
+                reason = f"{path} has {source.size:,} bytes, and no more than {MOST_METADATA:,} are read of one file"
+                raise Unsupported(reason, field=path)
+            return source.read(0, source.size)
+
+    def listed(self, folder: str) -> Mapping[str, int]:
+        """See `pqassay.tables.files.TableFiles`."""
+        if self.store:
+            depth = folder.count("/") + 1
+            below = f"{folder}/"
+            found = self._listing()
+            return {
+                path.rpartition("/")[2]: size
+                for path, size in found.items()
+                if path.startswith(below) and path.count("/") == depth
+            }
+        try:
+            with os.scandir(self.path_of(folder)) as entries:
+                return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+        except FileNotFoundError:
+            return {}
+
+    def size_of(self, path: str) -> int | None:
+        """See `pqassay.tables.files.TableFiles`."""
+        if self.sizes is not None:
+            return self.sizes.get(path)
+        if not self.store:
+            try:
+                found = os.stat(self.path_of(path))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            return found.st_size if stat.S_ISREG(found.st_mode) else None
+        return self._listing().get(path)
+
+    def _listing(self) -> Mapping[str, int]:
+        """All files below the table in its store."""
+        if self.sizes is not None:
+            return self.sizes
+        from pqassay.lake import remote  # noqa: PLC0415 - as above
+
+        place = remote.Place(self.store, self.path, self.name, is_folder=True, size=0)
+        return {"/".join(entry.names): entry.size for entry in remote.listing(place)}
+
+    def files(self) -> Iterator[str]:
+        """Every file below the table, in order, but for hidden ones."""
+        if self.store:
+            yield from sorted(self._listing())
+            return
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(self.path_of(folder) if folder else self.path or ".") as listing:
+                    entries = sorted(listing, key=lambda entry: os.fsencode(entry.name), reverse=True)
+            except OSError:
+                continue
+            below: list[str] = []
+            for entry in reversed(entries):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(path)
+                elif entry.is_file():
+                    yield path
+            waiting.extend(reversed(below))
+
+    def inside(self, path: str) -> str | None:
+        """See `pqassay.tables.files.TableFiles`."""
+        if "/" not in path:
+            return None if path in ("", ".", "..") else path
+        if "://" in path or path.startswith(("/", "file:")):
+            relative = self._relative(path)
+            if relative is None:
+                return None
+            path = relative
+        names = path.split("/")
+        return None if not path or {"", ".", ".."} & set(names) else path
+
+    def _relative(self, path: str) -> str | None:
+        """An absolute path without the folder of the table; ``None`` where it is not below that."""
+        if self.store:
+            roots = [f"{self.name.rstrip('/')}/"]
+            scheme, _, rest = path.partition("://")
+            path = f"{scheme.removesuffix('a').removesuffix('n') if scheme in ('s3a', 's3n') else scheme}://{rest}"
+        else:
+            if path.startswith("file:"):
+                path = unquote(urlsplit(path).path)
+            own = os.path.join(os.getcwd(), self.path).removesuffix("/.")
+            roots = [f"{own.rstrip('/')}/", f"{os.path.realpath(own).rstrip('/')}/"]
+        return next((path[len(root) :] for root in roots if path.startswith(root)), None)
+
+
+_MARKS: tuple[tuple[TableKind, str, Callable[[str], bool]], ...] = (
+    ("delta", DELTA_LOG, is_delta_log_file),
+    ("iceberg", ICEBERG_METADATA, is_iceberg_metadata),
+)
+"""The folder that shows what a table is, and which names in it do."""
+
+
+def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
+    """The format of the table that a local folder is; ``None`` if it is none.
+
+    Args:
+        folder: Its path.
+        names: The names in it.
+    """
+    for kind, below, is_one in _MARKS:
+        if below in names:
+            with contextlib.suppress(OSError):
+                if any(map(is_one, os.listdir(os.path.join(folder, below)))):
+                    return kind
+    return None
+
+
+def kind_by_listing(names: list[str]) -> TableKind | None:
+    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` if it is none."""
+    if len(names) < 2:
+        return None
+    if names[-2] == DELTA_LOG:
+        return "delta" if is_delta_log_file(names[-1]) else None
+    return "iceberg" if names[-2] == ICEBERG_METADATA and is_iceberg_metadata(names[-1]) else None
+
+
+def named_by(path: str) -> tuple[str, TableKind, Moment] | None:
+    """The table that somebody asked for by a file of its metadata: its folder, its format, and the moment that the file is of.
+
+    >>> named_by("sales/_delta_log/00000000000000000007.json")[:2]
+    ('sales', 'delta')
+    """
+    parts = path.split("/")
+    kind = kind_by_listing(parts)
+    if kind is None:
+        return None
+    folder = "/".join(parts[:-2]) or ("/" if path.startswith("/") else ".")
+    if kind == "iceberg":
+        return folder, kind, Moment(pointer=f"{ICEBERG_METADATA}/{parts[-1]}")
+    version = delta_commit(parts[-1])
+    return None if version is None else (folder, kind, Moment(version=version))

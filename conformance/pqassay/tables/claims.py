@@ -1,0 +1,192 @@
+"""What a table says of one data file: the model that every format of tables feeds.
+
+A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files.  Claims are small, and
+go with their file to whoever judges it, another process included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from typing import NamedTuple
+
+from pqassay_spec.table.layout import TableKind
+
+
+class Place(NamedTuple):
+    """Where a table says something.
+
+    Attributes:
+        file: A file of the table, relative to its folder.
+        entry: Which of its entries: the line of a commit, the row of a checkpoint, the entry of a manifest, each from 0 on.
+        path: The names that lead to the field in the entry.
+    """
+
+    file: str
+    entry: int
+    path: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join((f"{self.file}[{self.entry}]", *self.path))
+
+    def below(self, *names: str) -> Place:
+        """A field in this one."""
+        return Place(self.file, self.entry, (*self.path, *names))
+
+
+class ValueKind(Enum):
+    """What the value of a bound or of a partition is, whatever the data file makes of it."""
+
+    NUMBER = "number"
+    """`int` or `Decimal`, exact."""
+
+    FLOATING = "floating point number"
+    """`float`, maybe infinite or NaN; of a column of 4 bytes rounded to them when it is compared."""
+
+    TEXT = "text"
+    """`bytes`, UTF-8."""
+
+    BYTES = "bytes"
+    """`bytes`."""
+
+    BOOLEAN = "boolean"
+    """`bool`."""
+
+    DATE = "date"
+    """`int`, days since 1970."""
+
+    TIMESTAMP = "timestamp"
+    """`int`, nanoseconds since 1970."""
+
+
+Scalar = int | float | Decimal | bytes
+"""A value; which, `ValueKind` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound of a column in one file.
+
+    Attributes:
+        kind: What the value is.
+        value: The value.
+        written: The value as the table writes it, for messages.
+        place: Where.
+        slack: How far values may lie beyond it, in the unit of the value: of timestamps that are cut to milliseconds.
+    """
+
+    kind: ValueKind
+    value: Scalar
+    written: str
+    place: Place
+    slack: int = 0
+
+
+class Count(NamedTuple):
+    """A number of rows, values or bytes, and where it is written."""
+
+    value: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnClaims:
+    """What a table says of one column of a file.
+
+    Attributes:
+        name: What users call the column.
+        path: The names by which it is found in the file, below the root; empty where it is found by id.
+        field_id: The id by which it is found, where it is.
+        type: The type that the table gives it, in the format's words.
+        values: Values, nulls included.
+        nulls: Nulls.
+        nans: NaN values.
+        lower, upper: Bounds of all values that are neither null nor NaN.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    field_id: int | None
+    type: str
+    values: Count | None = None
+    nulls: Count | None = None
+    nans: Count | None = None
+    lower: Bound | None = None
+    upper: Bound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionValue:
+    """The value of a partition field, which all rows of a file share.
+
+    Attributes:
+        name: The name of the field.
+        path, field_id: How its source column is found in the file, see `ColumnClaims`.
+        transform: How it follows from the source column: ``identity`` in Delta.
+        kind: What the value is; ``None`` of a null.
+        value: The value; ``None`` of a null.
+        written: The value as the table writes it.
+        place: Where.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    field_id: int | None
+    transform: str
+    kind: ValueKind | None
+    value: Scalar | None
+    written: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedRows:
+    """A deletion vector: the rows of the data file that are not part of the table.
+
+    Attributes:
+        place: Where the table speaks of it.
+        file: The file that holds it, relative to the table; empty where `inline` does.
+        offset: Where it begins in that file.
+        length: Its bytes, as the table says.
+        cardinality: Rows that it removes, as the table says.
+        inline: The vector itself, where the table's metadata hold it.
+    """
+
+    place: Place
+    file: str
+    offset: int
+    length: int
+    cardinality: int
+    inline: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileClaims:
+    """All that a table says of one data file.
+
+    Attributes:
+        table: The format of the table.
+        place: The entry of the file.
+        path: The file, relative to the table.
+        size: Its length in bytes.
+        rows: Its rows, with those that a deletion vector removes.
+        is_tight: Whether bounds and counts describe exactly the rows that remain; wide bounds only enclose them.
+        columns: What is said of its columns; those of which nothing is said are left out.
+        partition: The values of its partition fields.
+        deleted: Its deletion vector.
+        by_id: Whether columns are found by id.
+        remedy: The command of the table's own software that makes the claims anew, for findings.
+    """
+
+    table: TableKind
+    place: Place
+    path: str
+    size: Count | None = None
+    rows: Count | None = None
+    is_tight: bool = True
+    columns: tuple[ColumnClaims, ...] = ()
+    partition: tuple[PartitionValue, ...] = ()
+    deleted: DeletedRows | None = None
+    by_id: bool = False
+    remedy: str = field(default="", compare=False)

@@ -1,0 +1,82 @@
+"""The actions of commits: lines of JSON, read strictly, with numbers as they are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, cast
+
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.strict_json import distinct_members, refuse_constant
+
+LINES = "DLT-001"
+
+Json = dict[str, Any]
+"""A JSON object, numbers with a fraction or an exponent as `Decimal`."""
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=distinct_members, parse_float=Decimal, parse_constant=refuse_constant
+)
+
+
+def parse(text: str) -> Any:
+    """A JSON text.
+
+    Raises:
+        ValueError: It is none, is nested too deeply, holds a number of thousands of digits, or a member twice.
+    """
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def actions(file: str, data: bytes) -> Iterator[tuple[int, Json]]:
+    """Yield the actions of a commit, each with its line from 0 on.
+
+    Raises:
+        Malformed: DLT-001, a line is no JSON object.
+    """
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        reason = f"{file} is not UTF-8"
+        raise Malformed(reason, rule=LINES, field=file, offset=error.start, length=1, file=file) from None
+    decode = _DECODER.decode
+    for number, line in enumerate(lines):
+        if not line or line.isspace():
+            continue
+        try:
+            action = decode(line)
+        except (ValueError, RecursionError) as error:
+            reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise _bad_line(
+                file, data, number, f"line {number + 1} of {file} is not JSON: {reason}"
+            ) from None
+        if not isinstance(action, dict):
+            raise _bad_line(file, data, number, f"line {number + 1} of {file} is not a JSON object")
+        yield number, cast("Json", action)
+
+
+def _bad_line(file: str, data: bytes, number: int, reason: str) -> Malformed:
+    start, end = line_span(data, number)
+    return Malformed(
+        reason,
+        rule=LINES,
+        field=f"{file}[{number}]",
+        offset=start,
+        length=end - start,
+        expected="one JSON object on each line, no member twice",
+        actual=reason.rpartition(": ")[2],
+        file=file,
+    )
+
+
+def line_span(data: bytes, number: int) -> tuple[int, int]:
+    """Where a line begins and ends, in bytes, without its end."""
+    start = 0
+    for _ in range(number):
+        start = data.index(b"\n", start) + 1
+    end = data.find(b"\n", start)
+    return start, len(data) if end < 0 else end

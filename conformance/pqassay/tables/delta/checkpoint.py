@@ -1,0 +1,115 @@
+"""The actions of a checkpoint: a Parquet file, several, or JSON lines, and the sidecars that they name."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from pqassay.tables.delta.actions import Json, actions
+from pqassay.tables.files import TableFiles
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.table.layout import DELTA_LOG, DELTA_SIDECARS
+
+READABLE = "DLT-003"
+
+KINDS = ("txn", "add", "remove", "metaData", "protocol", "domainMetadata", "checkpointMetadata", "sidecar")
+"""The columns that are actions."""
+
+BATCH = 4096
+"""Rows that are turned into objects at once."""
+
+Placed = tuple[str, int, Json]
+"""A file, the number of an entry in it, and the entry."""
+
+
+def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str, int]) -> Iterator[Placed]:
+    """Yield the actions of a checkpoint.
+
+    Args:
+        files: The files of the table.
+        names: Those of the checkpoint, in the folder of the log.
+        sizes: Takes the lengths of what is read.
+
+    Raises:
+        Malformed: DLT-003, one of its files cannot be read.
+    """
+    sidecars: list[str] = []
+    for name in names:
+        for file, number, action in _of_file(files, f"{DELTA_LOG}/{name}", sizes):
+            sidecar: Any = action.get("sidecar")
+            if isinstance(sidecar, dict) and isinstance(sidecar.get("path"), str):
+                sidecars.append(unquote(sidecar["path"]).rpartition("/")[2])
+            yield file, number, action
+    # A sidecar names no further ones, so that they cannot lead in a circle.
+    for name in dict.fromkeys(sidecars):
+        yield from _of_file(files, f"{DELTA_LOG}/{DELTA_SIDECARS}/{name}", sizes)
+
+
+def _of_file(files: TableFiles, file: str, sizes: dict[str, int]) -> Iterator[Placed]:
+    try:
+        data = files.read(file)
+    except FileNotFoundError:
+        raise _broken(file, "it is not there") from None
+    sizes[file] = len(data)
+    if file.endswith(".json"):
+        try:
+            for number, action in actions(file, data):
+                yield file, number, action
+        except FormatError as error:
+            error.rule = READABLE
+            raise
+        return
+    yield from _of_parquet(file, data)
+
+
+def _of_parquet(file: str, data: bytes) -> Iterator[Placed]:
+    import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    try:
+        opened = pq.ParquetFile(pa.BufferReader(data))
+        columns = [name for name in opened.schema_arrow.names if name in KINDS]
+        number = 0
+        for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
+            held = [(name, batch.column(name)) for name in columns]
+            rows = batch.num_rows
+            for name, column in held:
+                if column.null_count == rows:
+                    continue
+                for row in column.is_valid().to_numpy(zero_copy_only=False).nonzero()[0].tolist():
+                    yield file, number + row, {name: _plain(column[row].as_py())}
+            number += rows
+    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
+        raise _broken(file, " ".join(str(error).split())[:200]) from None
+
+
+def _plain(value: Any) -> Json:
+    """A struct as JSON would hold it: without members that are null, maps as objects."""
+    found: Json = {}
+    for name, member in value.items():
+        if member is None:
+            continue
+        is_map = isinstance(member, list) and all(
+            isinstance(pair, tuple) and len(pair) == 2 for pair in member
+        )
+        if is_map and name not in ("readerFeatures", "writerFeatures", "partitionColumns"):
+            found[name] = dict(member)
+        elif isinstance(member, dict):
+            found[name] = member if name.endswith("_parsed") else _plain(member)
+        else:
+            found[name] = member
+    return found
+
+
+def _broken(file: str, reason: str) -> Malformed:
+    return Malformed(
+        f"{file.rpartition('/')[2]} cannot be read: {reason}",
+        rule=READABLE,
+        field=file,
+        expected="a checkpoint that can be read",
+        actual=reason,
+        file=file,
+    )

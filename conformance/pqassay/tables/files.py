@@ -1,0 +1,47 @@
+"""The files of a table, as its readers need them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+MOST_METADATA = 1 << 30
+"""Bytes of one file of metadata that are read, at most."""
+
+
+class TableFiles(Protocol):
+    """Access to the files below the folder of a table. Paths are relative to it, with slashes."""
+
+    @property
+    def name(self) -> str:
+        """What reports call the table."""
+        ...
+
+    def listed(self, folder: str) -> Mapping[str, int]:
+        """Names and lengths of the files directly in a folder; none if there is no such folder.
+
+        Raises:
+            OSError: It cannot be listed.
+        """
+        ...
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file.
+
+        Raises:
+            OSError: It cannot be read.
+            Unsupported: It is longer than `MOST_METADATA`.
+        """
+        ...
+
+    def size_of(self, path: str) -> int | None:
+        """Length of a file in bytes; ``None`` if there is none.
+
+        Raises:
+            OSError: That cannot be told.
+        """
+        ...
+
+    def inside(self, path: str) -> str | None:
+        """A decoded path, relative or absolute, as one below the table; ``None`` if it leads elsewhere."""
+        ...

@@ -1,0 +1,77 @@
+"""Dates and timestamps as texts, and as numbers of days or nanoseconds since 1970, in the proleptic Gregorian calendar.
+
+>>> days("1970-01-02"), days("0001-01-01"), nanoseconds("1970-01-01T00:00:00.001Z", zone=None)
+(1, -719162, 1000000)
+>>> nanoseconds("1900-01-01T00:00:00+00:53:28", zone=None) == nanoseconds("1899-12-31T23:06:32Z", zone=None)
+True
+"""
+
+from __future__ import annotations
+
+import re
+
+_DATE = re.compile(r"([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})", re.ASCII)
+_TIMESTAMP = re.compile(
+    r"(?P<date>[+-]?\d{4,6}-\d{1,2}-\d{1,2})(?:[T ](?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.(?P<f>\d{1,9}))?)?)?"
+    r"(?P<zone>Z|UTC|(?P<sign>[+-])(?P<zh>\d{2}):?(?P<zm>\d{2})(?::?(?P<zs>\d{2}))?)?",
+    re.ASCII,
+)
+_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+SECOND = 1_000_000_000
+"""Nanoseconds of a second."""
+
+DAY_SECONDS = 86_400
+DAY = DAY_SECONDS * SECOND
+"""Nanoseconds of a day."""
+
+MILLISECOND = 1_000_000
+"""Nanoseconds of a millisecond."""
+
+
+def days(text: str) -> int:
+    """Days since 1970 of ``year-month-day``. Raises `ValueError`."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        raise ValueError("it is no date")
+    year, month, day = (int(part) for part in match.groups())
+    if not 1 <= month <= 12 or not 1 <= day <= _LENGTHS[month - 1] + (month == 2 and _is_leap(year)):
+        raise ValueError("there is no such day")
+    return _days_of(year, month, day)
+
+
+def nanoseconds(text: str, *, zone: bool | None) -> int:
+    """Nanoseconds since 1970 of an ISO 8601 timestamp, ``T`` or a blank between its parts.
+
+    Args:
+        text: The timestamp.
+        zone: Whether it has to have a zone or offset (true) or must not have one (false); ``None`` allows both.
+
+    Raises:
+        ValueError: It is none.
+    """
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        raise ValueError("it is no timestamp")
+    if zone is not None and zone is not bool(match["zone"]):
+        raise ValueError("it has no zone" if zone else "it has a zone")
+    hour, minute, second = (int(match[name] or 0) for name in "hms")
+    if hour > 23 or minute > 59 or second > 59:
+        raise ValueError("there is no such time")
+    total = days(match["date"]) * DAY_SECONDS + hour * 3600 + minute * 60 + second
+    if match["sign"]:
+        offset = int(match["zh"]) * 3600 + int(match["zm"]) * 60 + int(match["zs"] or 0)
+        total -= offset if match["sign"] == "+" else -offset
+    return total * SECOND + int((match["f"] or "").ljust(9, "0"))
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def _days_of(year: int, month: int, day: int) -> int:
+    """Years begin in March here, so that a leap day is the last."""
+    year -= month <= 2
+    era, of_era = divmod(year, 400)
+    of_year = (153 * ((month - 3) % 12) + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468

@@ -1,0 +1,116 @@
+"""The columns of a data file of which a table says something, and what the footer says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pqassay.tables.claims import Bound, ColumnClaims, FileClaims, Place
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.claimed_bounds import StoredBound, stored_bound
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
+from pqassay.under_test.tables import claim_field
+from pqassay_spec.parquet.schema import SchemaLeaf
+
+NESTED = ("array", "map", "list", "struct", "variant")
+"""Types of tables whose columns are more than one in a file, or none."""
+
+
+class ClaimedColumn:
+    """A column of which a table says something.
+
+    Attributes:
+        owner: The file.
+        claims: What is said.
+        leaf: The column of the file; ``None`` where there is none.
+        ordinal: Its position among the leaves.
+    """
+
+    def __init__(self, owner: ClaimedFile, claims: ColumnClaims, ordinal: int | None) -> None:
+        self.owner = owner
+        self.claims = claims
+        self.ordinal = ordinal
+        self.leaf: SchemaLeaf | None = None if ordinal is None else owner.file.leaves[ordinal]
+
+    @Remembered
+    def chunks(self) -> Sequence[ColumnChunkUnderTest]:
+        """Its chunks. Raises what `ColumnChunks.all` does."""
+        return [chunk for chunk in self.owner.file.part(ColumnChunks).all if chunk.ordinal == self.ordinal]
+
+    def field(self, place: Place) -> Field:
+        """A field of the table's metadata."""
+        return claim_field(self.owner.file, place)
+
+    def stored(self, bound: Bound, *, above: bool) -> StoredBound | None:
+        """A bound in the form of this column; see `stored_bound`."""
+        if self.leaf is None:
+            raise NotApplicable
+        return stored_bound(self.leaf.element, bound, above=above)
+
+    def sides(self) -> Sequence[Side]:
+        """The bounds, each with its side."""
+        both = (self.claims.lower, False), (self.claims.upper, True)
+        return [Side(bound, above) for bound, above in both if bound is not None]
+
+
+class Side(NamedTuple):
+    """A bound, and whether it is an upper one."""
+
+    bound: Bound
+    above: bool
+
+    @property
+    def name(self) -> str:
+        """What the table calls it, for messages."""
+        return "upper bound" if self.above else "lower bound"
+
+
+class ClaimedFile:
+    """A data file with what its table says of it: a part of the file, ``file.part(ClaimedFile)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    @Remembered
+    def claims(self) -> FileClaims:
+        """What the table says. Raises `NotApplicable` for a file without a table."""
+        if self.file.claims is None:
+            raise NotApplicable
+        return self.file.claims
+
+    @Remembered
+    def columns(self) -> list[ClaimedColumn]:
+        """The columns of which something is said, but for lists and maps. Raises what the leaves do."""
+        leaves = self.file.leaves
+        by_path: dict[tuple[str, ...], int] = {}
+        by_id: dict[int, int] = {}
+        folded: dict[tuple[str, ...], int] = {}
+        for number, leaf in enumerate(leaves):
+            by_path.setdefault(leaf.path, number)
+            folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
+            if leaf.element.field_id is not None:
+                by_id.setdefault(leaf.element.field_id, number)
+        found: list[ClaimedColumn] = []
+        for claims in self.claims.columns:
+            if claims.type in NESTED:
+                continue
+            ordinal: int | None
+            if claims.field_id is not None:
+                ordinal = by_id.get(claims.field_id)
+            else:
+                ordinal = by_path.get(claims.path)
+                if ordinal is None:  # some engines take no heed of upper and lower case
+                    ordinal = folded.get(tuple(name.casefold() for name in claims.path))
+            found.append(ClaimedColumn(self, claims, ordinal))
+        return found
+
+    @Remembered
+    def present(self) -> list[ClaimedColumn]:
+        """Those of them that the file has."""
+        return [column for column in self.columns if column.leaf is not None]
+
+    @property
+    def name(self) -> str:
+        """The file, as the table calls it."""
+        return self.claims.path

@@ -1,0 +1,298 @@
+"""What a table says of the values of a data file, compared with these values: one more family of claims on the same decode.
+
+The rules have other ids in each format of tables: `TableRules` names them.  A rule that a format does not have is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.tables.claims import Count
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.claimed_bounds import StoredBound
+from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
+from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay.values.bounds import BoundsAudit
+from pqassay.values.chunk_values import ChunkValues, excused
+from pqassay.values.claims import others
+from pqassay.values.outcomes import Outcome
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import shown
+
+
+@dataclass(frozen=True)
+class TableRules:
+    """The ids of the rules about values, in one format of tables; empty for those that it does not have.
+
+    Attributes:
+        bounds: Every value lies in the bounds.
+        nulls: Nulls are counted.
+    """
+
+    bounds: str = ""
+    nulls: str = ""
+
+    def ids(self) -> list[str]:
+        """The rules that there are."""
+        return [rule for field in fields(self) if (rule := getattr(self, field.name))]
+
+
+class _ColumnAudit:
+    """One column of which a table says something, over all its chunks."""
+
+    def __init__(self, family: TableFamily, column: ClaimedColumn) -> None:
+        self.family = family
+        self.column = column
+        self.name = column.claims.name
+        self.nulls = 0
+        self.is_whole = True
+        self.bounds: list[tuple[Side, StoredBound]] = []
+        self._gather()
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether the chunks have to be decoded."""
+        return bool(self.bounds) or self.counts is not None
+
+    @property
+    def counts(self) -> Count | None:
+        """The count of nulls, if it is compared."""
+        if not self.family.rules.nulls or self.family.is_left_out(self.family.rules.nulls):
+            return None
+        return self.family.file.nulls_of(self.column)
+
+    def _gather(self) -> None:
+        rule = self.family.rules.bounds
+        if not rule or self.family.is_left_out(rule):
+            return
+        for side in self.column.sides():
+            try:
+                bound = self.column.stored(side.bound, above=side.above)
+            except NotChecked as reason:
+                self.family.hinder(rule, reason, self.name)
+                continue
+            self.family.applies(rule)
+            if bound is not None and (bound.raw is not None or bound.is_beyond):
+                self.bounds.append((side, bound))
+        if self.counts is not None:
+            self.family.applies(self.family.rules.nulls)
+
+    def hinder(self, reason: NotChecked) -> None:
+        """Note that the values of a chunk cannot be had."""
+        self.is_whole = False
+        for rule in self.family.rules.ids():
+            if self.family.outcomes[rule].applies:
+                self.family.hinder(rule, reason, self.name)
+
+    def finish(self) -> None:
+        """Compare what all chunks together decide."""
+        counted = self.counts
+        if counted is None or not self.is_whole or counted.value == self.nulls:
+            return
+        said = f"of column {self.name} in the table's entry for {self.column.owner.name}"
+        self.family.add(
+            self.family.rules.nulls,
+            Violation(
+                f"the null count {said} is {counted.value}, and {self.nulls} values are null",
+                self.column.field(counted.place),
+                expected=str(self.nulls),
+                actual=str(counted.value),
+                column=self.name,
+                remedy=self.column.owner.claims.remedy,
+            ),
+        )
+
+
+class _Claim:
+    """What a table says of one chunk."""
+
+    def __init__(self, audit: _ColumnAudit, chunk: ColumnChunkUnderTest) -> None:
+        self._audit = audit
+        self._chunk = chunk
+        self._found: list[Violation] = []
+        self._nulls = 0
+        self._problem: NotChecked | None = None
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether the chunk has to be decoded for it."""
+        return self._audit.needs_values
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare it with the values."""
+        try:
+            self._nulls = values.entries - values.count
+            bounds = self._audit.bounds
+            longest = max((len(bound.raw) for _, bound in bounds if bound.raw), default=0)
+            audit = BoundsAudit(values, longest, values.starts) if bounds else None
+            for side, bound in bounds:
+                if audit is not None:
+                    self._side(values, audit, side, bound)
+        except (FormatError, NotChecked) as error:
+            self._problem = error if isinstance(error, NotChecked) else NotChecked.because(error)
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - other claims are judged all the same
+            self._problem = Mistake.by(error)
+
+    def _side(self, values: ChunkValues, audit: BoundsAudit, side: Side, bound: StoredBound) -> None:
+        if not values.count:
+            return
+        if bound.raw is None:
+            place, count = 0, values.count
+        else:
+            beyond = audit.of_chunk(bound.order, bound.raw, above=side.above)
+            if beyond is None:
+                return
+            place, count = beyond.place, beyond.total
+        found = self._first_remaining(values, bound, place, count, audit, side)
+        if found is None:
+            return
+        place, count = found
+        actual = shown(bound.order, values.raw_of(place))
+        column = self._audit.column
+        self._found.append(
+            Violation(
+                f"the {side.name} of column {column.claims.name} in the table's entry for {column.owner.name} is "
+                f"{side.bound.written}, and row {values.row_of(place)} of row group {self._chunk.row_group} holds {actual}"
+                + others(count),
+                column.field(side.bound.place),
+                expected=f"{actual} or {'more' if side.above else 'less'}",
+                actual=side.bound.written,
+                column=column.claims.name,
+                row_group=self._chunk.row_group,
+                remedy=column.owner.claims.remedy,
+            )
+        )
+
+    def _first_remaining(
+        self,
+        values: ChunkValues,
+        bound: StoredBound,
+        place: int,
+        count: int,
+        audit: BoundsAudit,
+        side: Side,
+    ) -> tuple[int, int] | None:
+        """The first value beyond a bound in a row that is still part of the table, and how many there are."""
+        deleted = self._audit.family.deleted(self._chunk)
+        if deleted is None:
+            return place, count
+        if self._chunk.leaf.max_repetition_level:
+            raise NotChecked("rows of lists are not told apart where some of them are deleted", "tool")
+        mask = (
+            np.ones(values.count, np.bool_)
+            if bound.raw is None
+            else audit.mask_of_chunk(bound.order, bound.raw, above=side.above)
+        )
+        remaining = mask & ~deleted[np.flatnonzero(values.valid)]
+        if not remaining.any():
+            return None
+        return int(remaining.argmax()), int(np.count_nonzero(remaining))
+
+    def leave(self, reason: NotChecked) -> None:
+        """Take note that the values cannot be decoded."""
+        self._problem = excused(self._chunk, reason)
+
+    def settle(self) -> None:
+        """Hand over what came of it."""
+        if self._problem is not None:
+            self._audit.hinder(self._problem)
+        self._audit.nulls += self._nulls
+        for violation in self._found:
+            self._audit.family.add(self._audit.family.rules.bounds, violation)
+
+
+class TableFamily:
+    """What a table says of the values of one file.
+
+    Attributes:
+        rules: The ids of the rules.
+        outcomes: What came of each; right once `finish` was called.
+    """
+
+    def __init__(self, file: FileUnderTest, rules: TableRules, view: TableView) -> None:
+        self._file = file
+        self.rules = rules
+        self.file = view
+        self.outcomes = {rule: Outcome() for rule in rules.ids()}
+        self._audits: dict[int, list[_ColumnAudit]] = {}
+        for column in file.part(ClaimedFile).present:
+            if column.ordinal is not None:
+                self._audits.setdefault(column.ordinal, []).append(_ColumnAudit(self, column))
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> _Claims | None:
+        """What the table says of a chunk."""
+        audits = self._audits.get(chunk.ordinal)
+        return _Claims([_Claim(audit, chunk) for audit in audits]) if audits else None
+
+    def deleted(self, chunk: ColumnChunkUnderTest) -> NDArray[np.bool_] | None:
+        """The rows of a row group that are not part of the table, bool; ``None`` if all are."""
+        return self.file.deleted_rows(chunk)
+
+    def is_left_out(self, rule: str) -> bool:
+        """Whether a rule is not tested."""
+        return rule in self._file.left_out
+
+    def applies(self, rule: str) -> None:
+        """Note that something is said that a rule is about."""
+        self.outcomes[rule].applies = True
+
+    def hinder(self, rule: str, reason: NotChecked, column: str) -> None:
+        """Note why a rule could not be tested on a column."""
+        if rule:
+            self.outcomes[rule].hindered(reason, column)
+
+    def add(self, rule: str, violation: Violation) -> None:
+        """Note a place where a rule is broken."""
+        self.outcomes[rule].add(violation)
+
+    def finish(self) -> None:
+        """Compare what all chunks together decide."""
+        for audits in self._audits.values():
+            for audit in audits:
+                audit.finish()
+        self._audits = {}
+
+
+class TableView:
+    """How a format means its claims; a format may say it otherwise."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    def nulls_of(self, column: ClaimedColumn) -> Count | None:
+        """The count of nulls that holds exactly, if there is one."""
+        return column.claims.nulls
+
+    def deleted_rows(self, chunk: ColumnChunkUnderTest) -> NDArray[np.bool_] | None:
+        """The rows of a row group that are not part of the table, bool; ``None`` if all are. Raises `NotChecked`."""
+        _ = chunk
+        return None
+
+
+class _Claims:
+    """What a table says of one chunk, where it speaks of its column more than once."""
+
+    def __init__(self, claims: list[_Claim]) -> None:
+        self._claims = claims
+        self.needs_values = any(claim.needs_values for claim in claims)
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare each."""
+        for claim in self._claims:
+            claim.judge(values)
+
+    def leave(self, reason: NotChecked) -> None:
+        """Take note that the values cannot be decoded."""
+        for claim in self._claims:
+            claim.leave(reason)
+
+    def settle(self) -> None:
+        """Hand over what came of each."""
+        for claim in self._claims:
+            claim.settle()

@@ -1,0 +1,181 @@
+"""The actions of a Delta log, and what they say of data files.
+
+The log of a Delta table is a folder of commits. Each line of a commit is a JSON object with one member, whose name says what kind of
+action it is. Checkpoints hold the same actions, as the columns of a Parquet file.
+
+Source: the Delta protocol, "Actions", "Per-file Statistics", "Schema Serialization Format" and "Deletion Vectors".
+"""
+
+from __future__ import annotations
+
+from pqassay_spec.table.json_objects import JsonMember, JsonObject, optional
+
+# --8<-- [start:grammar]
+PROTOCOL = JsonObject(
+    "protocol",
+    "What a program has to know to read and write the table.",
+    (
+        JsonMember("minReaderVersion", "integer", "Least version of the protocol that a reader has to know."),
+        JsonMember("minWriterVersion", "integer", "Least version that a writer has to know."),
+        optional(
+            "readerFeatures", "list of strings", "Features that a reader has to know, from version 3 on."
+        ),
+        optional(
+            "writerFeatures", "list of strings", "Features that a writer has to know, from version 7 on."
+        ),
+    ),
+)
+
+METADATA = JsonObject(
+    "metaData",
+    "What the table is: its columns, how it is partitioned, and its properties.",
+    (
+        JsonMember("id", "string", "Identifies the table."),
+        JsonMember("format", "object", "`provider` is `parquet`, and `options` are empty."),
+        JsonMember("schemaString", "string", "The columns, as JSON text."),
+        JsonMember("partitionColumns", "list of strings", "Names of the columns whose values the log holds."),
+        optional("configuration", "object", "Properties of the table; all values are strings."),
+        optional("name", "string", "A name that the user gave."),
+        optional("description", "string", "A description that the user gave."),
+        optional("createdTime", "integer", "Milliseconds since 1970."),
+    ),
+)
+
+DELETION_VECTOR = JsonObject(
+    "deletionVector",
+    "Where the deletion vector of a file is stored: the rows of the data file that are no longer in the table.",
+    (
+        JsonMember("storageType", "string", "`u`: in a file named by a UUID, `p`: in a file with an absolute path, `i`: in the log."),
+        JsonMember("pathOrInlineDv", "string", "An optional prefix and a UUID in Z85, a path, or the vector itself in Z85."),
+        optional("offset", "integer", "Where the vector begins in its file; absent if it is in the log."),
+        JsonMember("sizeInBytes", "integer", "Bytes of the vector, without its length and its checksum in a file."),
+        JsonMember("cardinality", "integer", "Rows that it removes."),
+    ),
+)  # fmt: skip
+
+STATISTICS = JsonObject(
+    "stats",
+    "What a writer says of the rows of a file. The members by column are objects that mirror the schema.",
+    (
+        optional("numRecords", "integer", "Rows of the data file, with those that a deletion vector removes."),
+        optional("tightBounds", "boolean", "Whether bounds and counts are exact for the rows that remain; true if absent."),
+        optional("minValues", "object", "A lower bound of each column."),
+        optional("maxValues", "object", "An upper bound of each column."),
+        optional("nullCount", "object", "Nulls of each column."),
+    ),
+)  # fmt: skip
+
+ADD = JsonObject(
+    "add",
+    "A data file becomes part of the table, or what is said of it is replaced.",
+    (
+        JsonMember("path", "string", "Relative to the folder of the table or absolute; a URI, whose percent signs are decoded."),
+        JsonMember("partitionValues", "object", "The value of each partition column, as a string or null."),
+        JsonMember("size", "integer", "Bytes of the file."),
+        JsonMember("modificationTime", "integer", "Milliseconds since 1970."),
+        JsonMember("dataChange", "boolean", "False where rows only moved."),
+        optional("stats", "string", "Statistics, as JSON text."),
+        optional("tags", "object", "Whatever a writer adds."),
+        optional("deletionVector", "object", "The rows that are not part of the table any more."),
+        optional("baseRowId", "integer", "The row id of the first row."),
+        optional("defaultRowCommitVersion", "integer", "The version that added the file first."),
+        optional("clusteringProvider", "string", "What clustered the rows."),
+    ),
+)  # fmt: skip
+
+REMOVE = JsonObject(
+    "remove",
+    "A data file is no longer part of the table.",
+    (
+        JsonMember("path", "string", "As in `add`."),
+        optional("deletionTimestamp", "integer", "Milliseconds since 1970."),
+        JsonMember("dataChange", "boolean", "False where rows only moved."),
+        optional("deletionVector", "object", "That of the entry which is removed."),
+    ),
+)
+
+CHECKSUM = JsonObject(
+    "crc",
+    "The version checksum file of a version: what should come of reading the log up to it.",
+    (
+        JsonMember("tableSizeBytes", "integer", "Bytes of all live files."),
+        JsonMember("numFiles", "integer", "Live files."),
+        JsonMember("numMetadata", "integer", "Always 1."),
+        JsonMember("numProtocol", "integer", "Always 1."),
+        optional("numDeletedRecordsOpt", "integer", "Rows that deletion vectors remove."),
+        optional("numDeletionVectorsOpt", "integer", "Live deletion vectors."),
+    ),
+)
+
+SCHEMA_FIELD = JsonObject(
+    "field",
+    "A column of `schemaString`, or a member of a struct.",
+    (
+        JsonMember("name", "string", "The name that users see."),
+        JsonMember(
+            "type", "string or object", "The name of a primitive type, or a struct, an array or a map."
+        ),
+        JsonMember("nullable", "boolean", "Whether values may be null."),
+        JsonMember("metadata", "object", "Among others the column's id and its name in files."),
+    ),
+)
+# --8<-- [end:grammar]
+
+PHYSICAL_NAME = "delta.columnMapping.physicalName"
+"""The key of a column's metadata that holds its name in data files and in statistics."""
+
+COLUMN_ID = "delta.columnMapping.id"
+"""The key of a column's metadata that holds its id, which is the ``field_id`` in data files."""
+
+MAPPING_MODE = "delta.columnMapping.mode"
+"""The property that says how columns are found in data files: ``none``, ``name`` or ``id``."""
+
+INTEGER_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+"""The integer types and their widths."""
+
+FLOATING = ("float", "double")
+
+PRIMITIVE_TYPES = (
+    *INTEGER_BITS,
+    *FLOATING,
+    "string",
+    "boolean",
+    "binary",
+    "date",
+    "timestamp",
+    "timestamp_ntz",
+    "void",
+    "variant",
+)
+"""The names of primitive types, beside ``decimal(precision,scale)``."""
+
+GREATEST_PRECISION = 38
+"""Digits of a decimal, at most."""
+
+KNOWN_READER_FEATURES = (
+    "columnMapping",
+    "deletionVectors",
+    "timestampNtz",
+    "v2Checkpoint",
+    "vacuumProtocolCheck",
+    "typeWidening",
+    "typeWidening-preview",
+    "variantType",
+    "variantType-preview",
+    "variantShredding",
+    "variantShredding-preview",
+)
+"""The features for readers of which is known what they change in a log."""
+
+CATALOG_MANAGED = ("catalogManaged", "catalogOwned-preview")
+"""The features by which a catalog alone knows the newest commits of a table."""
+
+DELETION_VECTOR_NAME = "deletion_vector_{}.bin"
+"""The name of a file of deletion vectors, by the UUID in it."""
+
+UUID_LENGTH = 20
+"""Characters of a UUID in Z85, the last ones of ``pathOrInlineDv`` where the vector is in a file of that name."""
+
+ROW_TRACKING_DOMAIN = "delta.rowTracking"
+HIGH_WATER_MARK = "rowIdHighWaterMark"
+"""The domain whose configuration holds the highest row id that was given away, and the member that does."""

@@ -1,0 +1,54 @@
+"""JSON objects as tables declare them: their members with types and what they mean.
+
+>>> POINT = JsonObject("point", "A place.", (JsonMember("x", "number", "How far east."),))
+>>> POINT.member("x").doc, POINT.member("y")
+('How far east.', None)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Presence = Literal["required", "optional"]
+
+
+@dataclass(frozen=True)
+class JsonMember:
+    """A member of a JSON object.
+
+    Attributes:
+        name: Its name.
+        type: What it holds, in words.
+        doc: What it means.
+        presence: Whether it may be absent.
+    """
+
+    name: str
+    type: str
+    doc: str
+    presence: Presence = "required"
+
+
+@dataclass(frozen=True)
+class JsonObject:
+    """A kind of JSON object.
+
+    Attributes:
+        name: What it is called.
+        doc: What it is.
+        members: Its members, in the order of the document.
+    """
+
+    name: str
+    doc: str
+    members: tuple[JsonMember, ...]
+
+    def member(self, name: str) -> JsonMember | None:
+        """The member of a name; ``None`` if it has none."""
+        return next((member for member in self.members if member.name == name), None)
+
+
+def optional(name: str, type_: str, doc: str) -> JsonMember:
+    """A member that may be absent."""
+    return JsonMember(name, type_, doc, "optional")

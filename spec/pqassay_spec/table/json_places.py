@@ -1,0 +1,147 @@
+r"""Where in a JSON text a member is written, for messages and for mutations: the text is JSON, and is looked through once for each member.
+
+    >>> line = b'{"add":{"size":12,"stats":"{\\"numRecords\\":3}"}}'
+    >>> find(line, ("add", "stats", "numRecords"))
+    (43, 44)
+    >>> changed(line, ("add", "stats", "numRecords"), "[4]")
+    b'{"add":{"size":12,"stats":"{\\"numRecords\\":[4]}"}}'
+    >>> changed(line, ("add", "size"), None)
+    b'{"add":{"stats":"{\\"numRecords\\":3}"}}'
+
+A member that is a text may hold JSON itself; the path goes on in it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+Span = tuple[int, int]
+"""Where a value begins and ends, in bytes."""
+
+
+class _Found(NamedTuple):
+    """A member: where its name and its value begin and end in a text, and in how many texts it is beside the outermost."""
+
+    name: int
+    start: int
+    end: int
+    depth: int
+
+
+def find(data: bytes, names: Sequence[str]) -> Span | None:
+    """The value of a member, in bytes; ``None`` where it is not found.
+
+    Args:
+        data: A JSON text, UTF-8.
+        names: Names of members, each in the one before.
+    """
+    try:
+        text = data.decode()
+        found = _find(text, names)
+    except (ValueError, IndexError, RecursionError):
+        return None
+    if found is None:
+        return None
+    return len(text[: found.start].encode()), len(text[: found.end].encode())
+
+
+def changed(data: bytes, names: Sequence[str], to: str | None) -> bytes:
+    """A JSON text with another value of a member; without the member if it is ``None``.
+
+    Args:
+        data: A JSON text, UTF-8.
+        names: Names of members, each in the one before.
+        to: The value, JSON.
+
+    Raises:
+        KeyError: There is no such member.
+    """
+    text = data.decode()
+    found = _find(text, names)
+    if found is None:
+        raise KeyError(".".join(names))
+    if to is not None:
+        for _ in range(found.depth):
+            to = json.dumps(to, ensure_ascii=False)[1:-1]
+        return (text[: found.start] + to + text[found.end :]).encode()
+    before, behind = text[: found.name], text[found.end :]
+    if behind.startswith(","):
+        behind = behind[1:]
+    elif before.endswith(","):
+        before = before[:-1]
+    return (before + behind).encode()
+
+
+def _find(text: str, names: Sequence[str]) -> _Found | None:
+    start = _space(text, 0)
+    name_start = start
+    for number, name in enumerate(names):
+        if start < len(text) and text[start] == '"':
+            inner, _ = _string(text, start)
+            found = _find(inner, names[number:])
+            if found is None:
+                return None
+            places = _places_of(text, start)
+            return _Found(places[found.name], places[found.start], places[found.end], found.depth + 1)
+        member = _member(text, start, name)
+        if member is None:
+            return None
+        name_start, start = member
+    return _Found(name_start, start, _end(text, start), 0)
+
+
+def _places_of(text: str, start: int) -> list[int]:
+    """For each character of a JSON string, and behind the last one, where it begins in the text around it."""
+    places: list[int] = []
+    at = start + 1
+    while text[at] != '"':
+        places.append(at)
+        if text[at] != "\\":
+            at += 1
+        elif text[at + 1] != "u":
+            at += 2
+        elif text[at + 2 : at + 4].lower() in ("d8", "d9", "da", "db") and text[at + 6 : at + 8] == "\\u":
+            at += 12  # two escapes are one character
+        else:
+            at += 6
+    places.append(at)
+    return places
+
+
+def _member(text: str, start: int, name: str) -> Span | None:
+    """Where the name and the value of a member begin, of the object that begins here."""
+    if start >= len(text) or text[start] != "{":
+        return None
+    at = _space(text, start + 1)
+    while text[at] != "}":
+        begins = at
+        key, at = _string(text, at)
+        at = _space(text, _space(text, at) + 1)
+        if key == name:
+            return begins, at
+        at = _space(text, _end(text, at))
+        if text[at] == ",":
+            at = _space(text, at + 1)
+    return None
+
+
+def _string(text: str, start: int) -> tuple[str, int]:
+    """The string that begins here, and where it ends."""
+    found, end = _DECODER.raw_decode(text, start)
+    return str(found), end
+
+
+def _end(text: str, start: int) -> int:
+    """Where the value that begins here ends."""
+    return _DECODER.raw_decode(text, start)[1]
+
+
+def _space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()

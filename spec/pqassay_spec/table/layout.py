@@ -1,0 +1,107 @@
+"""The files that make a folder a table, by their names.
+
+    >>> delta_commit("00000000000000000042.json"), delta_commit("00000000000000000042.crc")
+    (42, None)
+    >>> is_iceberg_metadata("v3.metadata.json"), is_iceberg_metadata("00004-a.gz.metadata.json")
+    (True, True)
+
+Source: the Delta protocol, "Delta Log Entries" and "Checkpoints"; the Iceberg specification, "Table Metadata and Snapshots".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+TableKind = Literal["delta", "iceberg"]
+"""A format of tables; also the kind of target as which such a table is judged."""
+
+DELTA_LOG = "_delta_log"
+"""The folder of a Delta table that holds its log."""
+
+DELTA_SIDECARS = "_sidecars"
+"""The folder of the log that holds the sidecars of its checkpoints."""
+
+DELTA_CHECKSUM = ".crc"
+"""The ending of a version checksum file."""
+
+ICEBERG_METADATA = "metadata"
+"""The folder of an Iceberg table that holds what describes it."""
+
+VERSION_DIGITS = 20
+"""Digits of a version in the names of a Delta log."""
+
+_COMMIT = re.compile(r"(\d{20})\.json", re.ASCII)
+_CHECKPOINT = re.compile(
+    r"(?P<version>\d{20})\.checkpoint(?:\.(?P<part>\d{10})\.(?P<parts>\d{10})|\.(?P<unique>[0-9A-Za-z-]+))?"
+    r"\.(?P<form>parquet|json)",
+    re.ASCII,
+)
+_ICEBERG = re.compile(r".+\.metadata\.json(?:\.gz)?")
+
+
+@dataclass(frozen=True)
+class CheckpointName:
+    """What the name of a checkpoint file says.
+
+    Attributes:
+        version: The version of the table.
+        part, parts: Of a checkpoint in several parts, which one it is, from 1 on, and how many there are; else 1 and 1.
+        unique: The unique part of the name of a checkpoint by the second specification; empty for others.
+        form: How it is written.
+    """
+
+    version: int
+    part: int
+    parts: int
+    unique: str
+    form: str
+
+
+def commit_name(version: int) -> str:
+    """The name of the commit that made a version.
+
+    >>> commit_name(7)
+    '00000000000000000007.json'
+    """
+    return f"{version:0{VERSION_DIGITS}}.json"
+
+
+def checksum_name(version: int) -> str:
+    """The name of the version checksum file of a version."""
+    return f"{version:0{VERSION_DIGITS}}{DELTA_CHECKSUM}"
+
+
+def delta_commit(name: str) -> int | None:
+    """The version that a file of a Delta log commits; ``None`` if it is no commit."""
+    match = _COMMIT.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def delta_checkpoint(name: str) -> CheckpointName | None:
+    """What the name of a checkpoint in a Delta log says; ``None`` if it is none.
+
+    >>> delta_checkpoint("00000000000000000010.checkpoint.0000000002.0000000003.parquet")
+    CheckpointName(version=10, part=2, parts=3, unique='', form='parquet')
+    """
+    match = _CHECKPOINT.fullmatch(name)
+    if match is None or (match["form"] == "json" and match["unique"] is None):
+        return None
+    return CheckpointName(
+        int(match["version"]),
+        int(match["part"] or 1),
+        int(match["parts"] or 1),
+        match["unique"] or "",
+        match["form"],
+    )
+
+
+def is_iceberg_metadata(name: str) -> bool:
+    """Whether a file is called like the metadata of an Iceberg table."""
+    return _ICEBERG.fullmatch(name) is not None
+
+
+def is_delta_log_file(name: str) -> bool:
+    """Whether a file in a folder `DELTA_LOG` makes that folder the log of a table."""
+    return delta_commit(name) is not None or delta_checkpoint(name) is not None

@@ -1,0 +1,55 @@
+"""Z85: four bytes as five printable characters.
+
+    >>> decode("HelloWorld").hex()
+    '864fd26fb559f75b'
+
+Source: ZeroMQ RFC 32.
+"""
+
+from __future__ import annotations
+
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+"""The characters by the numbers from 0 to 84 that they stand for."""
+
+BYTES, CHARACTERS = 4, 5
+
+_VALUES = {character: value for value, character in enumerate(ALPHABET)}
+
+
+def decode(text: str) -> bytes:
+    """The bytes of a text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if len(text) % CHARACTERS:
+        raise ValueError(f"{len(text)} characters are no multiple of {CHARACTERS}")
+    result = bytearray()
+    for start in range(0, len(text), CHARACTERS):
+        number = 0
+        for character in text[start : start + CHARACTERS]:
+            value = _VALUES.get(character)
+            if value is None:
+                raise ValueError(f"{character!r} is none of its characters")
+            number = number * len(ALPHABET) + value
+        if number >> 8 * BYTES:
+            raise ValueError(f"{text[start : start + CHARACTERS]!r} is more than {BYTES} bytes")
+        result += number.to_bytes(BYTES, "big")
+    return bytes(result)
+
+
+def encode(data: bytes) -> str:
+    """The text of bytes, of which there is a multiple of four.
+
+    >>> encode(bytes.fromhex("864fd26fb559f75b"))
+    'HelloWorld'
+    """
+    characters: list[str] = []
+    for start in range(0, len(data), BYTES):
+        number = int.from_bytes(data[start : start + BYTES], "big")
+        group: list[str] = []
+        for _ in range(CHARACTERS):
+            number, value = divmod(number, len(ALPHABET))
+            group.append(ALPHABET[value])
+        characters.extend(reversed(group))
+    return "".join(characters)
