@@ -29,9 +29,14 @@ import pytest
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
+def installed() -> str | None:
+    """The path of the browser, if there is one."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
 def program() -> str:
     """The path of the browser; the test is skipped where there is none, and fails with ``CI=true``."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = installed()
     if found is None:
         reason = f"there is no browser: none of {', '.join(BROWSERS)}"
         if os.environ.get("CI") == "true":

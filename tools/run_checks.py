@@ -106,7 +106,9 @@ def failed_of(checks: Iterable[Check]) -> list[str]:
 
 def lacking() -> list[str]:
     """Describe what this machine lacks and what was therefore not tested."""
-    from pqassay_spark.jobs.java import JavaMissingError, require_java  # noqa: PLC0415 - broken code must not stop the checks
+    from pages.checker import kept_at  # noqa: PLC0415 - broken code must not stop the checks
+
+    from pqassay_spark.jobs.java import JavaMissingError, require_java  # noqa: PLC0415 - as above
 
     lacks: list[str] = []
     try:
@@ -117,8 +119,10 @@ def lacking() -> list[str]:
         lacks.append("NOT TESTED: the driver for Node.js in conformance/PROTOCOL.md. There is no node.")
     if not any(shutil.which(name) for name in BROWSERS):
         lacks.append(f"NOT TESTED: the HTML report in a browser. There is none of {', '.join(BROWSERS)}.")
-    if shutil.which("npm") is None and not (ROOT / ".venv" / "pyodide").exists():
-        lacks.append("NOT TESTED: the checker in the browser. There is no npm to get Pyodide with.")
+    if not kept_at().exists():
+        lacks.append(
+            f"NOT TESTED: the checker in the browser. npm could not get Pyodide: there is no {kept_at()}."
+        )
     return lacks
 
 

@@ -130,11 +130,16 @@ def kept_package() -> bytes:
     Raises:
         RuntimeMissingError: See there; or its digest is wrong.
     """
-    path = Path(os.environ.get("PQASSAY_PYODIDE", KEPT))
+    path = kept_at()
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, checked(_fetched(), f"pyodide@{VERSION} from the registry"))
     return checked(path.read_bytes(), str(path))
+
+
+def kept_at() -> Path:
+    """Where the package is, or will be once it was fetched."""
+    return Path(os.environ.get("PQASSAY_PYODIDE", KEPT))
 
 
 def checked(package: bytes, name: str) -> bytes:

@@ -107,6 +107,7 @@ const fromAddress = () => {
 };
 
 const drop = part("drop");
+part("file").addEventListener("click", ({ target }) => (target.value = "")); // so that the same file, written anew, is a change
 part("file").addEventListener("change", (event) => dropped(event.target.files));
 for (const type of ["dragover", "drop", "dragleave"]) {
   document.addEventListener(type, (event) => {
