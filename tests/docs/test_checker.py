@@ -56,10 +56,15 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def tab(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser, address: str) -> Tab:
     """One page for all tests, in which Python is loaded once: it takes seconds."""
-    with Browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
+    return browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
 
 
 def told(tab: Tab, selector: str) -> str:
@@ -272,6 +277,12 @@ def test_a_great_file_is_judged_at_tier_index_without_its_pages(tab: Tab, tmp_pa
 def test_nothing_is_asked_of_anybody_else_and_nothing_complains(tab: Tab, address: str) -> None:
     assert len([request for request in tab.requests if request.startswith(address)]) > 10
     assert tab.outside(address) == []
+    assert tab.complaints == []
+
+
+def test_from_disk_the_page_says_what_to_do_and_complains_about_nothing(browser: Browser, site: Path) -> None:
+    tab = browser.open((site / "check" / "index.html").as_uri())
+    assert "python -m http.server" in told(tab, "#checker-from-disk:not([hidden])")
     assert tab.complaints == []
 
 
