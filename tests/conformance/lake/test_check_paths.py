@@ -94,8 +94,8 @@ def test_what_is_no_data_is_counted_with_its_reason() -> None:
 
 def test_the_rules_of_every_family_judge_a_kind_of_file_that_is_known() -> None:
     from pqassay.lake import kinds
-    from pqassay.lake.table_files import TableKind
     from pqassay_spec.rules.catalogue import families
+    from pqassay_spec.table.layout import TableKind
 
     judged = {*kinds.judged_kinds(), *get_args(TableKind)}
     assert {family.file for family in families()} == judged
