@@ -11,6 +11,7 @@ import pytest
 
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay_spark.produce.writer_matrix import MATRIX
+from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import file_rules
 
 
@@ -24,7 +25,9 @@ def test_the_readme_says_how_long_a_footer_takes() -> None:
 
 def test_each_rule_that_is_tested_has_a_golden_file_that_breaks_it() -> None:
     cases = [json.loads(path.read_text()) for path in GOLDEN_FILES.rglob("case.json")]
+    tables = [json.loads(path.read_text()) for path in GOLDEN_FILES.rglob(TABLE_MANIFEST)]
     broken = {rule for case in cases for rule in case["expect"].get("check", {}).get("rules", [])}
+    broken |= {rule for table in tables for rule in table["rules"]}
 
     assert [] == [rule.id for rule in file_rules().values() if not rule.excluded and rule.id not in broken]
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import fastparquet  # type: ignore[import-untyped]  # it has no types
 import pandas as pd  # type: ignore[import-untyped]  # its stubs are a package of their own
@@ -95,8 +95,10 @@ def test_what_is_no_data_is_counted_with_its_reason() -> None:
 def test_the_rules_of_every_family_judge_a_kind_of_file_that_is_known() -> None:
     from pqassay.lake import kinds
     from pqassay_spec.rules.catalogue import families
+    from pqassay_spec.table.layout import TableKind
 
-    assert {family.file for family in families()} == set(kinds.judged_kinds())
+    judged = {*kinds.judged_kinds(), *get_args(TableKind)}
+    assert {family.file for family in families()} == judged
     assert [""] * 2 == [kind.ignored for kind in kinds.KINDS if kind.name in kinds.judged_kinds()]
 
 
