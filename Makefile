@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast golden recall observe drivers matrix docs bench constraints clean
+.PHONY: help demo pipeline test test-fast golden recall observe drivers matrix docs docs-serve bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ matrix: drivers ## ask all drivers about all golden files, and keep the results;
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
+
+docs-serve: docs ## build the site and serve it on http://127.0.0.1:8000 until Ctrl-C
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory site 8000
 
 bench: $(VENV)/.dev ## run the benchmarks
 	@failed=; for script in benchmarks/[!_]*.py; do \

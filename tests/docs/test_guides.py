@@ -38,6 +38,7 @@ PAGES = (
             "scan",
             "strip",
             "submit",
+            "tables",
             "wrong-result",
         )
     ),

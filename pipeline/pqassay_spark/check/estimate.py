@@ -24,7 +24,7 @@ from pqassay_spark.check.sampling import choose
 from pqassay_spark.check.spark_judging import located
 from pqassay_spark.jobs.spark_jobs import Count, JobError, cores, packed, run, unpacked
 from pqassay_spec.base.sources import FileSource, Source
-from pqassay_spec.rules.catalogue import TIERS, Tier
+from pqassay_spec.rules.catalogue import TABLE_TIER, TIERS, Tier
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +37,9 @@ DECODED_AT_MOST = 64 << 20
 
 DEEP: tuple[Tier, ...] = ("pages", "values")
 """Tiers whose cost grows with the length of a file; that of the others is about the same for each file."""
+
+FILE_TIERS: tuple[Tier, ...] = tuple(tier for tier in TIERS if tier != TABLE_TIER)
+"""The tiers at which something is read of a file itself."""
 
 
 @dataclass
@@ -120,7 +123,7 @@ class Estimate:
             yield (
                 f"{one.tier:<8}{one.requests:>14,}{shown_size(one.read):>14}{shown_time(one.seconds):>12}{mark}"
             )
-        for missing in [tier for tier in TIERS if tier not in {one.tier for one in self.tiers}]:
+        for missing in [tier for tier in FILE_TIERS if tier not in {one.tier for one in self.tiers}]:
             yield f"{missing:<8}not estimated: the files that were looked at are too large to decode, or did not survive it"
         yield "nothing was judged"
 
@@ -142,7 +145,7 @@ def estimate(spark: SparkSession, plan: Plan, positions: Sequence[int], kept: in
     size = sum(target.known_size() for target in targets)
     chosen = [targets[position] for position in choose(targets, LOOKED_AT)]
     small = [target for target in chosen if target.known_size() <= DECODED_AT_MOST]
-    shallow: tuple[Tier, ...] = tuple(tier for tier in TIERS if tier != "values")
+    shallow: tuple[Tier, ...] = tuple(tier for tier in FILE_TIERS if tier != "values")
     costs = _measured(spark, chosen, plan.settings, shallow) if chosen else {}
     if small:
         # A decoder that crashes on one of them; the check itself survives that.

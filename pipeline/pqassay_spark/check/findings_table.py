@@ -57,6 +57,7 @@ POSITION = pa.struct(
         pa.field("actual", pa.string(), nullable=False),
         pa.field("row_group", pa.int32()),
         pa.field("page", pa.int32()),
+        pa.field("file", pa.string()),
     ]
 )
 """One position of a finding, with the members of `pqassay.report.model.Position`."""
@@ -319,7 +320,7 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
     return {**defaults, **row, **positions[0], "observed": seen, "positions": positions}
 
 
-_NO_PAGE = {"row_group": None, "page": None}
+_NO_PAGE = {"row_group": None, "page": None, "file": None}
 
 
 def clean(text: str | None) -> str | None:

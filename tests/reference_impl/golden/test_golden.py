@@ -23,6 +23,7 @@ from pqassay_reference.golden import generator
 from pqassay_reference.golden.generator import TABLES, GoldenCase, golden_cases, write_golden_files
 from pqassay_reference.golden.recipes import Made, Recipe, input_of
 from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
+from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import families
 
 pytestmark = pytest.mark.slow
@@ -172,7 +173,10 @@ def test_the_command_writes_what_stands_here_and_says_what_changed(tmp_path: Pat
             assert (GOLDEN_FILES / case.id / name).read_bytes() == (tmp_path / case.id / name).read_bytes()
     again = runner.invoke(app, ["golden", str(tmp_path), "--check"])
     cases = len(made())
-    assert (0, f"{cases} cases, {cases} unchanged\n") == (again.exit_code, again.stdout)
+    tables = len(list(tmp_path.rglob(TABLE_MANIFEST)))
+    expected = f"{cases} cases, {cases} unchanged; {tables} tables, {tables} unchanged\n"
+    assert (0, expected) == (again.exit_code, again.stdout)
+    assert tables == len(list(GOLDEN_FILES.rglob(TABLE_MANIFEST)))
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
