@@ -14,19 +14,19 @@ from browser import Tab
 GRAVE = ("serious", "critical")
 """The impacts of which a page has none."""
 
-ROWS = 6
-"""Rows of a table, and lines of a listing, that are looked at: those behind are like them, and there may be hundreds."""
+ALIKE = 6
+"""Siblings of one tag and class that are looked at: rows, items and tables behind them are like them, and there may be hundreds."""
 
 BY_COLOUR = ("color-contrast", "link-in-text-block")
 """The rules of axe whose outcome depends on the colours."""
 
 SHORTEN = f"""
-for (const table of document.querySelectorAll("tbody")) [...table.rows].slice({ROWS}).forEach((row) => row.remove());
-for (const listing of document.querySelectorAll("pre > code, .hex-bytes")) {{
-  let lines = 0;
-  for (const node of [...listing.childNodes]) {{
-    if (lines > {ROWS}) node.remove();
-    else lines += node.textContent.split("\\n").length - 1;
+for (const parent of document.querySelectorAll("main, main *")) {{
+  const seen = new Map();
+  for (const child of [...parent.children]) {{
+    const kind = `${{child.tagName}}.${{child.getAttribute("class")}}`;
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    if (seen.get(kind) > {ALIKE}) child.remove();
   }}
 }}
 """
@@ -42,7 +42,7 @@ def script() -> str:
 
 
 def shorten(tab: Tab) -> None:
-    """Leave the first rows of each table and listing of a page."""
+    """Leave the first of siblings that are alike."""
     tab.evaluate(f"(() => {{{SHORTEN}}})()")
 
 

@@ -17,7 +17,6 @@ KINDS = {
     "checker": "check/index.html",
     "rules": "rules/index.html",
     "rule": "rules/sta-041.html",
-    "rule for readers": "rules/blm-020.html",
     "golden files": "cases/index.html",
     "golden file": "cases/blm-zeroed.html",
     "museum": "museum/index.html",
@@ -29,14 +28,9 @@ KINDS = {
     "chapter": "spec/bloom.html",
     "guide": "guide/ci.html",
     "findings": "guide/findings-writers.html",
-    "written as an issue": "upstream/bounds-cut-out-of-order.html",
     "recall": "recall.html",
-    "errata": "errata.html",
-    "questions": "faq.html",
-    "packages": "reference/pqassay.html",
     "module": "reference/pqassay.errors.html",
     "changelog": "changelog.html",
-    "decision": "decisions/0023-the-site.html",
 }
 
 PHONE = 390
