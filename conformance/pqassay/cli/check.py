@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
+    "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged."
 )
