@@ -179,7 +179,9 @@ class Answerer:
         fragments: list[pads.Fragment] = []
         length = 0
         units = np.flatnonzero(found.read)
-        for file in np.unique(lake.file_of[units]).tolist():
+        files = np.unique(lake.file_of[units]).tolist()
+        lake.complete(files)
+        for file in files:
             groups = lake.group_of[units[lake.file_of[units] == file]].tolist()
             part: Any = lake.fragments[file]
             if len(groups) < part.num_row_groups:

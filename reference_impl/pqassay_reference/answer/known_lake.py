@@ -41,6 +41,7 @@ from pqassay_reference.predicate.expressions import compared_type, find_column
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import Group, SumKind
+from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing
 from pqassay_spec.parquet.schema import leaves
 from pqassay_spec.parquet.thrift import FileMetaData
@@ -257,12 +258,25 @@ class KnownLake:
     sets: LakeSets
     zones: list[ZoneTable]
     unfit: dict[str, str] = field(default_factory=dict[str, str])
+    _complete: set[int] = field(default_factory=set[int])
 
     @property
     def threads(self) -> int:
         """Files that are opened at the same time."""
         is_local = all(file.filesystem is None for file in self.files[:1])
         return LOCAL_THREADS if is_local else REMOTE_THREADS
+
+    def complete(self, files: Sequence[int]) -> None:
+        """Let Arrow read the footers of some files, several at once: it needs those of files whose rows are read, and keeps them.
+
+        Raises:
+            OSError: One cannot be read.
+        """
+        missing = [file for file in files if file not in self._complete]
+        if missing:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(lambda file: self.fragments[file].ensure_complete_metadata(), missing))
+            self._complete.update(missing)
 
     @cached_property
     def metadata_length(self) -> int:
@@ -293,11 +307,10 @@ def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progres
     files: list[KnownFile] = []
 
     def known(fragment: pads.ParquetFileFragment) -> KnownFile:
-        found = known_file(fragment.path, filesystem)
-        fragment.ensure_complete_metadata()
-        return found
+        return known_file(fragment.path, filesystem)
 
-    with ThreadPoolExecutor(threads) as pool:
+    # A thousand footers are a million objects and no cycle: looking for some again and again takes as long as to read them.
+    with collector_paused(), ThreadPoolExecutor(threads) as pool:
         for file in pool.map(known, fragments):
             files.append(file)
             if progress is not None:
