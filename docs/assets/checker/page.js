@@ -49,10 +49,10 @@ async function judged(open, name) {
     part("findings").replaceChildren(...findings(told, root, show));
     if (top < 0 || innerHeight < 900) part("verdict").scrollIntoView({ block: "center" });
     part("verdict").focus({ preventScroll: true });
-    const scroll = await bench(part("bench"), judge, told.name, root, told.findings[0]?.field);
+    const scroll = await bench(part("bench"), judge, told, root);
     if (mine !== turn) return;
     part("bench").hidden = false;
-    scroll?.();
+    await scroll();
   } catch (error) {
     progress.hidden = true;
     if (mine === turn) say(error.message, true);
