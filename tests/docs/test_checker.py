@@ -74,7 +74,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def tab(browser: Browser, address: str) -> Tab:
     """One page for all tests, in which Python is loaded once: it takes seconds."""
-    return browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
+    opened = browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
+    opened.wait("!document.getElementById('checker').hidden")  # it listens
+    return opened
 
 
 def told(tab: Tab, selector: str) -> str:
