@@ -373,6 +373,32 @@ def test_nothing_is_asked_of_anybody_else_and_nothing_complains(tab: Tab, addres
     assert tab.complaints == []
 
 
+HOME = """<!doctype html><html lang="en"><head><title>home</title><link rel="icon" href="data:,"></head><body>
+<a class="drop" href="check/index.html">Drop a file</a><script src="assets/drop.js"></script></body></html>"""
+
+
+def test_a_file_that_is_dropped_on_the_home_page_is_judged(
+    browser: Browser, site: Path, address: str
+) -> None:
+    (site / "index.html").write_text(HOME)
+    tab = browser.open(f"{address}index.html")
+    tab.follow(
+        """(async () => {
+          const bytes = await (await fetch("cases/files/blm/zeroed/data.parquet")).arrayBuffer();
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([bytes], "mine.parquet"));
+          document.querySelector("a").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+        })()"""
+    )
+    assert tab.evaluate("location.href") == f"{address}check/index.html#handed"
+    tab.wait("document.getElementById('checker-told')?.textContent")
+    assert "mine.parquet" in told(tab, "#checker-told") or "Loading the checker" in told(tab, "#checker-told")
+    again = "import(new URL('../assets/checker/handed.js', location.href).href).then(({handed}) => handed())"
+    assert tab.evaluate(again) == []
+    assert (tab.complaints, tab.outside(address)) == ([], [])
+    tab.close()
+
+
 def test_from_disk_the_page_says_what_to_do_and_complains_about_nothing(browser: Browser, site: Path) -> None:
     tab = browser.open((site / "check" / "index.html").as_uri())
     assert "python -m http.server" in told(tab, "#checker-from-disk:not([hidden])")
