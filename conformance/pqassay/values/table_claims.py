@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay.tables.claims import Count
+from pqassay.tables.claims import Count, PartitionValue
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.claimed_bounds import StoredBound
 from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
@@ -20,8 +20,9 @@ from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
 from pqassay.values.claims import others
 from pqassay.values.outcomes import Outcome
+from pqassay.values.partition_claims import PartitionAudit
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import shown
+from pqassay_spec.parquet.column_order import FLOATING, shown, type_order
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,14 @@ class TableRules:
     Attributes:
         bounds: Every value lies in the bounds.
         nulls: Nulls are counted.
+        nans: NaN values are counted.
+        partition: Every row has the partition values of the file.
     """
 
     bounds: str = ""
     nulls: str = ""
+    nans: str = ""
+    partition: str = ""
 
     def ids(self) -> list[str]:
         """The rules that there are."""
@@ -48,7 +53,7 @@ class _ColumnAudit:
         self.family = family
         self.column = column
         self.name = column.claims.name
-        self.nulls = 0
+        self.nulls = self.nans = 0
         self.is_whole = True
         self.bounds: list[tuple[Side, StoredBound]] = []
         self._gather()
@@ -56,7 +61,7 @@ class _ColumnAudit:
     @property
     def needs_values(self) -> bool:
         """Whether the chunks have to be decoded."""
-        return bool(self.bounds) or self.counts is not None
+        return bool(self.bounds) or self.counts is not None or self.nan_counts is not None
 
     @property
     def counts(self) -> Count | None:
@@ -65,7 +70,24 @@ class _ColumnAudit:
             return None
         return self.family.file.nulls_of(self.column)
 
+    @property
+    def nan_counts(self) -> Count | None:
+        """The count of NaN values, if it is compared: that of a column of numbers that know NaN."""
+        rule, leaf = self.family.rules.nans, self.column.leaf
+        if (
+            not rule
+            or self.family.is_left_out(rule)
+            or leaf is None
+            or type_order(leaf.element) not in FLOATING
+        ):
+            return None
+        return self.column.claims.nans
+
     def _gather(self) -> None:
+        if self.counts is not None:
+            self.family.applies(self.family.rules.nulls)
+        if self.nan_counts is not None:
+            self.family.applies(self.family.rules.nans)
         rule = self.family.rules.bounds
         if not rule or self.family.is_left_out(rule):
             return
@@ -78,28 +100,33 @@ class _ColumnAudit:
             self.family.applies(rule)
             if bound is not None and (bound.raw is not None or bound.is_beyond):
                 self.bounds.append((side, bound))
-        if self.counts is not None:
-            self.family.applies(self.family.rules.nulls)
 
     def hinder(self, reason: NotChecked) -> None:
         """Note that the values of a chunk cannot be had."""
         self.is_whole = False
-        for rule in self.family.rules.ids():
+        rules = self.family.rules
+        for rule in filter(None, (rules.bounds, rules.nulls, rules.nans)):
             if self.family.outcomes[rule].applies:
                 self.family.hinder(rule, reason, self.name)
 
     def finish(self) -> None:
         """Compare what all chunks together decide."""
-        counted = self.counts
-        if counted is None or not self.is_whole or counted.value == self.nulls:
+        if not self.is_whole:
+            return
+        rules = self.family.rules
+        self._compare(rules.nulls, self.counts, self.nulls, "null count", "are null")
+        self._compare(rules.nans, self.nan_counts, self.nans, "NaN count", "are NaN")
+
+    def _compare(self, rule: str, counted: Count | None, actual: int, name: str, are: str) -> None:
+        if counted is None or counted.value == actual:
             return
         said = f"of column {self.name} in the table's entry for {self.column.owner.name}"
         self.family.add(
-            self.family.rules.nulls,
+            rule,
             Violation(
-                f"the null count {said} is {counted.value}, and {self.nulls} values are null",
+                f"the {name} {said} is {counted.value}, and {actual} values {are}",
                 self.column.field(counted.place),
-                expected=str(self.nulls),
+                expected=str(actual),
                 actual=str(counted.value),
                 column=self.name,
                 remedy=self.column.owner.claims.remedy,
@@ -114,7 +141,7 @@ class _Claim:
         self._audit = audit
         self._chunk = chunk
         self._found: list[Violation] = []
-        self._nulls = 0
+        self._nulls = self._nans = 0
         self._problem: NotChecked | None = None
 
     @property
@@ -126,6 +153,8 @@ class _Claim:
         """Compare it with the values."""
         try:
             self._nulls = values.entries - values.count
+            if self._audit.nan_counts is not None:
+                self._nans = int(np.count_nonzero(values.is_nan))
             bounds = self._audit.bounds
             longest = max((len(bound.raw) for _, bound in bounds if bound.raw), default=0)
             audit = BoundsAudit(values, longest, values.starts) if bounds else None
@@ -203,6 +232,7 @@ class _Claim:
         if self._problem is not None:
             self._audit.hinder(self._problem)
         self._audit.nulls += self._nulls
+        self._audit.nans += self._nans
         for violation in self._found:
             self._audit.family.add(self._audit.family.rules.bounds, violation)
 
@@ -224,11 +254,30 @@ class TableFamily:
         for column in file.part(ClaimedFile).present:
             if column.ordinal is not None:
                 self._audits.setdefault(column.ordinal, []).append(_ColumnAudit(self, column))
+        self._partition: dict[int, list[PartitionValue]] = {}
+        if rules.partition and not self.is_left_out(rules.partition):
+            self._take_partition()
+
+    def _take_partition(self) -> None:
+        """Take those partition values whose columns are in the file; others follow from nothing that it holds."""
+        owner = self._file.part(ClaimedFile)
+        for value in owner.claims.partition:
+            ordinal = owner.ordinal_of(value.field_id, value.path)
+            if ordinal is not None:
+                self._partition.setdefault(ordinal, []).append(value)
+                self.applies(self.rules.partition)
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _Claims | None:
         """What the table says of a chunk."""
-        audits = self._audits.get(chunk.ordinal)
-        return _Claims([_Claim(audit, chunk) for audit in audits]) if audits else None
+        claims: list[_Claim | PartitionAudit] = [
+            _Claim(audit, chunk) for audit in self._audits.get(chunk.ordinal, ())
+        ]
+        owner = self._file.part(ClaimedFile)
+        claims.extend(
+            PartitionAudit(self, self.rules.partition, owner, value, chunk)
+            for value in self._partition.get(chunk.ordinal, ())
+        )
+        return _Claims(claims) if claims else None
 
     def deleted(self, chunk: ColumnChunkUnderTest) -> NDArray[np.bool_] | None:
         """The rows of a row group that are not part of the table, bool; ``None`` if all are."""
@@ -278,7 +327,7 @@ class TableView:
 class _Claims:
     """What a table says of one chunk, where it speaks of its column more than once."""
 
-    def __init__(self, claims: list[_Claim]) -> None:
+    def __init__(self, claims: list[_Claim | PartitionAudit]) -> None:
         self._claims = claims
         self.needs_values = any(claim.needs_values for claim in claims)
 
