@@ -42,9 +42,9 @@ def _container(source: Source, sink: Sink) -> FormatError | None:
     try:
         file = container(source.name, data, "")
         blocks = file.blocks
-    except FormatError as error_:
-        error_.rule = None
-        return error_
+    except FormatError as reason:
+        reason.rule = None
+        return reason
     position = file.body
     for number, block in enumerate(blocks):
         path = f"blocks[{number}]"
