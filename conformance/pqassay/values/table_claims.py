@@ -31,10 +31,12 @@ class TableRules:
     Attributes:
         bounds: Every value lies in the bounds.
         nulls: Nulls are counted.
+        tight: Bounds are values.
     """
 
     bounds: str = ""
     nulls: str = ""
+    tight: str = ""
 
     def ids(self) -> list[str]:
         """The rules that there are."""
@@ -42,15 +44,25 @@ class TableRules:
 
 
 class _ColumnAudit:
-    """One column of which a table says something, over all its chunks."""
+    """One column of which a table says something, over all its chunks.
+
+    Attributes:
+        nulls, rows: Nulls, and rows, that remain in the table.
+        unmet: Bounds that have to be values, and of which no value was seen.
+        has_values: Whether a value remains.
+        is_enclosed: Whether no value lies beyond a bound.
+    """
 
     def __init__(self, family: TableFamily, column: ClaimedColumn) -> None:
         self.family = family
         self.column = column
         self.name = column.claims.name
-        self.nulls = 0
+        self.nulls = self.rows = 0
         self.is_whole = True
         self.bounds: list[tuple[Side, StoredBound]] = []
+        self.unmet: set[Side] = set()
+        self.has_values = False
+        self.is_enclosed = True
         self._gather()
 
     @property
@@ -78,6 +90,9 @@ class _ColumnAudit:
             self.family.applies(rule)
             if bound is not None and (bound.raw is not None or bound.is_beyond):
                 self.bounds.append((side, bound))
+                if self.family.rules.tight and self.family.file.is_tight(side):
+                    self.family.applies(self.family.rules.tight)
+                    self.unmet.add(side)
         if self.counts is not None:
             self.family.applies(self.family.rules.nulls)
 
@@ -88,10 +103,29 @@ class _ColumnAudit:
             if self.family.outcomes[rule].applies:
                 self.family.hinder(rule, reason, self.name)
 
+    def _not_a_value(self, side: Side) -> None:
+        self.family.add(
+            self.family.rules.tight,
+            Violation(
+                f"the {side.name} of column {self.name} in the table's entry for {self.column.owner.name} is "
+                f"{side.bound.written}, which no row holds",
+                self.column.field(side.bound.place),
+                expected=f"the {'greatest' if side.above else 'least'} value, or tightBounds false",
+                actual=side.bound.written,
+                column=self.name,
+                remedy=self.column.owner.claims.remedy,
+            ),
+        )
+
     def finish(self) -> None:
         """Compare what all chunks together decide."""
+        if not self.is_whole:
+            return
+        if self.has_values and self.is_enclosed:
+            for side in sorted(self.unmet, key=lambda one: one.above):
+                self._not_a_value(side)
         counted = self.counts
-        if counted is None or not self.is_whole or counted.value == self.nulls:
+        if counted is None or self.family.file.nulls_agree(self.column, counted, self.nulls, self.rows):
             return
         said = f"of column {self.name} in the table's entry for {self.column.owner.name}"
         self.family.add(
@@ -114,7 +148,9 @@ class _Claim:
         self._audit = audit
         self._chunk = chunk
         self._found: list[Violation] = []
-        self._nulls = 0
+        self._nulls = self._rows = 0
+        self._met: set[Side] = set()
+        self._has_values = False
         self._problem: NotChecked | None = None
 
     @property
@@ -125,19 +161,50 @@ class _Claim:
     def judge(self, values: ChunkValues) -> None:
         """Compare it with the values."""
         try:
-            self._nulls = values.entries - values.count
             bounds = self._audit.bounds
             longest = max((len(bound.raw) for _, bound in bounds if bound.raw), default=0)
             audit = BoundsAudit(values, longest, values.starts) if bounds else None
             for side, bound in bounds:
                 if audit is not None:
                     self._side(values, audit, side, bound)
+            self._count(values, audit)
         except (FormatError, NotChecked) as error:
             self._problem = error if isinstance(error, NotChecked) else NotChecked.because(error)
         except (OSError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - other claims are judged all the same
             self._problem = Mistake.by(error)
+
+    def _count(self, values: ChunkValues, audit: BoundsAudit | None) -> None:
+        """Count nulls, and see which bounds are values, in the rows that are still part of the table."""
+        if self._audit.counts is None and not self._audit.unmet:
+            return
+        deleted = self._deleted(values)
+        if deleted is None:
+            self._rows, self._nulls = values.entries, values.entries - values.count
+            self._has_values = values.count > 0
+        else:
+            self._rows = int(np.count_nonzero(~deleted))
+            self._nulls = int(np.count_nonzero(~deleted & ~values.valid))
+            self._has_values = self._rows > self._nulls
+        for side, bound in self._audit.bounds:
+            if audit is not None and side in self._audit.unmet and bound.raw is not None and self._has_values:
+                if deleted is None:
+                    is_met = audit.is_met(bound.order, bound.raw, above=side.above) is not False
+                else:
+                    beyond = [
+                        audit.mask_of_chunk(bound.order, bound.raw, above=above) for above in (True, False)
+                    ]
+                    is_met = bool((~(beyond[0] | beyond[1]) & ~deleted[values.valid]).any())
+                if is_met:
+                    self._met.add(side)
+
+    def _deleted(self, values: ChunkValues) -> NDArray[np.bool_] | None:
+        """The rows that are not part of the table any more, bool; ``None`` if all are."""
+        deleted = self._audit.family.deleted(self._chunk, values.entries)
+        if deleted is not None and self._chunk.leaf.max_repetition_level:
+            raise NotChecked("rows of lists are not told apart where some of them are deleted", "tool")
+        return deleted
 
     def _side(self, values: ChunkValues, audit: BoundsAudit, side: Side, bound: StoredBound) -> None:
         if not values.count:
@@ -179,11 +246,9 @@ class _Claim:
         side: Side,
     ) -> tuple[int, int] | None:
         """The first value beyond a bound in a row that is still part of the table, and how many there are."""
-        deleted = self._audit.family.deleted(self._chunk)
+        deleted = self._deleted(values)
         if deleted is None:
             return place, count
-        if self._chunk.leaf.max_repetition_level:
-            raise NotChecked("rows of lists are not told apart where some of them are deleted", "tool")
         mask = (
             np.ones(values.count, np.bool_)
             if bound.raw is None
@@ -203,6 +268,10 @@ class _Claim:
         if self._problem is not None:
             self._audit.hinder(self._problem)
         self._audit.nulls += self._nulls
+        self._audit.rows += self._rows
+        self._audit.has_values |= self._has_values
+        self._audit.is_enclosed &= not self._found
+        self._audit.unmet -= self._met
         for violation in self._found:
             self._audit.family.add(self._audit.family.rules.bounds, violation)
 
@@ -230,9 +299,9 @@ class TableFamily:
         audits = self._audits.get(chunk.ordinal)
         return _Claims([_Claim(audit, chunk) for audit in audits]) if audits else None
 
-    def deleted(self, chunk: ColumnChunkUnderTest) -> NDArray[np.bool_] | None:
-        """The rows of a row group that are not part of the table, bool; ``None`` if all are."""
-        return self.file.deleted_rows(chunk)
+    def deleted(self, chunk: ColumnChunkUnderTest, rows: int) -> NDArray[np.bool_] | None:
+        """The rows of a row group, of which there are so many, that are not part of the table, bool; ``None`` if all are."""
+        return self.file.deleted_rows(chunk, rows)
 
     def is_left_out(self, rule: str) -> bool:
         """Whether a rule is not tested."""
@@ -269,9 +338,22 @@ class TableView:
         """The count of nulls that holds exactly, if there is one."""
         return column.claims.nulls
 
-    def deleted_rows(self, chunk: ColumnChunkUnderTest) -> NDArray[np.bool_] | None:
-        """The rows of a row group that are not part of the table, bool; ``None`` if all are. Raises `NotChecked`."""
-        _ = chunk
+    def nulls_agree(self, column: ClaimedColumn, count: Count, nulls: int, rows: int) -> bool:
+        """Whether a count of nulls is right, of so many among the rows that remain."""
+        _ = column, rows
+        return count.value == nulls
+
+    def is_tight(self, side: Side) -> bool:
+        """Whether a bound has to be a value that remains."""
+        _ = side
+        return False
+
+    def deleted_rows(self, chunk: ColumnChunkUnderTest, rows: int) -> NDArray[np.bool_] | None:
+        """The rows of a row group, of which there are so many, that are not part of the table, bool.
+
+        ``None`` if all are. Raises `NotChecked`.
+        """
+        _ = chunk, rows
         return None
 
 

@@ -170,6 +170,9 @@ KNOWN_READER_FEATURES = (
 CATALOG_MANAGED = ("catalogManaged", "catalogOwned-preview")
 """The features by which a catalog alone knows the newest commits of a table."""
 
+DESCRIPTOR_VECTOR = "pathOrInlineDv"
+"""The member that names the file of a deletion vector, or holds the vector."""
+
 DELETION_VECTOR_NAME = "deletion_vector_{}.bin"
 """The name of a file of deletion vectors, by the UUID in it."""
 

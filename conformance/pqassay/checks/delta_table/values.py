@@ -30,3 +30,8 @@ def values_lie_in_their_bounds() -> None:
 @by_audit("DLT-028", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
 def nulls_are_counted() -> None:
     """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+
+
+@by_audit("DLT-035", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
+def tight_bounds_are_values() -> None:
+    """Engines that answer the least and the greatest value by the log give one that is not there."""
