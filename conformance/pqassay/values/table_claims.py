@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pqassay.tables.claims import Count
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.claimed_bounds import StoredBound
+from pqassay.under_test.claimed_bounds import StoredBound, shown_value
 from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
 from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked
 from pqassay.under_test.violation import Violation
@@ -21,7 +21,6 @@ from pqassay.values.chunk_values import ChunkValues, excused
 from pqassay.values.claims import others
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import shown
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ class _Claim:
         if found is None:
             return
         place, count = found
-        actual = shown(bound.order, values.raw_of(place))
+        actual = shown_value(self._chunk.leaf.element, bound.order, values.raw_of(place))
         column = self._audit.column
         self._found.append(
             Violation(
