@@ -5,9 +5,12 @@ The rules have other ids in each format of tables: `TableRules` names them.  A r
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.tables.claims import Count
@@ -31,11 +34,15 @@ class TableRules:
         bounds: Every value lies in the bounds.
         nulls: Nulls are counted.
         tight: Bounds are values.
+        nans: NaN has no finite upper bound.
+        zeros: A bound that is zero has the sign that encloses zeros.
     """
 
     bounds: str = ""
     nulls: str = ""
     tight: str = ""
+    nans: str = ""
+    zeros: str = ""
 
     def ids(self) -> list[str]:
         """The rules that there are."""
@@ -62,6 +69,7 @@ class _ColumnAudit:
         self.unmet: set[Side] = set()
         self.has_values = False
         self.is_enclosed = True
+        self.floating: list[Side] = []
         self._gather()
 
     @property
@@ -89,11 +97,23 @@ class _ColumnAudit:
             self.family.applies(rule)
             if bound is not None and (bound.raw is not None or bound.is_beyond):
                 self.bounds.append((side, bound))
+                self._gather_floating(side)
                 if self.family.rules.tight and self.family.file.is_tight(side):
                     self.family.applies(self.family.rules.tight)
                     self.unmet.add(side)
         if self.counts is not None:
             self.family.applies(self.family.rules.nulls)
+
+    def _gather_floating(self, side: Side) -> None:
+        """Note a bound of floating point numbers of which NaN or zeros may lie outside."""
+        value = side.bound.value
+        if not isinstance(value, float) or not self.family.rules.nans:
+            return
+        if side.above and math.isfinite(value):
+            self.family.applies(self.family.rules.nans)
+        if not value:
+            self.family.applies(self.family.rules.zeros)
+        self.floating.append(side)
 
     def hinder(self, reason: NotChecked) -> None:
         """Note that the values of a chunk cannot be had."""
@@ -150,6 +170,7 @@ class _Claim:
         self._nulls = self._rows = 0
         self._met: set[Side] = set()
         self._has_values = False
+        self._found_beside: list[tuple[str, Violation]] = []
         self._problem: NotChecked | None = None
 
     @property
@@ -176,9 +197,11 @@ class _Claim:
 
     def _count(self, values: ChunkValues, audit: BoundsAudit | None) -> None:
         """Count nulls, and see which bounds are values, in the rows that are still part of the table."""
-        if self._audit.counts is None and not self._audit.unmet:
+        if self._audit.counts is None and not self._audit.unmet and not self._audit.floating:
             return
         deleted = self._deleted(values)
+        if self._audit.floating:
+            self._unordered(values, deleted)
         if deleted is None:
             self._rows, self._nulls = values.entries, values.entries - values.count
             self._has_values = values.count > 0
@@ -197,6 +220,47 @@ class _Claim:
                     is_met = bool((~(beyond[0] | beyond[1]) & ~deleted[values.valid]).any())
                 if is_met:
                     self._met.add(side)
+
+    def _unordered(self, values: ChunkValues, deleted: NDArray[np.bool_] | None) -> None:
+        """Look for NaN, and for zeros of a sign that a bound of zero leaves out."""
+        numbers: Any = values.values
+        if not pa.types.is_floating(numbers.type):
+            return  # of 2 bytes
+        numbers = numbers.to_numpy(zero_copy_only=False)
+        remain = np.ones(len(numbers), np.bool_) if deleted is None else ~deleted[values.valid]
+        rules = self._audit.family.rules
+        for side in self._audit.floating:
+            value = float(side.bound.value)
+            if side.above and math.isfinite(value):
+                self._outside(values, rules.nans, side, np.isnan(numbers) & remain, "NaN", "no upper bound")
+            if not value and side.above is (math.copysign(1, value) < 0):
+                zero = "0.0" if side.above else "-0.0"
+                mask = (numbers == 0) & (np.signbit(numbers) != side.above) & remain
+                self._outside(values, rules.zeros, side, mask, zero, f"{zero}, or none")
+
+    def _outside(
+        self, values: ChunkValues, rule: str, side: Side, mask: NDArray[np.bool_], held: str, expected: str
+    ) -> None:
+        """Note the first of some values beside a bound, if there is one."""
+        if not mask.any():
+            return
+        column = self._audit.column
+        self._found_beside.append(
+            (
+                rule,
+                Violation(
+                    f"the {side.name} of column {column.claims.name} in the table's entry for {column.owner.name} is "
+                    f"{side.bound.written}, and row {values.row_of(int(mask.argmax()))} of row group {self._chunk.row_group} holds {held}"
+                    + others(int(mask.sum())),
+                    column.field(side.bound.place),
+                    expected=expected,
+                    actual=side.bound.written,
+                    column=column.claims.name,
+                    row_group=self._chunk.row_group,
+                    remedy=column.owner.claims.remedy,
+                ),
+            )
+        )
 
     def _deleted(self, values: ChunkValues) -> NDArray[np.bool_] | None:
         """The rows that are not part of the table any more, bool; ``None`` if all are."""
@@ -273,6 +337,8 @@ class _Claim:
         self._audit.unmet -= self._met
         for violation in self._found:
             self._audit.family.add(self._audit.family.rules.bounds, violation)
+        for rule, violation in self._found_beside:
+            self._audit.family.add(rule, violation)
 
 
 class TableFamily:
