@@ -65,10 +65,11 @@ def _of_file(files: TableFiles, file: str, sizes: dict[str, int]) -> Iterator[Pl
             error.rule = READABLE
             raise
         return
-    yield from _of_parquet(file, data)
+    yield from actions_of_parquet(file, data)
 
 
-def _of_parquet(file: str, data: bytes) -> Iterator[Placed]:
+def actions_of_parquet(file: str, data: bytes) -> Iterator[Placed]:
+    """Yield the actions of a checkpoint in Parquet, or a sidecar, each with its row. Raises `Malformed`, DLT-003."""
     import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
