@@ -219,6 +219,21 @@ def _avro_field(
     return Field(Structure(str(place), holder, lambda: located, beside=beside))
 
 
+def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:
+    """A field of a binary file of the table, whose place is known.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The field, with the name.
+        offset: Where it begins.
+        length: Its bytes.
+    """
+    _, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+    return Field(Structure(path, holder, lambda: (None, offset, length), beside=beside))
+
+
 def raised_field(file: FileUnderTest, error: FormatError) -> Field:
     """The field of the metadata that an error names, with its bytes where the error tells."""
     _, holder = file.part(_MetadataFiles).opened(error.file or "")
