@@ -25,6 +25,7 @@ from pqassay_reference.answer.settling import Masks
 from pqassay_reference.answer.sketches import FileSketches, sketches_of
 from pqassay_reference.directory.plain_arrays import plain_array
 from pqassay_reference.directory.reading import Numbers
+from pqassay_reference.directory.sketch_reading import LIBRARY_FAILURES
 from pqassay_reference.directory.sketches import library
 from pqassay_reference.errors import Refused
 from pqassay_reference.predicate.expressions import compared_type, find_column
@@ -43,9 +44,6 @@ CONFIDENCES = {IndexType.HLL: 0.95, IndexType.KLL: 0.99}
 
 KINDS = {"approx_count_distinct": IndexType.HLL, "approx_quantile": IndexType.KLL}
 """The sketches that answer a function."""
-
-_FAILURES = (ValueError, RuntimeError, MemoryError, IndexError)
-"""What the library raises for a sketch that it cannot read."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +254,7 @@ def _united(union: Any, read: Any, sketches: Sequence[tuple[str, bytes]]) -> Non
     for path, sketch in sketches:
         try:
             union(read(sketch))
-        except _FAILURES as error:
+        except LIBRARY_FAILURES as error:
             raise Refused(f"{path}: a sketch cannot be read: {' '.join(str(error).split())}") from None
 
 

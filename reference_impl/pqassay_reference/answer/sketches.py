@@ -8,37 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from pqassay_reference.answer.known_lake import CountingSource, KnownFile, KnownLake, opened
-from pqassay_reference.directory.reading import (
-    LeftAside,
-    Numbers,
-    UsableEntry,
-    read_blob,
-)
+from pqassay_reference.directory.reading import LeftAside, Numbers
+from pqassay_reference.directory.sketch_reading import EntrySketches, read_sketches
 from pqassay_reference.errors import Refused
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
-from pqassay_spec.directory.sketches import preamble_problem, split_sketches
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
-
-
-@dataclass(frozen=True)
-class EntrySketches:
-    """The sketches of one entry.
-
-    Attributes:
-        granularity: What each is about.
-        row_group: For each its row group; -1 for one of the whole file.
-        sketches: Them, as the library serializes them.
-    """
-
-    granularity: Granularity
-    row_group: Numbers
-    sketches: list[bytes]
 
 
 @dataclass
@@ -102,7 +81,7 @@ def _of_file(file: KnownFile, kind: IndexType, column: str) -> FileSketches:
         source = CountingSource(whole)
         for one in wanted:
             try:
-                known.entries.append(_read(one, source, file))
+                known.entries.append(read_sketches(one, source, file.framing, file.metadata))
             except FormatError as error:
                 known.aside.append(LeftAside(one.name, error.reason or str(error)))
         known.length = source.length
@@ -114,19 +93,4 @@ def _is_about(aside: LeftAside, kind: IndexType, column: str) -> bool:
     return aside.name == "index directory" or aside.name.startswith(f"{kind.name} of {column} by ")
 
 
-def _read(usable: UsableEntry, source: Any, file: KnownFile) -> EntrySketches:
-    """The sketches of an entry. Raises `FormatError`."""
-    blob = read_blob(usable, source, file.framing, file.metadata)
-    made = split_sketches(blob.data)
-    if len(made) != len(blob.parts):
-        raise Malformed(
-            f"the blob has {len(made)} parts, where the file has {len(blob.parts)}", rule="DIR-021"
-        )
-    for number, sketch in enumerate(made):
-        problem = preamble_problem(usable.type.name, sketch)
-        if problem:
-            raise Malformed(f"sketch {number} {problem}", rule="DIR-040")
-    return EntrySketches(usable.granularity, blob.parts.row_group, made)
-
-
-__all__ = ["EntrySketches", "FileSketches", "sketches_of"]
+__all__ = ["FileSketches", "sketches_of"]
