@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pages.drawing import SMALL, Picture, fitted
-from pages.golden_bytes import DATA
 from pages.markup import Link, case_link
+from pages.pictures.drawing import SMALL, Picture, fitted
+from pages.pictures.golden_bytes import DATA
 from pages.places import GOLDEN_FILES
-from pages.steps import Step, Stepper, code, counted, grid
+from pages.stepwise.steps import Step, Stepper, code, counted, grid
 from pqassay_reference import scan
 from pqassay_reference.pages.bound_text import bound_text
 from pqassay_reference.query.facts import read_facts

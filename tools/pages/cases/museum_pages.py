@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from pages.answers import Answer
-from pages.case_list import sufferers
+from pages.cases.case_list import sufferers
+from pages.implementations.answers import Answer
+from pages.implementations.matrix import catalogue_title
 from pages.markup import table
-from pages.matrix import catalogue_title
 from pages.page import Page, Site, case_file, implementation_page
 from pqassay_reference.golden import museum
 from pqassay_spec.golden.case import to_json

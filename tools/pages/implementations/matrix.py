@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pages.answers import BAD, Answer, counted, worst
+from pages.implementations.answers import BAD, Answer, counted, worst
 from pages.page import Site, implementation_page
 from pqassay_spec.rules import catalogue
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from pages.drawing import SMALL, Picture, bytes_told, fitted
-from pages.golden_bytes import leaves
 from pages.markup import Link, case_link
+from pages.pictures.drawing import SMALL, Picture, bytes_told, fitted
+from pages.pictures.golden_bytes import leaves
 from pqassay_spec.grammar.trace import Leaf
 
 CASE = "idx1/behind-page-index-and-bloom-filters"

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pages.answers import BAD, HARM, Answer, worst
-from pages.byte_changes import changed, mutation_sentence
+from pages.cases.byte_changes import changed, mutation_sentence
+from pages.implementations.answers import BAD, HARM, Answer, worst
 from pages.page import Page, Site, case_file, case_page, rule_page
 from pages.places import GOLDEN_FILES, ROOT
 from pqassay.checks.remedies import remedy

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from pages.answers import HARM, Answer, worst
-from pages.byte_changes import changed, changed_file, comparison, fields_of, mutation_sentence
-from pages.case_questions import LONGEST, golden_cases, questions
-from pages.hex_view import HexView
-from pages.matrix import catalogue_title, kind_of
-from pages.museum_pages import exhibit_page
+from pages.cases.byte_changes import changed, changed_file, comparison, fields_of, mutation_sentence
+from pages.cases.case_questions import LONGEST, golden_cases, questions
+from pages.cases.hex_view import HexView
+from pages.cases.museum_pages import exhibit_page
+from pages.implementations.answers import HARM, Answer, worst
+from pages.implementations.matrix import catalogue_title, kind_of
 from pages.page import File, Page, Site, case_file, case_page, implementation_page
 from pages.places import GOLDEN_FILES
 from pqassay_spec.golden.case import MANIFEST, OWN

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pages import bloom_steps, page_steps, pm_steps, scan_steps
 from pages.markup import Link
-from pages.steps import Stepper
+from pages.stepwise import bloom_steps, page_steps, pm_steps, scan_steps
+from pages.stepwise.steps import Stepper
 
 STEPPERS: Mapping[str, Callable[[Link], Stepper]] = {
     "pm-chain": pm_steps.stepper,

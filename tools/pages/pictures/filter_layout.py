@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pages.byte_drawing import drawn
-from pages.byte_layout import Field, field_anchor, layout, slug
-from pages.golden_bytes import leaves, raw
 from pages.markup import Link
+from pages.pictures.byte_drawing import drawn
+from pages.pictures.byte_layout import Field, field_anchor, layout, slug
+from pages.pictures.golden_bytes import leaves, raw
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, SALTS
 from pqassay_spec.parquet.thrift import BloomFilterHeader

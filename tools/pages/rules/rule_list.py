@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pages.home import SILENT
 from pages.page import File, Site, rule_page
-from pages.rule_pages import cases_about, harm_today
+from pages.rules.rule_pages import cases_about, harm_today
 from pqassay_spec.rules import catalogue, documents
 from pqassay_spec.rules.observed import ObservedEffect, observed
 from pqassay_spec.rules.profiles import profiles

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pages.answers import BAD, HARM, worst
-from pages.matrix import KINDS, kind_of
+from pages.implementations.answers import BAD, HARM, worst
+from pages.implementations.matrix import KINDS, kind_of
 from pages.page import Site, case_page
 from pqassay_spec.rules import catalogue
 

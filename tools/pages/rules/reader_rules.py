@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pages.markup import Link, case_link, rule_link, table
 from pages.page import shared_site
-from pages.rule_tables import obligation, rule_cell
+from pages.rules.rule_tables import obligation, rule_cell
 from pqassay_spec.rules import catalogue
 from pqassay_spec.rules.reader_cases import cases_of
 

@@ -12,9 +12,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from pages.byte_layout import Field, byte_anchors, fields_of, slug
-from pages.declared import declared
-from pages.layouts import WHOLE, title
+from pages.pictures.byte_layout import Field, byte_anchors, fields_of, slug
+from pages.pictures.declared import declared
+from pages.pictures.layouts import WHOLE, title
 from pages.places import CHAPTERS
 
 LAYOUT = re.compile(r"^<!-- layout: (\S+) -->$", re.MULTILINE)
@@ -42,7 +42,9 @@ def mend_worker(site: Path) -> None:
         text = path.read_text(encoding="utf-8")
         if PLAIN not in text:
             if text.count(CONFUSING) != 1:
-                raise ValueError(f"{path.name} is another search than the one that pages.byte_search mends")
+                raise ValueError(
+                    f"{path.name} is another search than the one that pages.frame.byte_search mends"
+                )
             path.write_text(text.replace(CONFUSING, PLAIN), encoding="utf-8")
 
 

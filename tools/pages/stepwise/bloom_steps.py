@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pages.drawing import Picture
-from pages.golden_bytes import leaves, raw
 from pages.markup import Link, case_link
-from pages.steps import Step, Stepper, code, counted, grid
+from pages.pictures.drawing import Picture
+from pages.pictures.golden_bytes import leaves, raw
+from pages.stepwise.steps import Step, Stepper, code, counted, grid
 from pqassay_spec.grammar.xxh64 import xxh64
 from pqassay_spec.parquet import bloom
 

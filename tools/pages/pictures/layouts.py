@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pages import file_map, filter_layout
-from pages.byte_drawing import drawn
-from pages.byte_layout import fields_of, layout, slug
-from pages.declared import declared
 from pages.markup import Link
+from pages.pictures import file_map, filter_layout
+from pages.pictures.byte_drawing import drawn
+from pages.pictures.byte_layout import fields_of, layout, slug
+from pages.pictures.declared import declared
 
 WHOLE = {"parquet.file": file_map.lines, "parquet.bloom": filter_layout.lines}
 """Pictures that are drawn from golden files."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from pages.byte_layout import Layout, Placed, Segment
-from pages.drawing import SMALL, Picture, fitted
+from pages.pictures.byte_layout import Layout, Placed, Segment
+from pages.pictures.drawing import SMALL, Picture, fitted
 
 GUTTER, ROW, HEAD = 52, 46, 22
 """Width of the column of offsets, and heights of a row and of the numbers above the first."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pages.field_types import type_of
+from pages.cases.field_types import type_of
 from pqassay.difference.tree import SHORT, Fields, Item, shown
 from pqassay_spec.grammar.hexdump import ROW, show
 from pqassay_spec.grammar.thrift_wire import WireType

@@ -8,10 +8,10 @@ from itertools import pairwise
 from markupsafe import Markup
 from pm_update_picture import BEFORE, Region, State, look, regions, states
 
-from pages.drawing import SMALL, Picture, fitted
-from pages.golden_bytes import raw
 from pages.markup import Link, case_link
-from pages.steps import Step, Stepper, code, counted, grid, linked
+from pages.pictures.drawing import SMALL, Picture, fitted
+from pages.pictures.golden_bytes import raw
+from pages.stepwise.steps import Step, Stepper, code, counted, grid, linked
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.grammar.hexdump import ROW as DUMP_ROW
 from pqassay_spec.grammar.trace import Leaf

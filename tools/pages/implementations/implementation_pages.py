@@ -13,8 +13,8 @@ import finding_programs
 import kept_results
 from kept_results import Kept
 
-from pages.answers import BAD, Answer, answers, counted
-from pages.matrix import KINDS, catalogue_title, kind_of, matrix_rows
+from pages.implementations.answers import BAD, Answer, answers, counted
+from pages.implementations.matrix import KINDS, catalogue_title, kind_of, matrix_rows
 from pages.page import File, Page, Site, implementation_page
 from pqassay.report.run_model import SEVERITIES, WRITER_SEVERITIES, Result
 from pqassay.suite.expectations import Expectation, parse

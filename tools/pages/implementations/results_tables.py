@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kept_results import Kept, Reading, Trouble
 
-from pages.answers import MEANINGS, SIGNS
+from pages.implementations.answers import MEANINGS, SIGNS
+from pages.implementations.results import Results
 from pages.markup import Link, case_link, literal, rule_link, table
 from pages.page import shared_site
-from pages.results import Results
 from pqassay.report.run_model import SEVERITIES, Result
 from pqassay.suite.cases import GoldenCase
 from pqassay_spec.rules import catalogue

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pages.drawing import bytes_told
+from pages.pictures.drawing import bytes_told
 from pqassay_spec.grammar.field_tables import construct_rows
 
 WIDTHS = (8, 4)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum, IntFlag
 from typing import Any
 
-from pages.byte_layout import Field, byte_anchors, field_anchor, fields_of, slug
 from pages.markup import Link, anchored, table
+from pages.pictures.byte_layout import Field, byte_anchors, field_anchor, fields_of, slug
 from pqassay_spec.grammar.field_tables import thrift_rows
 from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.idx1.companion import COMPANION_FIELDS

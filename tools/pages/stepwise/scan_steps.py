@@ -16,10 +16,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from pages.drawing import Picture
 from pages.markup import Link
+from pages.pictures.drawing import Picture
 from pages.places import ROOT
-from pages.steps import Step, Stepper, address, code, counted, grid
+from pages.stepwise.steps import Step, Stepper, address, code, counted, grid
 from pqassay_reference import scan
 from pqassay_reference.predicate.text import parse_predicate
 from pqassay_reference.query.counters import EVERYTHING
