@@ -83,7 +83,7 @@ def make_iceberg(folder: Path, files: int) -> None:
     high = {**low, "string": b"zz"}
     numbers = range(1, COLUMNS + 1)
     type_of = {number: kinds[number % len(kinds)] for number in numbers}
-    metrics = {
+    metrics: dict[str, Any] = {
         "column_sizes": dict.fromkeys(numbers, 5000),
         "value_counts": dict.fromkeys(numbers, 1000),
         "null_value_counts": dict.fromkeys(numbers, 0),
