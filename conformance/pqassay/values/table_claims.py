@@ -38,7 +38,7 @@ class TableRules:
         nans: NaN values are counted.
         partition: Every row has the partition values of the file.
         tight: Bounds are values.
-        unordered: NaN has no finite upper bound.
+        nan_bound: NaN has no finite upper bound.
         zeros: A bound that is zero has the sign that encloses zeros.
     """
 
@@ -47,7 +47,7 @@ class TableRules:
     nans: str = ""
     partition: str = ""
     tight: str = ""
-    unordered: str = ""
+    nan_bound: str = ""
     zeros: str = ""
 
     def ids(self) -> list[str]:
@@ -128,10 +128,10 @@ class _ColumnAudit:
     def _gather_floating(self, side: Side) -> None:
         """Note a bound of floating point numbers of which NaN or zeros may lie outside."""
         value = side.bound.value
-        if not isinstance(value, float) or not self.family.rules.unordered:
+        if not isinstance(value, float) or not self.family.rules.nan_bound:
             return
         if side.above and math.isfinite(value):
-            self.family.applies(self.family.rules.unordered)
+            self.family.applies(self.family.rules.nan_bound)
         if not value:
             self.family.applies(self.family.rules.zeros)
         self.floating.append(side)
@@ -140,7 +140,8 @@ class _ColumnAudit:
         """Note that the values of a chunk cannot be had."""
         self.is_whole = False
         rules = self.family.rules
-        for rule in filter(None, (rules.bounds, rules.nulls, rules.nans)):
+        about = rules.bounds, rules.nulls, rules.nans, rules.tight, rules.nan_bound, rules.zeros
+        for rule in filter(None, about):
             if self.family.outcomes[rule].applies:
                 self.family.hinder(rule, reason, self.name)
 
@@ -165,16 +166,15 @@ class _ColumnAudit:
         if self.has_values and self.is_enclosed:
             for side in sorted(self.unmet, key=lambda one: one.above):
                 self._not_a_value(side)
-        rules, counts = self.family.rules, self.counts
-        if counts is not None and not self.family.file.nulls_agree(
-            self.column, counts, self.nulls, self.rows
-        ):
-            self._miscounted(rules.nulls, counts, self.nulls, "null count", "are null")
-        nans = self.nan_counts
-        if nans is not None and nans.value != self.nans:
-            self._miscounted(rules.nans, nans, self.nans, "NaN count", "are NaN")
+        rules, agree = self.family.rules, self.family.file.nulls_agree
+        counted = self.counts
+        if counted is not None and not agree(self.column, counted, self.nulls, self.rows):
+            self._compare(rules.nulls, counted, self.nulls, "null count", "are null")
+        self._compare(rules.nans, self.nan_counts, self.nans, "NaN count", "are NaN")
 
-    def _miscounted(self, rule: str, counted: Count, actual: int, name: str, are: str) -> None:
+    def _compare(self, rule: str, counted: Count | None, actual: int, name: str, are: str) -> None:
+        if counted is None or counted.value == actual:
+            return
         said = f"of column {self.name} in the table's entry for {self.column.owner.name}"
         self.family.add(
             rule,
@@ -210,6 +210,8 @@ class _Claim:
     def judge(self, values: ChunkValues) -> None:
         """Compare it with the values."""
         try:
+            if self._audit.nan_counts is not None:
+                self._nans = int(np.count_nonzero(values.is_nan))
             bounds = self._audit.bounds
             longest = max((len(bound.raw) for _, bound in bounds if bound.raw), default=0)
             audit = BoundsAudit(values, longest, values.starts) if bounds else None
@@ -226,16 +228,11 @@ class _Claim:
 
     def _count(self, values: ChunkValues, audit: BoundsAudit | None) -> None:
         """Count nulls, and see which bounds are values, in the rows that are still part of the table."""
-        audit_of = self._audit
-        if all(
-            (audit_of.counts is None, audit_of.nan_counts is None, not audit_of.unmet, not audit_of.floating)
-        ):
+        if self._audit.counts is None and not self._audit.unmet and not self._audit.floating:
             return
         deleted = self._deleted(values)
         if self._audit.floating:
             self._unordered(values, deleted)
-        if audit_of.nan_counts is not None:
-            self._nans = int(np.count_nonzero(values.is_nan))
         if deleted is None:
             self._rows, self._nulls = values.entries, values.entries - values.count
             self._has_values = values.count > 0
@@ -267,7 +264,7 @@ class _Claim:
             value = float(side.bound.value)
             if side.above and math.isfinite(value):
                 self._outside(
-                    values, rules.unordered, side, np.isnan(numbers) & remain, "NaN", "no upper bound"
+                    values, rules.nan_bound, side, np.isnan(numbers) & remain, "NaN", "no upper bound"
                 )
             if not value and side.above is (math.copysign(1, value) < 0):
                 zero = "0.0" if side.above else "-0.0"
@@ -367,11 +364,11 @@ class _Claim:
         if self._problem is not None:
             self._audit.hinder(self._problem)
         self._audit.nulls += self._nulls
-        self._audit.nans += self._nans
         self._audit.rows += self._rows
         self._audit.has_values |= self._has_values
         self._audit.is_enclosed &= not self._found
         self._audit.unmet -= self._met
+        self._audit.nans += self._nans
         for violation in self._found:
             self._audit.family.add(self._audit.family.rules.bounds, violation)
         for rule, violation in self._found_beside:
