@@ -76,6 +76,24 @@ class Arguments:
             show_default=False,
         ),
     ] = None
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="EFFECTS",
+            help="Findings fail the check only if they could do this, or engines were seen to do it: rows-lost, wrong-rows, "
+            "read-fails, pruning-lost, cosmetic; several with commas.",
+        ),
+    ] = None
+    max_files: Annotated[
+        int | None,
+        typer.Option(
+            "--max-files",
+            metavar="N",
+            min=0,
+            help="In so many files findings may be that fail the check otherwise.",
+        ),
+    ] = None
     rule: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
     ] = None
@@ -250,6 +268,8 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "profile": defaults.get("profile", arguments.profile),
         "baseline": defaults.get("baseline", arguments.baseline),
         "complete": bool(defaults.get("complete", arguments.complete)),
+        "fail_on": defaults.get("fail-on", arguments.fail_on) or (),
+        "max_files": defaults.get("max-files", arguments.max_files),
         "literal": _listed(arguments.files_from, arguments.null),
         "as_files": defaults.get("as", arguments.as_) == "files",
         "version": arguments.version,

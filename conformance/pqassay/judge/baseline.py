@@ -155,7 +155,8 @@ class Baseline:
                 stale.append(StaleEntry(entry.path, entry.rule, status, entry.column))
         summary = summarise(files, report.ignored)
         state = BaselineState(self.path, summary.known, unseen, stale)
-        return dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
+        marked = dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
+        return marked.at(report.gate)
 
     def _marked(self, file: FileReport, level: Threshold) -> FileReport:
         if not file.findings and not file.gaps:
