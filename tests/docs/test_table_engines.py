@@ -1,0 +1,56 @@
+"""What the guide of tables says of engines is what was measured, and of golden tables that there are."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from places import GOLDEN_FILES, ROOT
+from pqassay_spec.rules.catalogue import family_of
+
+
+def script(name: str) -> Any:
+    """A script of the folder of tools as a module."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+
+
+writer = script("write_table_engines")
+
+MEASURED: list[dict[str, Any]] = json.loads(writer.MEASURED.read_text())
+
+
+def test_the_table_is_that_of_the_figures() -> None:
+    assert writer.page(writer.PAGE.read_text(), MEASURED) == writer.PAGE.read_text()
+
+
+@pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row['golden']}-{row['rule']}")
+def test_each_row_is_of_a_golden_table_that_breaks_a_rule(row: dict[str, Any]) -> None:
+    golden = json.loads((GOLDEN_FILES / row["golden"] / "table.json").read_text())
+
+    assert (golden["kind"], golden["title"]) == ("invalid", row["title"])
+    assert family_of(row["rule"]).is_about_tables
+    assert writer.command(row["golden"]) == row["command"]
+    assert all(answer["version"] for answer in row["engines"])
+    wrong = [answer for answer in row["engines"] if answer["verdict"] == "rows lost"]
+    assert all(0 < answer["lost"] <= row["true_rows"] for answer in wrong)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (None, "not asked"),
+        ({"verdict": "right", "lost": 0}, "right"),
+        ({"verdict": "rows lost", "lost": 2}, "**2 lost**"),
+        ({"verdict": "refused", "lost": 0}, "**refused**"),
+    ],
+)
+def test_a_cell_says_what_was_measured(answer: dict[str, Any] | None, shown: str) -> None:
+    assert shown == writer.cell(answer)
