@@ -55,7 +55,9 @@ def check(
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
-            report = with_new_baseline(report, wanted.write_baseline, wanted.options)
+            report = with_new_baseline(
+                report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
+            )
         if prove:
             report = _proved(report, wanted, engine or [])
     except UsageError as error:
