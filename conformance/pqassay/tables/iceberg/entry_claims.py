@@ -6,6 +6,7 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pqassay.tables.claims import Bound, ColumnClaims, Count, FileClaims, PartitionValue
 from pqassay.tables.iceberg.manifests import Entry
@@ -40,7 +41,9 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
 
 
 def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
-    maps = {identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)}
+    maps: dict[int, dict[int, Any]] = {
+        identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)
+    }
     for identifier in dict.fromkeys(key for one in maps.values() for key in one):
         column = state.schema.column(identifier)
         if column is None or column.is_repeated:
