@@ -187,16 +187,13 @@ def _sums_of_digits(
     lowest = top - GRIDS * _DIGIT_BITS
     if lowest > _SMALLEST and top < -_SMALLEST and np.isfinite(rest).all():
         for place in range(top - _DIGIT_BITS, lowest - 1, -_DIGIT_BITS):
-            digits: NDArray[np.float64] = rest * 2.0**-place
+            digits = rest * 2.0**-place
             np.rint(digits, out=digits)
+            added: Any = np.zeros(count) if groups is None else np.bincount(groups, digits, count)
             if groups is None:
-                added = np.zeros(count)
                 added[:1] = digits.sum()
-            else:
-                added = np.bincount(groups, digits, count)
             yield Digits(place, added)
-            digits *= 2.0**place
-            rest = rest - digits
+            rest = rest - digits * 2.0**place
             if not rest.any():
                 return
     left = np.flatnonzero(rest)
