@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
-    "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
+    "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
+    "`pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 

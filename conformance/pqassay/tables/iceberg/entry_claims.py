@@ -12,7 +12,7 @@ from pqassay.tables.claims import Bound, ColumnClaims, Count, FileClaims, Partit
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.schema import IcebergColumn
 from pqassay.tables.iceberg.state import IcebergState
-from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
+from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
 
 VALUES, NULLS, NANS, LOWER, UPPER = 109, 110, 137, 125, 128
 
@@ -71,10 +71,10 @@ def _bound(column: IcebergColumn, raw: bytes | None, entry: Entry, field: int) -
     if raw is None:
         return None
     try:
-        kind, value = value_of(column.type, raw)
+        typed = value_of(column.type, raw)
     except (ValueError, UnknownTypeError):
         return None
-    return Bound(kind, value, shown(column.type, raw), entry.place(field, column.id))
+    return Bound(typed.kind, typed.value, written(typed), entry.place(field, column.id))
 
 
 def _partition(state: IcebergState, entry: Entry) -> Iterator[PartitionValue]:

@@ -112,9 +112,13 @@ def _decimal(precision: int, scale: int, raw: bytes) -> Typed:
 def shown(kind: str, raw: bytes) -> str:
     """A value for messages: as it is where it can be read, else its bytes."""
     try:
-        typed = value_of(kind, raw)
+        return written(value_of(kind, raw))
     except (ValueError, UnknownTypeError):
         return f"0x{raw[:32].hex()}" if raw else "no bytes"
+
+
+def written(typed: Typed) -> str:
+    """A value that was read, for messages."""
     if isinstance(typed.value, bytes):
         if typed.kind is ValueKind.TEXT:
             return repr(typed.value.decode()[:60])
