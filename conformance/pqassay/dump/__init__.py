@@ -1,6 +1,6 @@
 """The trace of a file: what every byte of it is, as far as it can be read, and then the error.
 
-What lives here: for each kind of file (`kind_of`) a module of its name with a function ``trace``, by which it is found;
+What lives here: for each kind of file (`pqassay.lake.kinds.dumped_as`) a module of its name with a function ``trace``, by which it is found;
 and the forms in which the leaves are written (`forms`).  What never comes in: a verdict.
 """
 
@@ -10,23 +10,11 @@ import importlib
 from typing import cast
 
 from pqassay.dump.forms import Hexdump, JsonLines, Selected, Sink, Tree
-from pqassay.lake.kinds import judged_as
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
-__all__ = ["Hexdump", "JsonLines", "Selected", "Sink", "Tree", "dump", "kind_of"]
-
-AVRO = "avro"
-
-
-def kind_of(name: str) -> str:
-    """The kind as which a file is traced, by its name: as which it is judged, or ``avro``.
-
-    >>> kind_of("metadata/snap-1.AVRO"), kind_of("part-0.parquet")
-    ('avro', 'parquet')
-    """
-    return AVRO if name.lower().endswith(f".{AVRO}") else judged_as(name)
+__all__ = ["Hexdump", "JsonLines", "Selected", "Sink", "Tree", "dump"]
 
 
 def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatError]:
@@ -35,7 +23,7 @@ def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatErr
     Args:
         source: The file.
         sink: Takes the leaves.
-        kind: What kind of file it is, see `kind_of`.
+        kind: What kind of file it is, see `pqassay.lake.kinds.dumped_as`.
 
     Returns:
         What kept further leaves from being read, with its place.

@@ -159,7 +159,7 @@ def _of_delta(table: TableAt) -> Live:
     except (FormatError, OSError):
         return Live()  # the verdict on the table says why
     others = {
-        rows.file
+        table.inside(rows.file) or ""
         for entry in state.entries
         if "deletionVector" in entry.action and isinstance(rows := deleted_rows(entry), DeletedRows)
     }

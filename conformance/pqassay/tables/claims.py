@@ -156,6 +156,7 @@ class DeletedRows:
         length: Its bytes, as the table says.
         cardinality: Rows that it removes, as the table says.
         inline: The vector itself, where the table's metadata hold it.
+        broken: The rule that what the table says of it breaks, so that it cannot be read; empty for none.
     """
 
     place: Place
@@ -164,6 +165,7 @@ class DeletedRows:
     length: int
     cardinality: int
     inline: bytes | None = None
+    broken: str = ""
 
 
 @dataclass(frozen=True, slots=True)

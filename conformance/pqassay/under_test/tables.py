@@ -202,6 +202,21 @@ def claim_field(file: FileUnderTest, place: Place) -> Field:
     return Field(Structure(str(place), holder, located, beside=beside))
 
 
+def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:
+    """A field of a binary file of the table, whose place is known.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The field, with the name.
+        offset: Where it begins.
+        length: Its bytes.
+    """
+    _, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+    return Field(Structure(path, holder, lambda: (None, offset, length), beside=beside))
+
+
 def _avro_field(
     file: FileUnderTest, place: Place, data: bytes, holder: FileUnderTest, beside: str | None
 ) -> Field:

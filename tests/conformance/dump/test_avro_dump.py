@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from places import GOLDEN_FILES
-from pqassay.dump import dump, kind_of
+from pqassay.dump import dump
+from pqassay.lake.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
 
@@ -17,7 +18,7 @@ FILES = sorted(GOLDEN_FILES.glob("ice/*/table/metadata/*.avro"))
 
 def leaves_of(data: bytes) -> tuple[list[Leaf], list[str]]:
     leaves: list[Leaf] = []
-    errors = dump(BytesSource(data, "m.avro"), leaves.extend, kind_of("m.avro"))
+    errors = dump(BytesSource(data, "m.avro"), leaves.extend, dumped_as("m.avro"))
     return leaves, [str(error) for error in errors]
 
 

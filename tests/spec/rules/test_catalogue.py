@@ -157,6 +157,7 @@ ROOTS: dict[str, Any] = {
     "add": delta.ADD,
     "stats": delta.STATISTICS,
     "deletionVector": delta.DELETION_VECTOR,
+    "crc": delta.CHECKSUM,
     "metadata": iceberg.TABLE_METADATA,
     "manifest_file": iceberg.MANIFEST_FILE,
     "field_summary": iceberg.FIELD_SUMMARY,
