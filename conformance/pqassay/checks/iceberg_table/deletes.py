@@ -29,7 +29,8 @@ def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Viola
     named: str = one.entry.value(143)
     raw = named.encode()
     for field, name in ((LOWER, "lower"), (UPPER, "upper")):
-        bound: bytes | None = (one.entry.value(field) or {}).get(DELETE_FILE_PATH)
+        given: dict[int, bytes] = one.entry.value(field) or {}
+        bound = given.get(DELETE_FILE_PATH)
         if bound is not None and (bound > raw if field == LOWER else bound < raw):
             actual = shown("string", bound)
             yield Violation(

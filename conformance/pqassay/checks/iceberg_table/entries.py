@@ -161,7 +161,7 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
         column = one.column(key)
         if column is None or column.is_repeated:
             continue
-        most = values.get(key, one.entry.value(103))
+        most: int = values.get(key, one.entry.value(103))
         counted = nulls.get(key, 0) + nans.get(key, 0)
         if counted > most or min(nulls.get(key, 0), nans.get(key, 0)) < 0:
             field = NULLS if key in nulls else NANS
