@@ -216,6 +216,14 @@ class Tab:
     def go(self, address: str) -> None:
         """Go to another page and wait until it is loaded."""
         self.call("Page.navigate", url=address)
+        self._loaded()
+
+    def follow(self, expression: str) -> None:
+        """Begin an expression that leads to another page, and wait until that is loaded."""
+        self.call("Runtime.evaluate", expression=expression)
+        self._loaded()
+
+    def _loaded(self) -> None:
         for event in self._browser.events(time.monotonic() + 60):
             self._note(event)
             if event["method"] == "Page.loadEventFired" and event.get("sessionId") == self._session:

@@ -107,7 +107,7 @@ def failed_of(checks: Iterable[Check]) -> list[str]:
 def lacking() -> list[str]:
     """Describe what this machine lacks and what was therefore not tested."""
     from npm_package import AXE  # noqa: PLC0415 - broken code must not stop the checks
-    from pages.checker import PACKAGE as PYODIDE  # noqa: PLC0415 - as above
+    from pages.files.checker import PACKAGE as PYODIDE  # noqa: PLC0415 - as above
 
     from pqassay_spark.jobs.java import JavaMissingError, require_java  # noqa: PLC0415 - as above
 

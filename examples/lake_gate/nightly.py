@@ -2,7 +2,7 @@
 
     python nightly.py [--night 2026-11-20] [--rows 20000] [--compact]
 
-What is judged, and how deep, stands in pqassay.toml; what is known to be broken, in baseline.json.  The report goes to the
+What is judged, and how deep, is said in pqassay.toml; what is known to be broken, in baseline.json.  The report goes to the
 log, and to the folder report: report.json for programs, summary.md for people.  The exit status is that of
 `pqassay check`: 0 if nothing new is broken, 1 if something is, 3 if the baseline lists what does not occur any more, 4 if a
 file could not be judged.
@@ -54,7 +54,7 @@ def merge_small_files(folder: Path) -> Path:
     """Write the rows of all files of a folder into one, and remove the others: with a mistake that many such jobs make.
 
     Whoever rewrites a Parquet file likes to keep what others wrote into its footer: a schema, a watermark, the name of
-    a job.  But a key may also say where something stands in the file, and after the rewriting, nothing stands there.
+    a job.  But a key may also say where in the file something is, and after the rewriting, nothing is there.
     """
     small = sorted(folder.glob("part-*.parquet"))
     merged = folder / "merged.parquet"

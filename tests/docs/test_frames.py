@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from pages import search_index
-from pages.frames import write_pages
+from pages.frame import search_index
+from pages.frame.frames import write_pages
 from pages.page import Page, case_page, inline, relative, rule_page
 
 INDEX = """<a href="#all-rules" class="md-skip">Skip</a><head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+from typer.testing import CliRunner
 
+import pqassay
 from places import ROOT
+from pqassay.cli.main import app
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -42,9 +45,9 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
-def job(folder: Path) -> ModuleType:
-    """The job as a module, so that it can use the session that runs already."""
-    spec = importlib.util.spec_from_file_location("nightly_of_a_copy", folder / "nightly.py")
+def job(folder: Path, name: str = "nightly") -> ModuleType:
+    """A job as a module, so that it can use the session that runs already."""
+    spec = importlib.util.spec_from_file_location(f"{name}_of_a_copy", folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -119,12 +122,48 @@ def test_the_gate_without_spark_knows_what_is_known_and_fails_without_its_baseli
     assert (green.returncode, "1 known" in green.stdout) == (0, True), green.stdout + green.stderr
     config = gate / "pqassay.toml"
     config.write_text(re.sub("(?m)^baseline.*$", "", config.read_text()))
-    red = make("check")
-    assert red.returncode != 0
-    assert KNOWN in red.stdout
+    red = CliRunner().invoke(app, ["check"])
+    assert (red.exit_code, KNOWN in red.stdout) == (1, True), red.output
     config.write_text(config.read_text() + 'baseline = "baseline.json"\n')
     (gate / KNOWN).unlink()
-    assert "Error 3" in make("check").stderr
+    assert CliRunner().invoke(app, ["check"]).exit_code == 3
+
+
+def shown_in_readme(gate: Path, command: str) -> list[str]:
+    """The lines that the README shows below a command."""
+    (block,) = re.findall(
+        rf"```console\n\$ {re.escape(command)}\n(.*?)```", (gate / "README.md").read_text(), re.DOTALL
+    )
+    return [line for line in block.splitlines() if line != "..."]
+
+
+def test_tables_are_green_then_red_after_one_bound_is_lowered_then_green_after_the_remedy(gate: Path) -> None:
+    tables = job(gate, "tables")
+    night = ["--night", "2026-11-20"]
+    data = [
+        tables.DELTA / "night-2026-11-20.parquet",
+        tables.ICEBERG / "data" / "night-2026-11-20.parquet",
+    ]
+
+    assert tables.main(night) == 0
+    green = pqassay.check("lake", tier="values")
+    command = 'make tables PYTHON=.venv/bin/python OPTIONS="--night 2026-11-20"'
+    assert [f"{file.path}: {file.outcome}" for file in green.files] == shown_in_readme(gate, command)
+    written = [path.read_bytes() for path in data]
+
+    # The regression, as a build sees it.
+    red = make("tables", "OPTIONS=--night 2026-11-20 --careless")
+    assert "Error 1" in red.stderr
+    # Where a bound is in a manifest depends on the length of the path of the table.
+    told = iter(re.sub(r"offset \d+", "offset", red.stdout).splitlines())
+    shown = shown_in_readme(gate, f'{command.removesuffix(chr(34))} --careless"')
+    assert [line for line in shown if re.sub(r"offset \d+", "offset", line) not in told] == []
+    assert [path.read_bytes() for path in data] == written
+
+    assert tables.main(night) == 0
+    mended = pqassay.check("lake", tier="values")
+    assert (mended.exit_code, mended.summary.conformant) == (0, 4)
+    assert [path.read_bytes() for path in data] == written
 
 
 def test_the_summary_escapes_what_would_break_its_table(gate: Path) -> None:

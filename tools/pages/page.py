@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from pages.answers import MEANINGS, SIGNS, Answer, answers
+from pages.implementations.answers import MEANINGS, SIGNS, Answer, answers
+from pages.implementations.results import Results, todays
 from pages.places import GOLDEN_FILES
-from pages.results import Results, todays
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
 

@@ -117,6 +117,8 @@ def _of_side(column: ClaimedColumn, side: Side) -> Iterator[Violation]:
         exact = statistics.is_max_value_exact if side.above else statistics.is_min_value_exact
         if raw is None or not (exact or (exact is None and bound_width(chunk.leaf.element) is not None)):
             continue
+        if raw == bound.raw:
+            continue  # as most are
         value = key(bound.order, raw)
         limit = None if bound.raw is None else key(bound.order, bound.raw)
         if value is None or (limit is None and not bound.is_beyond):

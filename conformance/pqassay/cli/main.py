@@ -1,7 +1,7 @@
 """The command ``pqassay``: its root, and the small commands dump and explain.
 
 Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 3 a list of known findings went stale;
-4 not everything could be judged.
+4 not everything could be judged; 70 the program itself failed.
 Libraries are imported by the command that needs them: ``--help`` is quick.
 """
 

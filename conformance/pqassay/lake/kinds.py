@@ -96,17 +96,25 @@ def judged_as(name: str) -> str:
     return DEFAULT_FILE if kind is None else kind.name
 
 
+AVRO = ".avro"
+"""Ends the names of the manifests and manifest lists of Iceberg tables."""
+
+
 def dumped_as(path: str) -> str:
     """The kind as which a file is shown byte by byte: also what tables keep beside their data files.
 
-    >>> dumped_as("t/_delta_log/00000000000000000007.json"), dumped_as("deletion_vector_1.bin"), dumped_as("a.parquet")
-    ('delta_log', 'deletion_vector', 'parquet')
+    >>> dumped_as("t/_delta_log/00000000000000000007.json"), dumped_as("deletion_vector_1.bin")
+    ('delta_log', 'deletion_vector')
+    >>> dumped_as("metadata/snap-1.AVRO"), dumped_as("a.parquet")
+    ('avro', 'parquet')
     """
     name = path.rpartition("/")[2]
     if is_delta_json(name):
         return "delta_log"
     if is_delta_log_file(name):
         return "delta_checkpoint"
+    if name.lower().endswith(AVRO):
+        return "avro"
     return "deletion_vector" if is_deletion_vector(name) else judged_as(path)
 
 

@@ -30,6 +30,10 @@ MOST_HEADER = 1 << 26
 """Bytes of the longest header that is read."""
 
 
+BROKEN = (FormatError, IndexError, ValueError, struct.error, OverflowError)
+"""What the fast decoder raises on bytes that are not of their schema."""
+
+
 @dataclass(frozen=True)
 class Block:
     """A block of objects.
@@ -125,7 +129,7 @@ class Container:
                 for _ in range(block.count):
                     value, position = decode(plain, position)
                     yield value
-            except (FormatError, IndexError, ValueError, struct.error, OverflowError) as error:
+            except BROKEN as error:
                 raise self._located(block, plain, error) from None
             if position != len(plain):
                 told = f"{len(plain) - position} bytes behind the objects of a block"
@@ -177,7 +181,7 @@ class Container:
             while True:
                 _, position = decode(plain, position)
                 number += 1
-        except (FormatError, IndexError, ValueError, struct.error, OverflowError):
+        except BROKEN:
             pass
         found = locate(
             grammar_of(self.schema), plain[position:], root=f"[{number}]", base=position, rule=None

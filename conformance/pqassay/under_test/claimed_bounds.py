@@ -41,11 +41,36 @@ class StoredBound(NamedTuple):
     is_beyond: bool = False
 
 
+class Form(NamedTuple):
+    """What values of a column are.
+
+    Attributes:
+        element: The column's element in the file.
+        order: How its values compare, whatever the footer says of column orders; ``None`` where that is not known.
+        name: Its logical type; empty without one.
+    """
+
+    element: SchemaElement
+    order: Order | None
+    name: str
+
+
+def form_of(element: SchemaElement) -> Form:
+    """What values of a column are, by its element in the file."""
+    order = Order.TIMESTAMP if element.type == Type.INT96 else type_order(element)
+    return Form(element, order, logical_name(element) or "")
+
+
 def stored_bound(element: SchemaElement, bound: Bound, *, above: bool) -> StoredBound | None:
+    """A bound in the form of a column, by its element in the file; see `bound_in`."""
+    return bound_in(form_of(element), bound, above=above)
+
+
+def bound_in(form: Form, bound: Bound, *, above: bool) -> StoredBound | None:
     """A bound in the form of a column.
 
     Args:
-        element: The column's element in the file.
+        form: What values of the column are.
         bound: The bound.
         above: Whether it is an upper one.
 
@@ -55,7 +80,7 @@ def stored_bound(element: SchemaElement, bound: Bound, *, above: bool) -> Stored
     Raises:
         NotChecked: There is no such form: the types have nothing to do with each other.
     """
-    order = _order(element)
+    element, order, _ = form
     if order is None:
         raise _strange(element, bound)
     if bound.kind in (ValueKind.TEXT, ValueKind.BYTES):
@@ -73,7 +98,7 @@ def stored_bound(element: SchemaElement, bound: Bound, *, above: bool) -> Stored
     if isinstance(bound.value, float) and math.isinf(bound.value):
         is_open = (bound.value > 0) is above
         return StoredBound(None, order, is_beyond=not is_open)
-    number = _number(element, bound, above=above)
+    number = _number(form, bound, above=above)
     if order is Order.TIMESTAMP:
         days, rest = divmod(number, DAY)
         return _in_range(days + JULIAN_DAY_OF_1970, 4, order, above=above) or StoredBound(
@@ -119,11 +144,6 @@ def _scale(element: SchemaElement) -> int:
     ) or 0
 
 
-def _order(element: SchemaElement) -> Order | None:
-    """The order in which readers of tables compare the values, whatever the footer says of column orders."""
-    return Order.TIMESTAMP if element.type == Type.INT96 else type_order(element)
-
-
 def _strange(element: SchemaElement, bound: Bound) -> NotChecked:
     kind = logical_name(element) or next((one.name for one in Type if one == element.type), "unknown")
     return NotChecked(f"a {bound.kind.value} cannot be compared with values of type {kind}", "tool")
@@ -143,9 +163,9 @@ def _floating(element: SchemaElement, bound: Bound) -> bytes:
         return struct.pack("<f" if width == 4 else "<e", math.copysign(math.inf, number))
 
 
-def _number(element: SchemaElement, bound: Bound, *, above: bool) -> int:
+def _number(form: Form, bound: Bound, *, above: bool) -> int:
     """The number that a column of integers stores for a bound, rounded so that it encloses the same values."""
-    name = logical_name(element) or ""
+    element, _, name = form
     if bound.kind is ValueKind.DATE or bound.kind is ValueKind.TIMESTAMP:
         moment = int(bound.value) * (DAY if bound.kind is ValueKind.DATE else 1)
         moment += bound.slack if above else -bound.slack

@@ -7,14 +7,37 @@ from typing import NamedTuple
 
 from pqassay.tables.claims import Bound, ColumnClaims, FileClaims, Place
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.claimed_bounds import StoredBound, stored_bound
+from pqassay.under_test.claimed_bounds import Form, StoredBound, bound_in, form_of
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
+from pqassay.under_test.known_schemas import Schema
 from pqassay.under_test.tables import claim_field
 from pqassay_spec.parquet.schema import SchemaLeaf
 
 NESTED = ("array", "map", "list", "struct", "variant")
 """Types of tables whose columns are more than one in a file, or none."""
+
+
+class Ordinals(NamedTuple):
+    """The positions of the leaves of a schema by their ids, by their paths, and by these without regard to upper and lower case."""
+
+    by_id: dict[int, int]
+    by_path: dict[tuple[str, ...], int]
+    folded: dict[tuple[str, ...], int]
+
+
+def _ordinals(schema: Schema) -> Ordinals:
+    found = Ordinals({}, {}, {})
+    for number, leaf in enumerate(schema.leaves):
+        found.by_path.setdefault(leaf.path, number)
+        found.folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
+        if leaf.element.field_id is not None:
+            found.by_id.setdefault(leaf.element.field_id, number)
+    return found
+
+
+def _forms(schema: Schema) -> list[Form]:
+    return [form_of(leaf.element) for leaf in schema.leaves]
 
 
 class ClaimedColumn:
@@ -36,17 +59,17 @@ class ClaimedColumn:
     @Remembered
     def chunks(self) -> Sequence[ColumnChunkUnderTest]:
         """Its chunks. Raises what `ColumnChunks.all` does."""
-        return [chunk for chunk in self.owner.file.part(ColumnChunks).all if chunk.ordinal == self.ordinal]
+        return () if self.ordinal is None else self.owner.chunks_by_column.get(self.ordinal, ())
 
     def field(self, place: Place) -> Field:
         """A field of the table's metadata."""
         return claim_field(self.owner.file, place)
 
     def stored(self, bound: Bound, *, above: bool) -> StoredBound | None:
-        """A bound in the form of this column; see `stored_bound`."""
-        if self.leaf is None:
+        """A bound in the form of this column; see `bound_in`."""
+        if self.ordinal is None:
             raise NotApplicable
-        return stored_bound(self.leaf.element, bound, above=above)
+        return bound_in(self.owner.file.schema.view(_forms)[self.ordinal], bound, above=above)
 
     def sides(self) -> Sequence[Side]:
         """The bounds, each with its side."""
@@ -89,17 +112,12 @@ class ClaimedFile:
         ]
 
     @Remembered
-    def _ordinals(self) -> tuple[dict[int, int], dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:
-        """The leaves by their ids, by their paths, and by these without regard to upper and lower case."""
-        by_id: dict[int, int] = {}
-        by_path: dict[tuple[str, ...], int] = {}
-        folded: dict[tuple[str, ...], int] = {}
-        for number, leaf in enumerate(self.file.leaves):
-            by_path.setdefault(leaf.path, number)
-            folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
-            if leaf.element.field_id is not None:
-                by_id.setdefault(leaf.element.field_id, number)
-        return by_id, by_path, folded
+    def chunks_by_column(self) -> dict[int, list[ColumnChunkUnderTest]]:
+        """The chunks of each column, by its position among the leaves. Raises what `ColumnChunks.all` does."""
+        found: dict[int, list[ColumnChunkUnderTest]] = {}
+        for chunk in self.file.part(ColumnChunks).all:
+            found.setdefault(chunk.ordinal, []).append(chunk)
+        return found
 
     def ordinal_of(self, field_id: int | None, path: tuple[str, ...]) -> int | None:
         """The position of a column among the leaves; ``None`` if the file has none. Raises what the leaves do.
@@ -108,7 +126,7 @@ class ClaimedFile:
             field_id: The id by which it is found; in a file without ids, and without one, it is found by its path.
             path: Its names; empty if it is not found by them.
         """
-        by_id, by_path, folded = self._ordinals
+        by_id, by_path, folded = self.file.schema.view(_ordinals)
         if field_id is not None and (by_id or not path):
             return by_id.get(field_id)
         found = by_path.get(path)
@@ -118,7 +136,7 @@ class ClaimedFile:
     @property
     def has_ids(self) -> bool:
         """Whether the file gives ids to its columns."""
-        return any(leaf.element.field_id is not None for leaf in self.file.leaves)
+        return bool(self.file.schema.view(_ordinals).by_id)
 
     @Remembered
     def present(self) -> list[ClaimedColumn]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
@@ -78,7 +78,8 @@ class IcebergTable:
         if not isinstance(summary, dict):
             return ""
         names = ("iceberg-version", "engine-name", "engine-version")
-        return " ".join(str(summary[name]) for name in names if name in summary)
+        given = cast("dict[str, Any]", summary)
+        return " ".join(str(given[name]) for name in names if name in given)
 
     @property
     def notes(self) -> list[str]:

@@ -1,8 +1,9 @@
-"""Identity of an unchanged file: its length, when it was changed, what stands beside it, and the etag of a store."""
+"""Identity of an unchanged file: its length, when it was changed, what is beside it, what its table says of it, and the etag of a store."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ class Stamp:
     Attributes:
         size: Length in bytes; -1 where that is not known.
         modified: When it was changed, in nanoseconds since 1970; ``None`` where that is not known.
-        beside: The same of each file beside it that its rules look at, as text; empty for most kinds.
+        beside: The same of each file beside it that its rules look at, as text; empty for most kinds. Of a file of a table,
+            a digest of what the table says of it, too: that changes while the file does not.
         youngest: The latest change of the file and of those beside it; ``None`` where one is not known.
         ctime: When anything about a local file was changed, its times included: whoever writes a file and sets its time
             back cannot set this one back. ``None`` elsewhere.
@@ -45,9 +47,14 @@ def stamps(targets: Sequence[Target]) -> list[Stamp]:
 
 
 def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
+    if target.is_table:
+        return UNKNOWN  # its metadata were read already, and are judged in no time
     size, modified, ctime = listed[target.store, target.path]
     parts: list[str] = []
     youngest = modified
+    if target.claims is not None:
+        said = repr(target.claims).encode("utf-8", "surrogatepass")
+        parts.append(f"claims {hashlib.sha256(said).hexdigest()}")
     for name in file_kinds.beside(target.kind):
         other = target.beside(name)
         found = listed.get((other.store, other.path)) or _looked_up(other)

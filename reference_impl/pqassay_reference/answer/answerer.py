@@ -14,9 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
+from pqassay_reference.answer.estimates import Estimated, Estimator
 from pqassay_reference.answer.known_lake import KnownLake, Progress, know_lake
+from pqassay_reference.answer.ordering import SortedBy, order_of
 from pqassay_reference.answer.plan import Plan, plan
-from pqassay_reference.answer.question import Aggregate, Question, parse_question
+from pqassay_reference.answer.question import Item, Question, parse_question
+from pqassay_reference.answer.settling import all_of, settled
 from pqassay_reference.answer.tally import Tally, has_sum
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake.listing import Roots, list_files
@@ -39,7 +42,7 @@ class Effort:
         row_groups_skipped: Those in which no row satisfies the condition, by distinct sets.
         row_groups_from_metadata: Those that zone sums answered.
         row_groups_read: Those whose rows were read.
-        metadata_bytes: Bytes of footers and indexes, which are read once, when the lake is opened.
+        metadata_bytes: Bytes of footers and indexes, which are read once: when the lake is opened, and sketches when they are first asked for.
         data_bytes: Bytes of column chunks that were read for this question.
     """
 
@@ -64,12 +67,14 @@ class Answer:
     """An answer.
 
     Attributes:
-        table: The result, ordered by its groups.
+        table: The result, in the order that was asked for, and by its groups where none was.
         effort: What it took.
+        estimates: Which of its columns are approximate, and within which bounds.
     """
 
     table: pa.Table
     effort: Effort
+    estimates: tuple[Estimated, ...] = ()
 
 
 class Answerer:
@@ -82,6 +87,7 @@ class Answerer:
     def __init__(self, dataset: pads.FileSystemDataset, lake: KnownLake) -> None:
         self._dataset = dataset
         self.lake = lake
+        self._estimator = Estimator(lake)
 
     @classmethod
     def open(cls, root: Roots, *, filesystem: Any = None, progress: Progress | None = None) -> Answerer:
@@ -109,7 +115,7 @@ class Answerer:
     @property
     def aside(self) -> list[str]:
         """What was left aside of the directories, and why, one line for each."""
-        lines = [f"{file.path}: {one}" for file in self.lake.files for one in file.directory.aside]
+        lines = [f"{file.name}: {one}" for file in self.lake.files for one in file.directory.aside]
         return [*lines, *(f"{path}: {reason}" for path, reason in self.lake.unfit.items())]
 
     def ask(self, question: str | Question) -> Answer:
@@ -125,22 +131,29 @@ class Answerer:
         Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is the exact sum of what is added,
         rounded once at the end: of rows, and of zone sums, each of which was rounded once itself.  An average is the exact sum divided by the
         count, rounded once.  Types are those of DuckDB: decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
+
+        Estimates come of sketches alone, never of rows, and of their bounds as `Answer.estimates` has them.
         """
         asked = parse_question(question) if isinstance(question, str) else question
         schema = self.lake.schema
-        aggregates = [one for _, one in asked.output if isinstance(one, Aggregate)]
         kinds = {name: _kind(schema, name) for name in (*asked.group_by, *asked.measures)}
-        for one in aggregates:
+        for one in asked.aggregates:
             if one.function in ("sum", "avg") and not has_sum(kinds[one.column or ""]):
                 raise Refused(
                     f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}"
                 )
         condition = expression_of(asked.predicate, schema) if asked.predicate is not None else None
-        found = plan(self.lake, asked)
-        tally = Tally(asked.group_by, kinds, aggregates)
+        known = settled(self.lake, asked.predicate, asks_statistics=bool(asked.estimates))
+        estimates = self._estimator.answer(asked, all_of(known, len(self.lake.row_counts)))
+        found = plan(self.lake, asked, known)
+        tally = Tally(asked.group_by, kinds, asked.aggregates)
         self._add_zones(tally, asked, found)
         data_bytes = self._add_rows(tally, asked, found, condition)
-        return Answer(tally.result(asked.output), self._effort(found, data_bytes))
+        columns = tally.results(asked.aggregates)
+        columns |= {one.asked: pa.array([one.estimate]) for one in estimates}
+        return Answer(
+            _in_order(asked, columns, len(tally.groups)), self._effort(found, data_bytes), tuple(estimates)
+        )
 
     def _add_zones(self, tally: Tally, asked: Question, found: Plan) -> None:
         for measure, uses in found.uses.items():
@@ -166,13 +179,15 @@ class Answerer:
         fragments: list[pads.Fragment] = []
         length = 0
         units = np.flatnonzero(found.read)
-        for file in np.unique(lake.file_of[units]).tolist():
+        files = np.unique(lake.file_of[units]).tolist()
+        lake.complete(files)
+        for file in files:
             groups = lake.group_of[units[lake.file_of[units] == file]].tolist()
             part: Any = lake.fragments[file]
             if len(groups) < part.num_row_groups:
                 part = part.subset(row_group_ids=groups)
             if condition is not None:
-                part = part.subset(condition)  # by statistics
+                part = part.subset(condition, schema=lake.schema)  # by statistics, and what folders stand for
             chosen = groups
             if part.num_row_groups < len(groups):
                 chosen = [group.id for group in part.row_groups]
@@ -204,9 +219,20 @@ class Answerer:
             int((~found.needed).sum()),
             int((found.needed & ~found.read).sum()),
             int(found.read.sum()),
-            sum(file.length for file in lake.files),
+            lake.metadata_length + self._estimator.length,
             data_bytes,
         )
+
+
+def _in_order(asked: Question, columns: dict[Item, Any], count: int) -> pa.Table:
+    """The columns of the answer, in the order of its rows."""
+    keys = [SortedBy(columns[key.item], key.descending, key.nulls_first) for key in asked.order_by]
+    order = order_of([*keys, *(SortedBy(columns[name]) for name in asked.group_by)], count)
+    end = None if asked.limit is None else asked.offset + asked.limit
+    chosen: Any = pa.array(order[asked.offset : end])
+    return pa.table(
+        [columns[one].take(chosen) for _, one in asked.output], [name for name, _ in asked.output]
+    )
 
 
 def _kind(schema: pa.Schema, name: str) -> Any:
@@ -241,4 +267,4 @@ def _compared(table: pa.Table) -> pa.Table:
     return pa.table(columns, table.column_names)
 
 
-__all__ = ["Answer", "Answerer", "Effort"]
+__all__ = ["Answer", "Answerer", "Effort", "Estimated"]

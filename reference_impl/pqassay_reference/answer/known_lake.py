@@ -7,6 +7,7 @@ Everything is kept by row group, numbered through all files, so that a question 
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,9 +39,10 @@ from pqassay_reference.lake.listing import Listed
 from pqassay_reference.lake.tails import REQUEST_SIZE, NativeSource, TailSource
 from pqassay_reference.predicate.expressions import compared_type, find_column
 from pqassay_spec.base.sources import FileSource, Source
-from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import Group, SumKind
-from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.grammar.thrift_decoder import collector_paused
+from pqassay_spec.parquet.file import Framing, read_footer, read_framing
 from pqassay_spec.parquet.schema import leaves
 from pqassay_spec.parquet.thrift import FileMetaData
 
@@ -73,6 +75,8 @@ class KnownFile:
 
     Attributes:
         path: Its path.
+        filesystem: Where it is; ``None`` for that of the computer.
+        framing: Where its parts are.
         metadata: Its footer.
         directory: Its entries, and what is left aside of them.
         indexes: What they hold, but for the values.
@@ -80,10 +84,23 @@ class KnownFile:
     """
 
     path: str
+    filesystem: Any
+    framing: Framing
     metadata: FileMetaData
     directory: FileDirectory
     indexes: list[OpenIndex | None]
     length: int
+
+    @cached_property
+    def name(self) -> str:
+        """What messages call it: of a local file below the working directory, the path from there."""
+        below = f"{os.getcwd()}{os.sep}"  # noqa: PTH109 - text, as the path is
+        return self.path.removeprefix(below) if self.filesystem is None else self.path
+
+    @cached_property
+    def sketches(self) -> FileDirectory:
+        """Its entries of sketches, whose blobs nobody has read."""
+        return read_entries(self.metadata, (IndexType.HLL, IndexType.KLL))
 
     @cached_property
     def chunk_lengths(self) -> tuple[dict[str, list[int]], Numbers]:
@@ -107,6 +124,12 @@ class KnownFile:
         return int(lengths[np.ix_(row_groups, places)].sum())
 
 
+def opened(path: str, filesystem: Any) -> AbstractContextManager[Source]:
+    """A file, to be read. Raises `OSError`."""
+    found: Any = FileSource(path) if filesystem is None else NativeSource(filesystem, path)
+    return cast("AbstractContextManager[Source]", found)
+
+
 def known_file(path: str, filesystem: Any) -> KnownFile:
     """Read what is known of a file: its footer, and the blobs of its entries.
 
@@ -114,11 +137,7 @@ def known_file(path: str, filesystem: Any) -> KnownFile:
         FormatError: It is no Parquet file.
         OSError: It cannot be read.
     """
-    opened = cast(
-        "AbstractContextManager[Source]",
-        FileSource(path) if filesystem is None else NativeSource(filesystem, path),
-    )
-    with opened as whole, about(path):
+    with opened(path, filesystem) as whole, about(path):
         counting = CountingSource(whole)
         source = TailSource(counting, LOCAL_TAIL if filesystem is None else REQUEST_SIZE)
         framing = read_framing(source)
@@ -127,7 +146,7 @@ def known_file(path: str, filesystem: Any) -> KnownFile:
         indexes = [
             open_index(Located(one, source, framing, metadata, directory.aside)) for one in directory.entries
         ]
-        return KnownFile(path, metadata, directory, indexes, counting.length)
+        return KnownFile(path, filesystem, framing, metadata, directory, indexes, counting.length)
 
 
 @dataclass
@@ -220,6 +239,7 @@ class KnownLake:
         files: The files.
         fragments: Arrow's fragments of them, one for each.
         schema: Of the dataset.
+        partitions: The columns that folders stand for.
         file_of: For each row group its file.
         group_of: For each row group its position in the file.
         row_counts: For each row group its rows.
@@ -231,12 +251,37 @@ class KnownLake:
     files: list[KnownFile]
     fragments: list[pads.ParquetFileFragment]
     schema: pa.Schema
+    partitions: set[str]
     file_of: Numbers
     group_of: Numbers
     row_counts: Numbers
     sets: LakeSets
     zones: list[ZoneTable]
     unfit: dict[str, str] = field(default_factory=dict[str, str])
+    _complete: set[int] = field(default_factory=set[int])
+
+    @property
+    def threads(self) -> int:
+        """Files that are opened at the same time."""
+        is_local = all(file.filesystem is None for file in self.files[:1])
+        return LOCAL_THREADS if is_local else REMOTE_THREADS
+
+    def complete(self, files: Sequence[int]) -> None:
+        """Let Arrow read the footers of some files, several at once: it needs those of files whose rows are read, and keeps them.
+
+        Raises:
+            OSError: One cannot be read.
+        """
+        missing = [file for file in files if file not in self._complete]
+        if missing:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(lambda file: self.fragments[file].ensure_complete_metadata(), missing))
+            self._complete.update(missing)
+
+    @cached_property
+    def metadata_length(self) -> int:
+        """Bytes that were read of all files when they were opened."""
+        return sum(file.length for file in self.files)
 
     @cached_property
     def row_table(self) -> ZoneTable:
@@ -262,11 +307,10 @@ def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progres
     files: list[KnownFile] = []
 
     def known(fragment: pads.ParquetFileFragment) -> KnownFile:
-        found = known_file(fragment.path, filesystem)
-        fragment.ensure_complete_metadata()
-        return found
+        return known_file(fragment.path, filesystem)
 
-    with ThreadPoolExecutor(threads) as pool:
+    # A thousand footers are a million objects and no cycle: looking for some again and again takes as long as to read them.
+    with collector_paused(), ThreadPoolExecutor(threads) as pool:
         for file in pool.map(known, fragments):
             files.append(file)
             if progress is not None:
@@ -279,13 +323,14 @@ def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progres
         files,
         fragments,
         dataset.schema,
+        _partitions(fragments),
         file_of,
         np.arange(len(file_of)) - first[file_of],
         row_counts,
         LakeSets({}, row_counts.tolist(), file_of),
         [],
     )
-    _gather(lake, first, _partitions(fragments))
+    _gather(lake, first)
     return lake
 
 
@@ -294,21 +339,21 @@ def _partitions(fragments: Sequence[pads.Fragment]) -> set[str]:
     return {name for one in fragments for name in pads.get_partition_keys(one.partition_expression)}
 
 
-def _gather(lake: KnownLake, first: Numbers, partitions: set[str]) -> None:
+def _gather(lake: KnownLake, first: Numbers) -> None:
     """Put what the entries of all files hold side by side."""
-    opened = [(number, one) for number, file in enumerate(lake.files) for one in file.indexes]
+    found = [(number, one) for number, file in enumerate(lake.files) for one in file.indexes]
     sets: defaultdict[tuple[str, Granularity], list[tuple[int, Sets]]] = defaultdict(list)
     sums: defaultdict[tuple[Any, ...], list[tuple[int, Sums]]] = defaultdict(list)
-    for (number, _), index in zip(opened, decoded_indexes([one for _, one in opened]), strict=True):
+    for (number, _), index in zip(found, decoded_indexes([one for _, one in found]), strict=True):
         if index is None:
             continue
-        fitting = _fitting(lake.schema, index, partitions)
+        fitting = _fitting(lake.schema, index, lake.partitions)
         if isinstance(fitting, Sets):
             sets[fitting.column, fitting.granularity].append((number, fitting))
         elif isinstance(fitting, Sums):
             sums[fitting.measure, fitting.keys, fitting.granularity, fitting.kind].append((number, fitting))
         else:
-            lake.unfit[lake.files[number].path] = (
+            lake.unfit[lake.files[number].name] = (
                 "an index of a column that the dataset reads as another type"
             )
     columns: dict[str, list[ColumnSets]] = {}
@@ -424,4 +469,5 @@ __all__ = [
     "ZoneTable",
     "know_lake",
     "known_file",
+    "opened",
 ]

@@ -17,12 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.answer.known_lake import KnownLake, ZoneTable
-from pqassay_reference.answer.question import Aggregate, Question
-from pqassay_reference.directory.excluding import EVERY
+from pqassay_reference.answer.question import Question
+from pqassay_reference.answer.settling import Settled, all_of
 from pqassay_reference.directory.reading import Mask
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
-from pqassay_reference.predicate.literals import Tree
-from pqassay_reference.query.conditions import parts_of
 from pqassay_spec.directory.zone_sums import SumKind
 
 
@@ -54,21 +52,18 @@ class Plan:
     uses: dict[str | None, list[Use]]
 
 
-def plan(lake: KnownLake, question: Question) -> Plan:
+def plan(lake: KnownLake, question: Question, known: Sequence[Settled]) -> Plan:
     """Find out from what a question is answered.
 
-    Raises:
-        Refused: The condition does not fit the columns.
+    Args:
+        lake: The files.
+        question: The question.
+        known: What is known of the parts of its condition.
     """
-    predicate = question.predicate
-    conjuncts: list[Tree] = [part.tree for part in parts_of(predicate)] if predicate is not None else []
-    needed: Mask = lake.row_counts > 0
-    if predicate is not None:
-        needed &= lake.sets.row_groups(predicate, EVERY)
-    chooser = _Chooser(lake, question, conjuncts, needed)
-    aggregates = [one for _, one in question.output if isinstance(one, Aggregate)]
+    needed: Mask = (lake.row_counts > 0) & all_of(known, len(lake.row_counts)).may
+    chooser = _Chooser(lake, question, known, needed)
     asked: dict[str | None, bool] = {None: False}
-    for one in aggregates:
+    for one in question.aggregates:
         if one.column is not None:
             asked[one.column] = asked.get(one.column, False) or one.function in ("sum", "avg")
     chosen = {measure: chooser.tables_for(measure, needs_sum=needs) for measure, needs in asked.items()}
@@ -96,17 +91,11 @@ def plan(lake: KnownLake, question: Question) -> Plan:
 class _Chooser:
     """Which sums serve a question for which row groups."""
 
-    def __init__(self, lake: KnownLake, question: Question, conjuncts: Sequence[Tree], needed: Mask) -> None:
+    def __init__(
+        self, lake: KnownLake, question: Question, conjuncts: Sequence[Settled], needed: Mask
+    ) -> None:
         self._lake, self._question, self._needed = lake, question, needed
-        self._conjuncts = [(tree, next(iter(parts_of(tree))).columns) for tree in conjuncts]
-        self._certain: dict[int, Mask] = {}
-
-    def _is_certain(self, number: int) -> Mask:
-        """For each row group, whether a part of the condition is true of all its rows."""
-        if number not in self._certain:
-            tree = self._conjuncts[number][0]
-            self._certain[number] = self._lake.sets.certain_row_groups(tree)
-        return self._certain[number]
+        self._conjuncts = conjuncts
 
     def tables_for(self, measure: str | None, *, needs_sum: bool) -> list[tuple[ZoneTable, Mask]]:
         """The tables that serve for a measure, and the places for which each is taken: row groups, or files."""
@@ -140,9 +129,9 @@ class _Chooser:
     def _served(self, table: ZoneTable) -> Mask:
         """The places for which a table has sums, and for which the condition is about keys or settled."""
         settled = np.ones(len(self._lake.file_of), np.bool_)
-        for number, (_, columns) in enumerate(self._conjuncts):
-            if not columns <= set(table.keys):
-                settled &= self._is_certain(number)
+        for one in self._conjuncts:
+            if not one.part.columns <= set(table.keys):
+                settled &= one.must
         places = table.covers.copy()
         places[table.overflowed] = False
         if not table.by_file:
@@ -169,7 +158,7 @@ class _Chooser:
             places = places & answered
         chosen: Mask = places[table.place] & table.has_rows
         rows = np.flatnonzero(chosen)
-        on_keys = [tree for tree, columns in self._conjuncts if columns <= set(table.keys)]
+        on_keys = [one.part.tree for one in self._conjuncts if one.part.columns <= set(table.keys)]
         if on_keys and len(rows):
             places_of_rows: Any = pa.array(rows)
             keys = table.key_table.take(places_of_rows)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay_reference.answer.question import Aggregate
+from pqassay_reference.answer.question import Aggregate, Item
 from pqassay_reference.directory.exact_sums import DoubleSum, double_sums, integer_sums
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.zone_sums import BITS
@@ -298,31 +298,25 @@ class Tally:
             values = table.column(name).combine_chunks()
             tally.add_rows(values, groups, len(self.groups))
 
-    def result(self, output: Sequence[tuple[str, Aggregate | str]]) -> pa.Table:
-        """The answer, ordered by the columns of its groups, nulls last."""
+    def results(self, aggregates: Sequence[Aggregate]) -> dict[Item, Any]:
+        """The columns of the groups, by their names, and the aggregates, an Arrow array each, with a row for each group.
+
+        Raises:
+            Refused: A sum has more digits than any type.
+        """
         count = len(self.groups)
         self.add_counts(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        columns: dict[Aggregate | str, Any] = {}
+        columns: dict[Item, Any] = {}
         keys = self.groups.keys
         for place, name in enumerate(self._group_by):
             columns[name] = pa.array([key[place] for key in keys], self._kinds[name])
-        for _, one in output:
-            if isinstance(one, Aggregate):
-                columns[one] = (
-                    pa.array(self._rows)
-                    if one.column is None
-                    else self.measures[one.column].result(one.function, count)
-                )
-        order = _order([columns[name] for name in self._group_by], count)
-        return pa.table([columns[one].take(order) for _, one in output], [name for name, _ in output])
-
-
-def _order(columns: Sequence[Any], count: int) -> Any:
-    if not columns:
-        return pa.array(range(count), pa.int64())
-    names = [str(place) for place in range(len(columns))]
-    table = pa.table(list(columns), names)
-    return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names])  # nulls at the end
+        for one in aggregates:
+            columns[one] = (
+                pa.array(self._rows)
+                if one.column is None
+                else self.measures[one.column].result(one.function, count)
+            )
+        return columns
 
 
 __all__ = ["Groups", "MeasureTally", "Tally", "has_sum", "is_floating"]

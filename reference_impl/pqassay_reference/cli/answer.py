@@ -20,7 +20,11 @@ from pqassay_spec.base.terminal import printable
 if TYPE_CHECKING:
     from pqassay_reference.answer.answerer import Answer, Answerer, Effort
 
-EXAMPLE = "Example: `pqassay-ref answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`"
+EXAMPLE = (
+    "Examples: `pqassay-ref answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`, "
+    '`pqassay-ref answer sales "SELECT nation, SUM(sales_amount) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 3"`, '
+    '`pqassay-ref answer sales "SELECT APPROX_COUNT_DISTINCT(customer), APPROX_QUANTILE(sales_amount, 0.95) FROM t"`'
+)
 
 SHOWN = 3
 """Entries that are left aside and are named."""
@@ -45,7 +49,10 @@ def answer(
         str,
         typer.Argument(
             metavar="SQL",
-            help="SELECT of COUNT, SUM, AVG, MIN and MAX, FROM any name, with WHERE and GROUP BY or without.",
+            help=(
+                "SELECT of COUNT, SUM, AVG, MIN, MAX, APPROX_COUNT_DISTINCT and APPROX_QUANTILE, FROM any name, with WHERE, GROUP BY, "
+                "ORDER BY and LIMIT or without."
+            ),
         ),
     ],
     output_format: Annotated[
@@ -57,7 +64,8 @@ def answer(
 ) -> None:
     """Answer a question from zone sums, and read rows only where those do not align with it.
 
-    The last line says, on stderr, from how many files the answer came and what was read.
+    APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5) are answered from sketches alone, with bounds, and refused where those are missing or stale.
+    The last lines say, on stderr, what is approximate, from how many files the answer came and what was read.
     """
     opened, found = _answered(path, question)
     if output_format is FormatName.JSON:
@@ -71,6 +79,8 @@ def answer(
             writer.writerows(zip(*columns, strict=True))
     else:
         write_rows([found.table], found.table.schema, Form.TABLE, None)
+    for estimate in found.estimates:
+        typer.echo(printable(estimate.line), err=True)
     for line in effort_lines(found.effort):
         typer.echo(line, err=True)
     for line in opened.aside[:SHOWN]:
@@ -127,6 +137,7 @@ def _record(path: str, question: str, opened: Answerer, found: Answer) -> dict[s
         "question": question,
         "rows": [json.loads(json_line(row)) for row in rows],
         "types": {name: str(column.type) for name, column in zip(names, columns, strict=True)},
+        "estimates": [json.loads(json_line(one.record())) for one in found.estimates],
         "effort": found.effort.record(),
         "aside": opened.aside,
     }

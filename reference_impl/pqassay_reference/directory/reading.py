@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import xxhash
 from numpy.typing import NDArray
 
 from pqassay_reference.columns.chunk_structures import read_offset_index
@@ -168,7 +169,7 @@ def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
     ):
         if value not in known:
             return f"{what} {value} is not known"
-    stale = why_stale(entry, metadata)
+    stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)
     if stale:
         return f"stale: {stale}"
     found = tuple(described(metadata, entry.columns))  # which the shape was made of

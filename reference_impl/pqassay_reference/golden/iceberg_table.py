@@ -13,6 +13,7 @@ from typing import Any
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.iceberg_files import (
     LIST,
+    LOCATION,
     MANIFEST,
     METADATA,
     data_file,
@@ -32,6 +33,7 @@ from pqassay_reference.tiny.columns import Column
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
+from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
 
 Json = dict[str, Any]
 Files = dict[str, bytes]
@@ -214,7 +216,9 @@ SUMMARIES = [
 ]
 
 
-def readings(of_first: Json | None = None, of_second: Json | None = None, summaries: Any = None) -> Files:
+def readings(
+    of_first: Json | None = None, of_second: Json | None = None, summaries: Mapping[int, Json] | None = None
+) -> Files:
     """The partitioned table, with other partition values, and other summaries by their numbers."""
     datas = [reading(*place) for place in PLACES]
     files: list[Json] = []
@@ -297,9 +301,66 @@ def first_version(rows: int = ROWS) -> Files:
     }
 
 
+# ------------------------------------------------------------------------------------------------------- deletes
+
+DELETES = "metadata/deletes-0.avro"
+NAMED = f"{LOCATION}/data/part-0.parquet"
+
+
+def deletes(bound: bytes | None = None, compared: int = 1) -> Files:
+    """A table with position deletes of one data file, and an equality delete.
+
+    Args:
+        bound: Both bounds of the path that the position deletes have.
+        compared: The id of the column that the equality delete compares.
+    """
+    positions = TinyParquet(
+        (
+            Column("file_path", "string", [NAMED, NAMED], optional=False, field_id=DELETE_FILE_PATH),
+            Column("pos", "int64", [1, 6], optional=False, field_id=DELETE_POSITION),
+        ),
+        layout=Layout(exact=True),
+    ).build()
+    equal = TinyParquet((Column("id", "int64", [100], field_id=1),), layout=Layout(exact=True)).build()
+    raw = NAMED.encode() if bound is None else bound
+    bounds = {DELETE_POSITION: int64(1), DELETE_FILE_PATH: raw}
+    entries = [
+        entry(
+            data_file(
+                "data/positions.parquet",
+                positions,
+                2,
+                content=1,
+                lower_bounds=bounds,
+                upper_bounds={DELETE_POSITION: int64(6), DELETE_FILE_PATH: raw},
+                referenced_data_file=NAMED,
+            )
+        ),
+        entry(data_file("data/equal.parquet", equal, 1, content=2, equality_ids=[compared])),
+    ]
+    data = manifest(entries, content="deletes")
+    added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
+    of_data = manifest(added)
+    return {
+        METADATA: metadata(COLUMNS, sequence=2),
+        LIST: manifest_list(
+            [
+                listed(MANIFEST, of_data, added),
+                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
+            ]
+        ),
+        MANIFEST: of_data,
+        DELETES: data,
+        "data/positions.parquet": positions,
+        "data/equal.parquet": equal,
+        **{f"data/part-{number}.parquet": one for number, one in enumerate(PARTS)},
+    }
+
+
 PLAIN = metals()
 PARTITIONED = readings()
 FIRST_VERSION = first_version()
+DELETING = deletes()
 
 GOOD_TABLES = (
     GoodTable("ice/empty", "A table without snapshots", {METADATA: f"{json.dumps(EMPTY)}\n".encode()}),
@@ -307,6 +368,7 @@ GOOD_TABLES = (
     GoodTable("ice/partitioned", "Two files in partitions by text, bucket, hour and truncated decimal, a null among them", PARTITIONED),
     GoodTable("ice/rewritten", "Two manifests, one of them compressed, with an existing, an added and a deleted file", rewritten()),
     GoodTable("ice/first-version", "A table of version 1, whose manifest list counts nothing", FIRST_VERSION),
+    GoodTable("ice/deletes", "Position deletes of one data file, and an equality delete", DELETING),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- damages
@@ -335,7 +397,7 @@ def _bad(
     of: str = "plain",
     tier: Any = "meta",
 ) -> BadTable:
-    good = {"plain": PLAIN, "partitioned": PARTITIONED, "first-version": FIRST_VERSION}
+    good = {"plain": PLAIN, "partitioned": PARTITIONED, "first-version": FIRST_VERSION, "deletes": DELETING}
     mutation = damage if isinstance(damage, TableMutation) else difference(good[of], damage)
     return BadTable(
         f"ice/{name}", title, effect, f"ice/{of}", mutation, tuple(f"ICE-{one}" for one in rules), tier
@@ -383,6 +445,8 @@ BAD_TABLES = (
     _bad("bound-nan", "The upper bound of a column is NaN", ROWS_LOST, bound("upper", 6, double(float("nan"))), "018"),
     _bad("nulls-beyond-the-values", "More nulls than values are counted", ROWS_LOST, metals(of_map={"null_value_counts": {2: 9}}), "019"),
     _bad("values-without-nulls", "Nulls are not counted among the values", ROWS_LOST, metals(of_map={"value_counts": {2: 7}}), "020"),
+    _bad("deletes-of-another-path", "The bounds of position deletes leave out the file whose rows they delete", "Deleted rows come back.", deletes(bound=NAMED.replace("file:", "zile:").encode()), "021", of="deletes"),
+    _bad("equality-of-no-column", "An equality delete compares a column that the table does not have", "Deleted rows come back, or queries fail.", deletes(compared=9), "022", of="deletes"),
     _footer("rows-too-many", "A file of 8 rows is said to have 9", "Engines that count rows by manifests give a wrong number.", first_version(9), "030", of="first-version"),
     _footer("nulls-all", "A column without nulls is said to have nothing else", ROWS_LOST, metals(of_map={"null_value_counts": {1: 8}}), "031"),
     _footer("maximum-below-the-footers", "The greatest value of a column is above the upper bound", ROWS_LOST, bound("upper", 1, int64(5)), "032"),

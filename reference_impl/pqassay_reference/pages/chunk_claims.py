@@ -247,13 +247,16 @@ class ChunkClaims:
 
     # -------------------------------------------------------------------------------------------- its decisions
 
-    def may_match(self, condition: Condition, literal: Any = None, *, nan: bool = False) -> bool:
+    def may_match(
+        self, condition: Condition, literal: Any = None, *, nan: bool = False, asks_bloom: bool = True
+    ) -> bool:
         """Whether any row of the chunk may satisfy a condition, by its statistics and its bloom filter.
 
         Args:
             condition: The condition.
             literal: What is looked for, as Python has it; ``None`` satisfies nothing.
             nan: Whether NaN satisfies it.
+            asks_bloom: Whether the bloom filter is read; without, nothing is read.
         """
         if not self.is_flat or not self.row_count:
             return True
@@ -264,7 +267,7 @@ class ChunkClaims:
         order = None if raw is None else self.order
         if self._is_excluded(condition, order, raw or b"", nan=nan):
             return False
-        return raw is None or condition != "=" or not self._is_not_held(raw)
+        return raw is None or condition != "=" or not asks_bloom or not self._is_not_held(raw)
 
     def rows(self, condition: Condition, literal: Any = None, *, nan: bool = False) -> Rows:
         """The rows whose value may satisfy a condition, by the bounds of their pages. See `may_match`."""

@@ -25,6 +25,12 @@ Answer = Callable[[ChunkClaims, Condition, Any, bool], Rows]
 """The rows of a chunk for which a condition may be true, given its literal and whether NaN satisfies it."""
 
 
+def by_statistics(chunk: ChunkClaims, condition: Condition, literal: Any, nan: bool) -> Rows:
+    """All rows of the row group, or none, and nothing is read for it."""
+    may = chunk.may_match(condition, literal, nan=nan, asks_bloom=False)
+    return [range(chunk.row_count)] if may else []
+
+
 def by_statistics_and_bloom(chunk: ChunkClaims, condition: Condition, literal: Any, nan: bool) -> Rows:
     """All rows of the row group, or none."""
     return [range(chunk.row_count)] if chunk.may_match(condition, literal, nan=nan) else []
@@ -99,4 +105,4 @@ def _rows_of(
     return answer(chunk, cast("Condition", operator), literal, nan)
 
 
-__all__ = ["Answer", "Chunks", "by_pages", "by_statistics_and_bloom", "rows_left"]
+__all__ = ["Answer", "Chunks", "by_pages", "by_statistics", "by_statistics_and_bloom", "rows_left"]

@@ -26,6 +26,10 @@ SHARES: dict[str, float] = {
 """The share of rows that each test is expected to leave, where nothing is known of the values; only their order matters."""
 
 
+Estimate = Callable[[str, str, Any], float | None]
+"""The share of rows that satisfy a test of a column and a constant; ``None`` where nothing is known."""
+
+
 class Part(NamedTuple):
     """A part of a condition that has to be true by itself.
 
@@ -67,26 +71,49 @@ def _conjuncts(predicate: Sequence[Any]) -> list[Tree]:
             return [list(predicate)]
 
 
-def share_of(predicate: Sequence[Any]) -> float:
+def share_of(predicate: Sequence[Any], estimate: Estimate | None = None) -> float:
     """The share of rows that a condition is expected to leave.
+
+    Args:
+        predicate: The condition.
+        estimate: What is known of the values.
 
     >>> share_of(["=", "a", 1]) < share_of([">", "a", 1]) < share_of(["not", ["=", "a", 1]])
     True
+    >>> share_of(["and", [">", "a", 1], ["<", "a", 3]], lambda operator, name, literal: 0.6)
+    0.2
     """
     match predicate:
         case ["and", *parts]:
-            share = 1.0
-            for part in parts:
-                share *= share_of(part)
-            return share
+            return _share_of_all(parts, estimate)
         case ["or", *parts]:
-            return min(1.0, sum(share_of(part) for part in parts))
+            return min(1.0, sum(share_of(part, estimate) for part in parts))
         case ["not", part]:
-            return 1.0 - share_of(part)
-        case [str(operator), *_]:
-            return SHARES.get(operator, 0.5)
+            return 1.0 - share_of(part, estimate)
+        case [("in" | "not in") as operator, str(name), list(literals)] if estimate is not None:
+            shares = [share_of(["=", name, one], estimate) for one in literals]
+            return min(1.0, sum(shares)) if operator == "in" else max(0.0, 1.0 - sum(shares))
+        case [str(operator), str(name), *rest]:
+            found = estimate(operator, name, rest[0] if rest else None) if estimate is not None else None
+            return SHARES.get(operator, 0.5) if found is None else found
         case _:
             return 0.5
+
+
+def _share_of_all(parts: Sequence[Any], estimate: Estimate | None) -> float:
+    """The share that all parts leave: as if they had nothing to do with each other, but for the two ends of a range of known values."""
+    share = 1.0
+    ends: dict[tuple[str, bool], float] = {}
+    for part in parts:
+        match part:
+            case [("<" | "<=" | ">" | ">=") as operator, str(name), _] if estimate is not None:
+                key = name, operator.startswith("<")
+                ends[key] = min(ends.get(key, 1.0), share_of(part, estimate))
+            case _:
+                share *= share_of(part, estimate)
+    for name in {name for name, _ in ends}:
+        share *= max(ends.get((name, True), 1.0) + ends.get((name, False), 1.0) - 1.0, 0.0)
+    return round(share, 12)
 
 
 def in_order(parts: Sequence[Part], cost: Callable[[Part], float]) -> list[Part]:

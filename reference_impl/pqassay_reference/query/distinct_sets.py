@@ -43,7 +43,7 @@ def file_sets(
         OSError: The file cannot be read.
     """
     if facts.directory is None:
-        facts.directory = read_entries(facts.metadata, (IndexType.DISTINCT_SET,))
+        facts.directory = read_entries(facts.metadata, (IndexType.DISTINCT_SET, IndexType.KLL))
     directory: FileDirectory = facts.directory
     columns: dict[str, list[ColumnSets]] = {}
     aside = list(directory.aside)
@@ -51,7 +51,11 @@ def file_sets(
         place = facts.leaf_of(name)
         if place is None:
             continue
-        wanted = [one for one in directory.entries if one.leaves[0] == facts.leaves[place]]
+        wanted = [
+            one
+            for one in directory.entries
+            if one.type is IndexType.DISTINCT_SET and one.leaves[0] == facts.leaves[place]
+        ]
         for one in wanted:
             if one.entry.key not in facts.sets:
                 why: list[LeftAside] = []

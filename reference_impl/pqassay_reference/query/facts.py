@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pqassay_reference.directory.reading import FileDirectory, LeftAside, Sets
+from pqassay_reference.directory.sketch_reading import EntrySketches
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.predicate.expressions import find_column
@@ -116,8 +117,9 @@ class FileFacts:
         framing: Where its parts are.
         schema: The schema as Arrow reads it.
         claims: What was read of chunks, by row group and position of the leaf.
-        directory: The distinct sets that its index directory has; ``None`` as long as nobody looked.
+        directory: The distinct sets and KLL sketches that its index directory has; ``None`` as long as nobody looked.
         sets: Those that were read, or why one is left aside.
+        sketches: The sketches that were read.
     """
 
     metadata: FileMetaData
@@ -126,6 +128,7 @@ class FileFacts:
     claims: dict[tuple[int, int], ChunkClaims] = field(default_factory=dict[tuple[int, int], ChunkClaims])
     directory: FileDirectory | None = None
     sets: dict[EntryKey, Sets | LeftAside] = field(default_factory=dict[EntryKey, "Sets | LeftAside"])
+    sketches: dict[EntryKey, EntrySketches] = field(default_factory=dict[EntryKey, EntrySketches])
     _columns: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, tuple[int, int | None]])
     _key_values: dict[tuple[str, range], list[KeyValue]] = field(
         default_factory=dict[tuple[str, range], list[KeyValue]]

@@ -36,6 +36,7 @@ from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
+from pqassay_reference.query.quantiles import file_quantiles
 from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
@@ -300,11 +301,34 @@ class FileScan:
         named = columns_named(query.predicate) - self.question.constants.keys()
         self._sets, aside = file_sets(self.ranges, self.facts, named)
         self.aside = [str(one) for one in aside]
-        if self._sets is None:
+        if self._sets is not None:
+            self._counters.note("distinct sets")
+            is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
+            by_group = [(group, rows) for group, rows in by_group if is_left[group.row_group]]
+        return self._left_by_sketches(by_group, query.predicate)
+
+    def _left_by_sketches(
+        self, by_group: list[tuple[GroupScan, Rows]], predicate: Tree
+    ) -> list[tuple[GroupScan, Rows]]:
+        """The row groups that the smallest and largest values of KLL sketches leave, with the parts of the condition as these expect them.
+
+        Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
+        """
+        groups = [group for group, _ in by_group]
+        orders = Rung.LATE in self._query.rungs and len(self.question.parts) > 1
+        named = columns_named(predicate) - self.question.constants.keys()
+        wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
+        if not wanted:
             return by_group
-        self._counters.note("distinct sets")
-        is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
-        return [(group, rows) for group, rows in by_group if is_left[group.row_group]]
+        chunks = self.facts.sizes.lengths[np.ix_([group.row_group for group in groups], self._needed_leaves)]
+        found, aside = file_quantiles(self.ranges, self.facts, wanted, int(chunks.sum()))
+        self.aside += [str(one) for one in aside]
+        if found is None:
+            return by_group
+        self._counters.note("KLL sketches")
+        for group in groups if orders else ():
+            group.parts = found.shared(group.parts, group.row_group)
+        return [(group, rows) for group, rows in by_group if found.may_match(predicate, group.row_group)]
 
     def _left_by_pages(self, group: GroupScan) -> Rows:
         """The rows of a row group that column indexes leave, and distinct sets of pages."""

@@ -85,6 +85,8 @@ class GroupScan:
         """Rows that satisfied the condition so far."""
         self.tried = 0
         """Rows that were put to the condition so far."""
+        self.parts: Sequence[Part] = question.parts
+        """The parts of the condition, with what is expected of them here."""
         self._facts, self._ranges, self._question = facts, ranges, question
         self._claims: dict[str, ChunkClaims | None] = {}
 
@@ -123,6 +125,15 @@ class GroupScan:
                     found = claims if claims.is_readable else None
             self._claims[name] = found
         return self._claims[name]
+
+    def has_bounds(self, name: str) -> bool:
+        """Whether the footer gives bounds of a column."""
+        place = self._facts.leaf_of(name)
+        if place is None:
+            return False
+        facts = self._facts.metadata.row_groups[self.row_group].columns[place].meta_data
+        stored = facts.statistics if facts is not None else None
+        return stored is not None and stored.min_value is not None and stored.max_value is not None
 
     # ----------------------------------------------------------------------------------------- its fields
 
@@ -246,7 +257,7 @@ class GroupScan:
 
     def _ordered(self, rows: Numbers) -> list[Part]:
         """The parts of the condition in the order in which they cost least."""
-        parts = self._question.parts
+        parts = self.parts
         if len(parts) < 2:
             return list(parts)
 

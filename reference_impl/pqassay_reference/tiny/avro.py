@@ -7,26 +7,38 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
     CODEC_KEY,
     CONTAINER_HEADER,
     MAGIC,
     SCHEMA_KEY,
+    SNAPPY_CHECKSUM,
     SYNC,
     grammar_of,
 )
 from pqassay_spec.table.json_objects import JsonMember, JsonObject
 
 Json = dict[str, Any]
-Codec = Literal["null", "deflate"]
+Codec = Literal["null", "deflate", "snappy", "zstandard"]
 
 MARKER = bytes(range(0xA0, 0xA0 + SYNC))
 """The marker of all files: goldens have nothing at random in them."""
 
+
+def _snappy(plain: bytes) -> bytes:
+    return pa.Codec("snappy").compress(plain, asbytes=True) + zlib.crc32(plain).to_bytes(
+        SNAPPY_CHECKSUM, "big"
+    )
+
+
 _CODECS: dict[str, Callable[[bytes], bytes]] = {
     "null": lambda plain: plain,
     "deflate": lambda plain: zlib.compress(plain, 9, -zlib.MAX_WBITS),
+    "snappy": _snappy,
+    "zstandard": lambda plain: pa.Codec("zstd").compress(plain, asbytes=True),
 }
 
 

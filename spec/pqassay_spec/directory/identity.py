@@ -12,17 +12,20 @@ Source: chapter ``directory.md``, section "Identity".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from construct import Array, Bytes, Int8ul, Int32ul, Int64sl, Struct, this
 
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.directory.entries import PATH, Entry, Path, path_members
-from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
+from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, integer_format, member
 from pqassay_spec.grammar.xxh64 import xxh64
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData, RowGroup
+
+Digest = Callable[[bytes], int]
+"""A hash of 64 bits."""
 
 ABSENT = -1
 """Stands for a null count, or a type's length, that the footer does not give."""
@@ -71,14 +74,15 @@ def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
     """The bytes whose XXH64 is the shape of some columns of a file.
 
     Raises:
-        Malformed: Rule DIR-010, one of them is not a column of the file.
+        Malformed: Rule DIR-010, one of them is not a column of the file, or the footer says of it what no file has.
     """
-    return b"".join(_column_bytes(footer, leaf) for leaf in described(footer, columns))
+    with boundary(rule="DIR-010"):
+        return b"".join(_column_bytes(footer, *place) for place in described_places(footer, columns))
 
 
-def shape_of(footer: FileMetaData, columns: Sequence[Path]) -> int:
+def shape_of(footer: FileMetaData, columns: Sequence[Path], digest: Digest = xxh64) -> int:
     """The shape of some columns of a file: XXH64 with seed 0. Raises what `shape_bytes` does."""
-    return xxh64(shape_bytes(footer, columns))
+    return digest(shape_bytes(footer, columns))
 
 
 # --8<-- [end:shape]
@@ -86,10 +90,15 @@ def shape_of(footer: FileMetaData, columns: Sequence[Path]) -> int:
 
 def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]:
     """The leaves that some paths name. Raises `Malformed`, rule DIR-010, where a path names none or several."""
-    known = leaves(footer)
-    found: list[SchemaLeaf] = []
+    return [leaf for _, leaf in described_places(footer, columns)]
+
+
+def described_places(footer: FileMetaData, columns: Iterable[Path]) -> list[tuple[int, SchemaLeaf]]:
+    """The same, each behind its place among the chunks of a row group."""
+    known = list(enumerate(leaves(footer)))
+    found: list[tuple[int, SchemaLeaf]] = []
     for column in columns:
-        named = [leaf for leaf in known if leaf.is_at(column)]
+        named = [place for place in known if place[1].is_at(column)]
         if len(named) != 1:
             there = "no column" if not named else f"{len(named)} columns"
             raise Malformed(f"the file has {there} called {'.'.join(column)}", rule="DIR-010")
@@ -106,7 +115,7 @@ def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[
     Raises:
         Malformed: Rule DIR-010.
     """
-    positions = [_position(footer, leaf) for leaf in described(footer, columns)]
+    positions = [position for position, _ in described_places(footer, columns)]
     for group in footer.row_groups:
         for position in positions:
             chunk = _metadata(group, position)
@@ -115,45 +124,40 @@ def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[
                 yield start, max(chunk.total_compressed_size, 0)
 
 
-def _column_bytes(footer: FileMetaData, leaf: SchemaLeaf) -> bytes:
-    position = _position(footer, leaf)
+_TYPE, _TYPE_LENGTH, _CHUNK_COUNT = (
+    integer_format(COLUMN, name) for name in ("type", "type_length", "chunk_count")
+)
+_IS_THERE, _LENGTH = (integer_format(BOUND, name) for name in ("is_there", "length"))
+_NO_BOUND = _IS_THERE.pack(0) + _LENGTH.pack(0)
+
+
+def _column_bytes(footer: FileMetaData, position: int, leaf: SchemaLeaf) -> bytes:
+    """What `COLUMN` builds; whoever opens a thousand files does so for every entry, and the grammar would take ten times as long."""
     length = leaf.element.type_length
-    return bytes(
-        COLUMN.build(
-            {
-                "path": path_members(leaf.path),
-                "type": leaf.element.type,
-                "type_length": ABSENT if length is None else length,
-                "chunk_count": len(footer.row_groups),
-                "chunks": [_chunk(group, position) for group in footer.row_groups],
-            }
+    pieces = [
+        PATH.build(path_members(leaf.path)),
+        _TYPE.pack(leaf.element.type),
+        _TYPE_LENGTH.pack(ABSENT if length is None else length),
+        _CHUNK_COUNT.pack(len(footer.row_groups)),
+    ]
+    for group in footer.row_groups:
+        chunk = _metadata(group, position)
+        statistics = chunk.statistics
+        nulls = statistics.null_count if statistics is not None else None
+        shape = ChunkShape(
+            group.num_rows,
+            chunk.num_values,
+            chunk.total_uncompressed_size,
+            chunk.total_compressed_size,
+            chunk.codec,
+            ABSENT if nulls is None else nulls,
         )
-    )
-
-
-def _chunk(group: RowGroup, position: int) -> dict[str, object]:
-    chunk = _metadata(group, position)
-    statistics = chunk.statistics
-    nulls = statistics.null_count if statistics is not None else None
-    shape = ChunkShape(
-        group.num_rows,
-        chunk.num_values,
-        chunk.total_uncompressed_size,
-        chunk.total_compressed_size,
-        chunk.codec,
-        ABSENT if nulls is None else nulls,
-    )
-    lower, upper = (statistics.min_value, statistics.max_value) if statistics is not None else (None, None)
-    return {"shape": shape.members(), "min_value": _bound(lower), "max_value": _bound(upper)}
-
-
-def _bound(value: bytes | None) -> dict[str, object]:
-    return {"is_there": value is not None, "length": len(value or b""), "value": value or b""}
-
-
-def _position(footer: FileMetaData, leaf: SchemaLeaf) -> int:
-    """The place of a leaf among the chunks of a row group."""
-    return next(index for index, other in enumerate(leaves(footer)) if other == leaf)
+        pieces.append(shape.build())
+        bounds = (statistics.min_value, statistics.max_value) if statistics is not None else (None, None)
+        pieces += [
+            _NO_BOUND if one is None else _IS_THERE.pack(1) + _LENGTH.pack(len(one)) + one for one in bounds
+        ]
+    return b"".join(pieces)
 
 
 def _metadata(group: RowGroup, position: int) -> ColumnMetaData:
@@ -164,16 +168,16 @@ def _metadata(group: RowGroup, position: int) -> ColumnMetaData:
 
 
 # --8<-- [start:stale]
-def why_stale(entry: Entry, footer: FileMetaData) -> str:
+def why_stale(entry: Entry, footer: FileMetaData, digest: Digest = xxh64) -> str:
     """The reason why an entry was made from other data than this footer describes; empty if it was not.
 
-    Nothing but the footer is read.
+    Nothing but the footer is read. ``digest`` is XXH64 with seed 0, of whatever library.
     """
     rows = sum(group.num_rows for group in footer.row_groups)
     if entry.head.row_count != rows:
         return f"it describes {entry.head.row_count} rows, the file has {rows}"
     try:
-        shape = shape_of(footer, entry.columns)
+        shape = shape_of(footer, entry.columns, digest)
     except Malformed as error:
         return error.reason
     return "" if shape == entry.head.shape else f"{entry.names} was written anew since the entry was made"

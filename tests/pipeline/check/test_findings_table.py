@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -364,3 +365,33 @@ def test_options_of_the_table_that_cannot_be_are_wrong_usage(lake: Path) -> None
 def test_settled_is_longer_than_the_clock_of_any_store() -> None:
     assert verdict_cache.SETTLED >= 2 * 10**9  # HTTP dates have whole seconds
     assert pa.types.is_int64(SCHEMA.field("modified_ns").type)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("family", "said_in"),
+    [("dlt", "_delta_log/00000000000000000000.json"), ("ice", "metadata/manifest-0.avro")],
+)
+def test_a_file_of_a_table_is_judged_again_when_the_table_says_something_else(
+    spark: SparkSession, tmp_path: Path, family: str, said_in: str
+) -> None:
+    table, out = tmp_path / "table", tmp_path / "findings"
+    shutil.copytree(GOLDEN_FILES / family / "plain" / "table", table)
+    for path in table.rglob("*.*"):
+        os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    first = check(spark, table, tier="values", out=out)
+    (table / said_in).write_bytes((GOLDEN_FILES / family / "maximum-lowered/table" / said_in).read_bytes())
+    again = check(spark, table, tier="values", out=out, incremental=True)
+
+    assert (0, ["parquet", "parquet"]) == (first.exit_code, [file.kind for file in first.files[1:]])
+    assert pqassay.check(table, tier="values") == again
+    assert (1, 1) == (again.exit_code, again.summary.nonconformant)
+
+
+def test_verdicts_of_a_table_are_kept_while_it_says_the_same() -> None:
+    table = GOLDEN_FILES / "dlt" / "plain" / "table"
+    once, twice = (planned(table, tier="values").targets for _ in range(2))
+
+    assert stamps(once) == stamps(twice)
+    assert [-1, 1052, 1052] == [stamp.size for stamp in stamps(once)]
+    assert 2 == len({stamp.beside for stamp in stamps(once)[1:]})

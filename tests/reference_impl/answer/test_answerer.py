@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import tempfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,33 @@ QUESTIONS = [
 def test_answers_are_those_of_duckdb(lake: Path, sql: str) -> None:
     answer = Answerer.open(lake).ask(sql)
     assert of_duckdb(lake, sql) == rows_of(answer.table)
+
+
+ORDERED = [
+    "SELECT year, nation, SUM(units) AS s FROM t GROUP BY nation, year ORDER BY s DESC, nation, year",
+    "SELECT nation, COUNT(*) FROM t GROUP BY nation ORDER BY nation DESC",
+    "SELECT nation, COUNT(*) FROM t GROUP BY nation ORDER BY nation NULLS FIRST LIMIT 2",
+    "SELECT nation, MAX(price) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 2 OFFSET 1",
+    "SELECT SUM(units) FROM t GROUP BY year ORDER BY year",
+    "SELECT year FROM t GROUP BY year, nation ORDER BY COUNT(units), AVG(price) DESC LIMIT 100",
+    "SELECT nation AS year, COUNT(*) FROM t GROUP BY nation, year ORDER BY year DESC NULLS LAST, MIN(price)",
+    "SELECT COUNT(*) FROM t ORDER BY 1 LIMIT 0",
+]
+
+
+def in_order_of_duckdb(folder: Path, sql: str) -> list[tuple[Any, ...]]:
+    """DuckDB's answer, in its order."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW t AS FROM read_parquet('{folder}/*.parquet')")
+        return connection.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("sql", ORDERED)
+def test_the_order_of_rows_is_that_of_duckdb(lake: Path, sql: str) -> None:
+    table = Answerer.open(lake).ask(sql).table
+    assert in_order_of_duckdb(lake, sql) == list(
+        zip(*(one.to_pylist() for one in table.columns), strict=True)
+    )
 
 
 def test_types_are_those_of_duckdb(lake: Path) -> None:
@@ -217,8 +245,17 @@ def test_folders_that_stand_for_values_are_grouped_by(tmp_path: Path) -> None:
         folder = tmp_path / f"year={year}"
         folder.mkdir()
         pq.write_table(pa.table({"n": [year, 1]}), folder / "a.parquet")
-    answer = Answerer.open(tmp_path).ask("SELECT year, SUM(n) FROM t GROUP BY year")
+    answerer = Answerer.open(tmp_path)
+    answer = answerer.ask("SELECT year, SUM(n) FROM t GROUP BY year")
     assert [(2023, Decimal(2024)), (2024, Decimal(2025))] == rows_of(answer.table)
+    answer = answerer.ask("SELECT SUM(n) FROM t WHERE year = 2023 AND n > 1")
+    assert ([(Decimal(2023),)], 1, 1) == (
+        rows_of(answer.table),
+        answer.effort.files_read,
+        answer.effort.files_skipped,
+    )
+    answer = answerer.ask("SELECT COUNT(*) FROM t WHERE year > 2023")
+    assert ([(2,)], 0) == (rows_of(answer.table), answer.effort.files_read)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +264,11 @@ def test_folders_that_stand_for_values_are_grouped_by(tmp_path: Path) -> None:
         ("SELECT * FROM t", "'*' is not supported"),
         ("SELECT nation, SUM(units) FROM t", "column nation is neither aggregated nor in GROUP BY"),
         ("SELECT SUM(nation) FROM t", "SUM takes numbers; column nation is string"),
-        ("SELECT SUM(units) FROM t ORDER BY year", "ORDER is not supported"),
+        ("SELECT SUM(units) FROM t ORDER BY year", "that is neither a column of the answer nor in GROUP BY"),
+        ("SELECT SUM(units) FROM t ORDER BY 2", "the answer has columns 1 to 1"),
+        ("SELECT SUM(units) FROM t LIMIT -1", "LIMIT takes a whole number"),
+        ("SELECT SUM(units) FROM t LIMIT 10 PERCENT", "LIMIT takes a whole number"),
+        ("SELECT year, SUM(units) FROM t GROUP BY year HAVING SUM(units) > 1", "HAVING is not supported"),
         ("SELECT COUNT(DISTINCT units) FROM t", "is no column"),
         ("SELECT SUM(weight) FROM t", "there is no column weight"),
         ("SELECT SUM(units) FROM t WHERE year = 'soon'", "does not fit its column"),
@@ -238,6 +279,45 @@ def test_folders_that_stand_for_values_are_grouped_by(tmp_path: Path) -> None:
 def test_what_is_not_supported_is_refused(lake: Path, sql: str, said: str) -> None:
     with pytest.raises(Refused, match=said.replace("*", r"\*")):
         Answerer.open(lake).ask(sql)
+
+
+SORTED = st.lists(
+    st.tuples(
+        st.sampled_from([None, "", "a", "A", "é", "zz"]),
+        st.sampled_from([None, 0.0, -0.0, 1.5, -2.0, math.nan, math.inf, -math.inf]),
+        st.sampled_from([None, True, False]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=SORTED,
+    keys=st.permutations(["a", "b", "c"]),
+    ways=st.lists(st.sampled_from(["", "DESC", "NULLS FIRST", "DESC NULLS FIRST"]), min_size=3, max_size=3),
+    limit=st.sampled_from(["", "LIMIT 3", "LIMIT 2 OFFSET 1"]),
+)
+def test_any_order_is_that_of_duckdb(rows: Any, keys: list[str], ways: list[str], limit: str) -> None:
+    columns = [
+        pa.array(column, kind)
+        for column, kind in zip(zip(*rows, strict=True), (pa.string(), pa.float64(), pa.bool_()), strict=True)
+    ]
+    order = ", ".join(f"{key} {way}" for key, way in zip(keys, ways, strict=True))
+    sql = f"SELECT a, b, c, COUNT(*) FROM t GROUP BY a, b, c ORDER BY {order} {limit}"
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(pa.table(columns, ["a", "b", "c"]), Path(folder) / "t.parquet")
+        table = Answerer.open(folder).ask(sql).table
+        expected = in_order_of_duckdb(Path(folder), sql)
+    assert repr([plain(row) for row in expected]) == repr(
+        [plain(row) for row in zip(*(one.to_pylist() for one in table.columns), strict=True)]
+    )
+
+
+def plain(row: tuple[Any, ...]) -> list[Any]:
+    """A row without the sign of its zeros, of which groups keep either."""
+    return [value + 0.0 if isinstance(value, float) else value for value in row]
 
 
 ROW = st.tuples(

@@ -14,6 +14,9 @@ from typer.testing import CliRunner, Result
 
 from indexed_directories import add_sums
 from pqassay_reference.cli.main import app
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making import Request
+from pqassay_spec.directory.codes import IndexType
 
 QUESTION = "SELECT year, AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year"
 
@@ -52,6 +55,25 @@ def test_the_answer_as_json(sales: Path) -> None:
     assert [{"year": 2023, "avg(sales_amount)": 2.0}] == record["rows"]
     assert {"year": "int64", "avg(sales_amount)": "double"} == record["types"]
     assert 1 == record["effort"]["files_read"]
+
+
+def test_an_estimate_is_said_to_be_one(sales: Path) -> None:
+    pytest.importorskip("datasketches")
+    add_indexes(sales / "part-1.parquet", [Request(IndexType.HLL, (("nation",),))])
+    question = "SELECT APPROX_COUNT_DISTINCT(nation) AS nations FROM t"
+    result = asked(str(sales / "part-1.parquet"), question)
+    assert "nations\n2\n" == result.stdout
+    said = "approx_count_distinct(nation) is approximate: 2, in 95% of cases from 2 to 3; from 1 HLL sketch"
+    assert said == result.stderr.splitlines()[0]
+    (record,) = json.loads(asked(str(sales / "part-1.parquet"), question, "--format", "json").stdout)[
+        "estimates"
+    ]
+    assert ("approx_count_distinct(nation)", True, 2, 2, 3) == tuple(
+        record[name] for name in ("column", "approximate", "estimate", "lower", "upper")
+    )
+    result = asked(str(sales), question)
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert "part-0.parquet has none of that column" in result.stderr
 
 
 def test_an_entry_that_is_left_aside_is_named(sales: Path) -> None:

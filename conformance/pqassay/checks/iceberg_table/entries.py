@@ -12,6 +12,7 @@ from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, REMEDY, UPPE
 from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
 from pqassay.under_test.file import Broken
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay.under_test.iceberg_table import PARQUET
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA
 
@@ -71,7 +72,7 @@ def split_offsets_ascend(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers leave them all aside, and read the file as one."""
     splits: list[int] = one.entry.value(132)
     size = one.entry.value(104)
-    place = next((at for at in range(1, len(splits)) if splits[at] <= splits[at - 1]), None)
+    place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
         said = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
         yield _wrong(one, one.entry.place(132), said, "offsets that ascend", str(splits[:8]))
@@ -170,7 +171,7 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
 
 def has_values(one: EntryUnderTest) -> bool:
     """Whether the values of columns of a data file are counted."""
-    return one.entry.content == DATA and bool(one.entry.value(VALUES))
+    return one.entry.content == DATA and one.entry.format == PARQUET and bool(one.entry.value(VALUES))
 
 
 @rule("ICE-020", of=ENTRY, only=has_values, screen=shape_of)

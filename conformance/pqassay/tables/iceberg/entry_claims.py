@@ -6,12 +6,13 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pqassay.tables.claims import Bound, ColumnClaims, Count, FileClaims, PartitionValue
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.schema import IcebergColumn
 from pqassay.tables.iceberg.state import IcebergState
-from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
+from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
 
 VALUES, NULLS, NANS, LOWER, UPPER = 109, 110, 137, 125, 128
 
@@ -40,7 +41,9 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
 
 
 def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
-    maps = {identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)}
+    maps: dict[int, dict[int, Any]] = {
+        identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)
+    }
     for identifier in dict.fromkeys(key for one in maps.values() for key in one):
         column = state.schema.column(identifier)
         if column is None or column.is_repeated:
@@ -68,10 +71,10 @@ def _bound(column: IcebergColumn, raw: bytes | None, entry: Entry, field: int) -
     if raw is None:
         return None
     try:
-        kind, value = value_of(column.type, raw)
+        typed = value_of(column.type, raw)
     except (ValueError, UnknownTypeError):
         return None
-    return Bound(kind, value, shown(column.type, raw), entry.place(field, column.id))
+    return Bound(typed.kind, typed.value, written(typed), entry.place(field, column.id))
 
 
 def _partition(state: IcebergState, entry: Entry) -> Iterator[PartitionValue]:

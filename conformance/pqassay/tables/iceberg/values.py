@@ -72,7 +72,7 @@ def value_of(kind: str, raw: bytes) -> Typed:
     if (match := DECIMAL.fullmatch(kind)) is not None:
         return _decimal(int(match[1]), int(match[2]), raw)
     if (match := FIXED.fullmatch(kind)) is not None:
-        if len(raw) != int(match[1]):
+        if len(raw) > int(match[1]):  # writers cut the bounds of long ones
             raise ValueError(f"it has {len(raw)} bytes, and not {match[1]}")
         return Typed(ValueKind.BYTES, raw)
     widths = WIDTHS.get(kind)
@@ -112,9 +112,13 @@ def _decimal(precision: int, scale: int, raw: bytes) -> Typed:
 def shown(kind: str, raw: bytes) -> str:
     """A value for messages: as it is where it can be read, else its bytes."""
     try:
-        typed = value_of(kind, raw)
+        return written(value_of(kind, raw))
     except (ValueError, UnknownTypeError):
         return f"0x{raw[:32].hex()}" if raw else "no bytes"
+
+
+def written(typed: Typed) -> str:
+    """A value that was read, for messages."""
     if isinstance(typed.value, bytes):
         if typed.kind is ValueKind.TEXT:
             return repr(typed.value.decode()[:60])
