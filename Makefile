@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast golden recall observe drivers matrix docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast golden recall damages observe drivers matrix docs docs-serve bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ golden: $(VENV)/.core ## write the golden files anew
 
 recall: $(VENV)/.core ## measure what is found of false facts, and write docs/recall.md anew; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
+
+damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form; `make test` reads a part of the random ones
+	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
 	@$(HAVE_JAVA)

@@ -28,7 +28,7 @@ from _measure import cached, goal, medians, print_table, share
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tools")]
 
-from pages import checker  # noqa: E402 - found by the line above
+from pages.files import checker  # noqa: E402 - found by the line above
 
 from browser import Browser, Tab, installed, served  # noqa: E402
 from checker_site import write_checker_site  # noqa: E402

@@ -28,6 +28,11 @@ import pytest
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
+MOUSE = (
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+)
+"""Says that there is a mouse, which a headless browser has not: the theme asks before it lets keys scroll a listing."""
+
 
 def installed() -> str | None:
     """The path of the browser, if there is one."""
@@ -81,7 +86,7 @@ class Browser:
             os.dup2(write, 4)
 
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe"]
-        command = [program(), *flags, f"--user-data-dir={folder / 'profile'}", "about:blank"]
+        command = [program(), *flags, MOUSE, f"--user-data-dir={folder / 'profile'}", "about:blank"]
         self._process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
@@ -114,21 +119,19 @@ class Browser:
             self._process.wait()
 
     def open(self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False) -> Tab:
-        """Open a page in a tab of its own and wait until it is loaded."""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        """Open a page as somebody who was never there, and wait until it is loaded.
+
+        What the page keeps in the browser is its own: otherwise a dark page would be light because the theme keeps the first choice.
+        """
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        tab = Tab(self, session)
+        tab = Tab(self, session, context)
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.call(f"{domain}.enable")
         # Workers are told about as well.
         tab.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
-        tab.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
+        tab.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         tab.call("Emulation.setEmulatedMedia", features=[scheme])
         tab.go(address)
@@ -191,14 +194,36 @@ class Tab:
         requests: The addresses that it asked for.
     """
 
-    def __init__(self, browser: Browser, session: str) -> None:
-        self._browser, self._session = browser, session
+    def __init__(self, browser: Browser, session: str, context: str) -> None:
+        self._browser, self._session, self._context = browser, session, context
         self.complaints: list[str] = []
         self.requests: list[str] = []
+
+    def resize(self, width: int, height: int) -> None:
+        """Show it on a screen of so many pixels; a narrow one is a phone's."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+
+    def close(self) -> None:
+        """Close it, and forget what it kept."""
+        self._browser.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     def go(self, address: str) -> None:
         """Go to another page and wait until it is loaded."""
         self.call("Page.navigate", url=address)
+        self._loaded()
+
+    def follow(self, expression: str) -> None:
+        """Begin an expression that leads to another page, and wait until that is loaded."""
+        self.call("Runtime.evaluate", expression=expression)
+        self._loaded()
+
+    def _loaded(self) -> None:
         for event in self._browser.events(time.monotonic() + 60):
             self._note(event)
             if event["method"] == "Page.loadEventFired" and event.get("sessionId") == self._session:

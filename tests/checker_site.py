@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
-from pages import case_pages, checker
+from pages.cases import case_pages
+from pages.files import checker
 from pages.page import Site
 
 from places import ROOT

@@ -7,6 +7,7 @@ can be wrong with each field; besides, bytes are damaged at random.
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 import sys
 import tracemalloc
@@ -25,6 +26,9 @@ from pqassay_spec.mutation.possible import mutations_of
 
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
+SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 4
+"""Of the random damages one of so many is tried; all of them by `make damages`. What the grammar suggests is always tried whole."""
+
 TOGETHER = 100
 """Files that are made from one seed of hypothesis: to draw a seed takes as long as to read a file."""
 
@@ -35,9 +39,9 @@ class Damaged(ABC):
     Attributes:
         form: The form, as the grammar of mutations calls it.
         files: Good files.
-        drawn: Files that are damaged at random.
+        drawn: Files that are damaged at random by `make damages`.
         stacked: Files with two mutations, and some with damaged bytes besides.
-        least: Damaged files of all tests together.
+        least: Damaged files of all tests of `make damages` together.
     """
 
     form: ClassVar[FormName] = "parquet"
@@ -119,7 +123,11 @@ class Damaged(ABC):
         assert suggested + self.drawn + self.stacked >= self.least
 
     def _drawn(self, count: int, make: Callable[[Random], bytes]) -> None:
-        @settings(max_examples=count // TOGETHER, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        @settings(
+            max_examples=-(-count // (TOGETHER * SHARE)),
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        )
         @given(st.integers(0, (1 << 64) - 1))
         def read(seed: int) -> None:
             chance = Random(seed)

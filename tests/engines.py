@@ -108,7 +108,7 @@ def cell(value: Any) -> Any:
     Timestamps become nanoseconds since 1970 in UTC, whatever zone and unit an engine prefers.  Lists and the pairs of
     maps and structs become tuples.
     """
-    if isinstance(value, Tagged):
+    if isinstance(value, Tagged) or type(value) in PLAIN:
         return value
     return next((made(value) for kind, made in CELLS if isinstance(value, kind)), value)
 
@@ -124,6 +124,9 @@ def _time(value: dt.time) -> Tagged:
     seconds = (value.hour * 60 + value.minute) * 60 + value.second
     return Tagged("time", str((seconds * 1_000_000 + value.microsecond) * 1000))
 
+
+PLAIN = frozenset({int, str, bytes, type(None)})
+"""Types whose values are cells as they are, which most values have."""
 
 CELLS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (bool, lambda value: Tagged("boolean", str(value))),
@@ -199,6 +202,13 @@ def predicate_of(where: Where) -> list[Any]:
 
 def column_names(path: Path) -> tuple[str, ...]:
     """The columns of a file, as its footer says."""
+    state = path.stat()
+    return _column_names(path, (state.st_ino, state.st_mtime_ns, state.st_size))
+
+
+@functools.lru_cache(maxsize=1000)
+def _column_names(path: Path, _: tuple[int, ...]) -> tuple[str, ...]:
+    """Those of a file in a state: engines and queries ask for them again and again."""
     return tuple(facts_of(path.read_bytes()).names)
 
 

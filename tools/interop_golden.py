@@ -224,7 +224,7 @@ def write_fastparquet(path: Path, data: pa.Table, options: Mapping[str, Any]) ->
 
 def write_arrow_rs(path: Path, data: pa.Table, options: Mapping[str, Any]) -> str:
     """Write, and say how."""
-    import arro3.io  # type: ignore[import-not-found] # noqa: PLC0415 - only this tool needs it
+    import arro3.io  # type: ignore[import-untyped] # noqa: PLC0415 - only this tool needs it; it has no types
 
     arro3.io.write_parquet(data, path, **options)
     return f"arro3.io.write_parquet(table, 'data.parquet'{_told(options)})"

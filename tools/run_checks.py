@@ -106,7 +106,8 @@ def failed_of(checks: Iterable[Check]) -> list[str]:
 
 def lacking() -> list[str]:
     """Describe what this machine lacks and what was therefore not tested."""
-    from pages.checker import kept_at  # noqa: PLC0415 - broken code must not stop the checks
+    from npm_package import AXE  # noqa: PLC0415 - broken code must not stop the checks
+    from pages.files.checker import PACKAGE as PYODIDE  # noqa: PLC0415 - as above
 
     from pqassay_spark.jobs.java import JavaMissingError, require_java  # noqa: PLC0415 - as above
 
@@ -119,10 +120,12 @@ def lacking() -> list[str]:
         lacks.append("NOT TESTED: the driver for Node.js in conformance/PROTOCOL.md. There is no node.")
     if not any(shutil.which(name) for name in BROWSERS):
         lacks.append(f"NOT TESTED: the HTML report in a browser. There is none of {', '.join(BROWSERS)}.")
-    if not kept_at().exists():
-        lacks.append(
-            f"NOT TESTED: the checker in the browser. npm could not get Pyodide: there is no {kept_at()}."
-        )
+    for package, what in (
+        (PYODIDE, "the checker in the browser"),
+        (AXE, "whether everybody can use the site"),
+    ):
+        if not package.kept_at.exists():
+            lacks.append(f"NOT TESTED: {what}. npm could not get {package}: there is no {package.kept_at}.")
     return lacks
 
 

@@ -1,4 +1,4 @@
-"""Write the tables of what indexes save, in README and ``docs/guide/query.md``: ``python tools/write_prune_tables.py``.
+"""Write the tables of what indexes save, in README and ``docs/guide/pruning-saves.md``: ``python tools/write_prune_tables.py``.
 
 They are made of the figures that ``python benchmarks/prune_lake.py --write`` measures and keeps.
 """
@@ -22,7 +22,7 @@ FIGURES = ROOT / "benchmarks" / "prune_figures.json"
 QUIET = 0.9
 """Share of the processors below which a measurement says that it was not alone."""
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "guide" / "query.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "guide" / "pruning-saves.md")
 
 WAYS = {
     "native": "by itself",

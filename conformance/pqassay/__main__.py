@@ -9,9 +9,12 @@ from pqassay_spec.base.interrupts import end_at_once
 def main() -> None:
     """Run the command."""
     end_at_once()
-    from pqassay.cli.main import main as command  # noqa: PLC0415 - see above
+    from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
 
-    command()
+    with own_mistakes("pqassay"):
+        from pqassay.cli.main import main as command  # noqa: PLC0415 - see above
+
+        command()
 
 
 if __name__ == "__main__":

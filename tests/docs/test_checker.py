@@ -13,15 +13,23 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from pages import checker
+from npm_package import PackageMissingError
+from pages.files import checker
 from pages.page import Site
 
+from axe import grave
 from browser import Browser, Tab, served
 from checker_site import write_checker_site
 from golden_cases import golden_cases
 from inflated import write_inflated
 from places import GOLDEN_FILES, ROOT
-from pqassay.browser.session import Session
+from pqassay.browser.session import MOST_NODES, Session
+from pqassay.dump import dump
+from pqassay.lake.kinds import judged_as
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.trace import Leaf
+from pqassay_spec.mutation.mutations import form_of
+from pqassay_spec.mutation.possible import mutations_of
 from pqassay_spec.rules.catalogue import Tier
 
 pytestmark = pytest.mark.slow
@@ -29,6 +37,8 @@ pytestmark = pytest.mark.slow
 TIERS: tuple[Tier, ...] = ("footer", "index", "pages")
 
 ZEROED = GOLDEN_FILES / "blm" / "zeroed" / "data.parquet"
+
+BESIDE = GOLDEN_FILES / "pm" / "with-data"
 
 ABSENT = (
     "numpy",
@@ -64,7 +74,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def tab(browser: Browser, address: str) -> Tab:
     """One page for all tests, in which Python is loaded once: it takes seconds."""
-    return browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
+    opened = browser.open(f"{address}check/index.html#blm/zeroed", width=390, height=844)
+    opened.wait("!document.getElementById('checker').hidden")  # it listens
+    return opened
 
 
 def told(tab: Tab, selector: str) -> str:
@@ -99,8 +111,8 @@ from pqassay.browser.session import Session
 from pqassay_spec.rules.catalogue import Tier
 data = open({str(ZEROED)!r}, "rb").read()
 session = Session([("data.parquet", len(data), lambda offset, length: data[offset : offset + length])])
-session.judged(), session.fields(), session.bytes_around(600, 4)
-session.changed('{{"op": "set", "path": "head.magic", "to": {{"bytes": "00"}}}}')
+session.judged(), session.level("", "data.parquet"), session.bytes_around(600, 4)
+session.changed('{{"op": "set", "path": "head.magic", "to": {{"bytes": "00"}}}}', "data.parquet")
 print(len(session.report("html")) > 1000, session.report("json")[:1])
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -110,12 +122,12 @@ print(len(session.report("html")) > 1000, session.report("json")[:1])
 def test_the_archive_has_the_same_bytes_each_time_and_is_small() -> None:
     packed = checker.archive()
     assert packed == checker.archive()
-    assert len(packed) < 1_000_000
+    assert len(packed) < 1_200_000
 
 
 def test_a_runtime_with_another_digest_is_refused() -> None:
-    with pytest.raises(checker.RuntimeMissingError, match="has the digest sha512-"):
-        checker.checked(b"something else", "it")
+    with pytest.raises(PackageMissingError, match="has the digest sha512-"):
+        checker.PACKAGE.checked(b"something else", "it")
 
 
 def test_without_a_runtime_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,20 +148,64 @@ def test_a_changed_field_shows_what_it_breaks() -> None:
     session = session_of(GOLDEN_FILES / "blm" / "audited" / "data.parquet")
     bitset = "row_groups[0].columns[0].bloom_filter.bitset"
     mutation = {"op": "set", "path": bitset, "to": {"bytes": "00" * 32}}
-    changed = json.loads(session.changed(json.dumps(mutation)))
+    changed = json.loads(session.changed(json.dumps(mutation), "data.parquet"))
     assert (changed["before"], changed["after"]["outcome"]) == ("conformant", "nonconformant")
     assert (changed["come"], changed["gone"]) == (["BLM-007"], [])
     assert [one["path"] for one in changed["difference"]["changes"]] == [bitset]
-    assert session.broken_file() == ZEROED.read_bytes()
-    assert bitset in {field["path"] for field in json.loads(session.fields())["fields"]}
-    assert {"bytes": ""} in [offer["to"] for offer in json.loads(session.offers(bitset))]
+    assert session.broken_file("data.parquet") == ZEROED.read_bytes()
+    assert {"bytes": ""} in [offer["to"] for offer in json.loads(session.offers(bitset, "data.parquet"))]
 
 
 def test_a_change_that_makes_no_sense_is_told_and_changes_nothing() -> None:
     session = session_of(ZEROED)
-    said = json.loads(session.changed('{"op": "set", "path": "footer.nothing", "to": 1}'))
+    said = json.loads(session.changed('{"op": "set", "path": "footer.nothing", "to": 1}', "data.parquet"))
     assert said == {"error": "set footer.nothing: there is no footer.nothing"}
-    assert json.loads(session.changed("[]"))["error"].startswith("not a change")
+    assert json.loads(session.changed("[]", "data.parquet"))["error"].startswith("not a change")
+
+
+def test_the_data_beside_a_pm_can_be_changed_and_the_pm_is_judged_beside_it() -> None:
+    session = session_of(*(BESIDE / name for name in ("data.parquet", "_pm")))
+    assert json.loads(session.judged())["files"] == ["_pm", "data.parquet"]
+    mutation = {"op": "set", "path": "footer.row_groups[0].num_rows", "to": 7}
+    changed = json.loads(session.changed(json.dumps(mutation), "data.parquet"))
+    assert (changed["before"], changed["after"]["outcome"]) == ("conformant", "nonconformant")
+    assert changed["come"] == ["PM-109"]
+    assert mutation["path"] in [one["path"] for one in changed["difference"]["changes"]]
+    assert session.broken_file("_pm") == (BESIDE / "_pm").read_bytes()
+
+
+@pytest.mark.parametrize(("folder", "name"), [(ZEROED.parent, "data.parquet"), (BESIDE, "_pm")])
+def test_the_tree_of_fields_has_every_byte_and_every_field_that_can_be_changed(
+    folder: Path, name: str
+) -> None:
+    session = session_of(folder / name)
+    found: list[str] = []
+    levels = [""]
+    deepest = 0
+    while levels:
+        path = levels.pop()
+        level = json.loads(session.level(path, name))
+        assert level["more"] == 0
+        found += [node["path"] for node in level["nodes"] if node["is_field"]]
+        levels += [node["path"] for node in level["nodes"] if node["is_branch"]]
+        deepest = max(deepest, path.count("."))
+    data = (folder / name).read_bytes()
+    traced: list[Leaf] = []
+    dump(BytesSource(data, name), traced.extend, judged_as(name))
+    changed = {mutation.path for mutation in mutations_of(data, form_of(name))} - {""}
+    assert len(found) == len(set(found))
+    assert set(found) == {leaf.path for leaf in traced} | changed | {"file"}
+    assert deepest > 0
+
+
+def test_a_level_with_many_fields_is_told_in_parts_and_a_search_finds_them() -> None:
+    session = session_of(ZEROED)
+    path = "row_groups[0].columns[0].bloom_filter.bitset"
+    assert [
+        node["path"] for node in json.loads(session.search("BITSET columns[0]", "data.parquet"))["nodes"]
+    ] == [path]
+    found = json.loads(session.search("", "data.parquet"))
+    assert (len(found["nodes"]), found["more"] > 0) == (MOST_NODES, True)
 
 
 # ----------------------------------------------------------------------------------------------------- in a browser
@@ -175,25 +231,62 @@ def test_the_bytes_of_a_finding_are_shown_with_their_fields(tab: Tab) -> None:
     assert "bloom_filter.bitset" in told(tab, "#checker-bytes tbody")
 
 
+CHANGE = """(async () => {
+  const form = document.querySelector("#checker-bench form"), wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  const open = async (path) => {
+    const branch = form.querySelector(`details[data-path="${path}"]`);
+    branch.open = true;
+    while (branch.lastElementChild.childElementCount < 2) await wait(20);
+  };
+  const about = () => form.querySelector(".checker-about").textContent;
+  const choose = async (path) => {
+    form.querySelector(`input[value="${path}"]`).click();
+    while (!about().startsWith(`${path}:`)) await wait(20);
+  };
+  const change = async (value) => {
+    form.elements.change.value = "own";
+    form.elements.change.dispatchEvent(new Event("change"));
+    form.elements.own.value = value;
+    form.requestSubmit();
+  };
+  """
+
+
+def test_the_field_of_the_finding_is_chosen_and_all_above_it_is_open(tab: Tab) -> None:
+    tab.wait("document.querySelector('#checker-bench input:checked')")
+    chosen = "row_groups[0].columns[0].bloom_filter.bitset"
+    assert tab.evaluate("document.querySelector('#checker-bench input:checked').value") == chosen
+    assert tab.evaluate("[...document.querySelectorAll('#checker-bench details[open]')].length") >= 2
+
+
 def test_a_field_is_changed_and_the_file_judged_again(tab: Tab) -> None:
-    tab.evaluate(
-        """(async () => {
-          const bench = document.getElementById("checker-bench");
-          const [fields, changes] = bench.querySelectorAll("select");
-          fields.value = "head.magic";
-          fields.dispatchEvent(new Event("change"));
-          while (bench.querySelector(".checker-about").textContent === "Begins the file.") await new Promise((r) => setTimeout(r, 20));
-          while (!changes.options.length) await new Promise((r) => setTimeout(r, 20));
-          await new Promise((r) => setTimeout(r, 300));
-          changes.value = "own";
-          changes.dispatchEvent(new Event("change"));
-          bench.querySelector("input[type=text]").value = "0x50415232";
-          bench.querySelector("form").requestSubmit();
-        })()"""
-    )
+    tab.evaluate(CHANGE + 'await choose("head.magic"); await change("0x50415232");})()')
     tab.wait("document.querySelector('.checker-after h3')")
     assert "Broken since: PQF-001" in told(tab, ".checker-after")
     assert "head.magic" in told(tab, ".checker-after ul")
+
+
+def test_everybody_can_use_it_once_a_file_is_judged(tab: Tab) -> None:
+    assert grave(tab) == []
+
+
+def test_the_data_beside_a_pm_is_changed_and_the_pm_judged_again(tab: Tab) -> None:
+    tab.choose_files("#checker-file", BESIDE / "_pm", BESIDE / "data.parquet")
+    wait_for_verdict(tab, "_pm")
+    tab.evaluate(
+        CHANGE
+        + """form.elements.file.value = "data.parquet";
+        form.elements.file.dispatchEvent(new Event("change"));
+        while (!form.querySelector('details[data-path="footer"]')) await wait(20);
+        await open("footer"); await open("footer.row_groups");
+        const group = form.querySelector('details[data-path="footer.row_groups"] details');
+        await open(group.dataset.path);
+        await open("footer.row_groups[0].num_rows");
+        await choose("footer.row_groups[0].num_rows"); await change("7");})()"""
+    )
+    tab.wait("document.querySelector('.checker-after h3')")
+    assert "Broken since: PM-109" in told(tab, ".checker-after")
+    assert "footer.row_groups[0].num_rows" in told(tab, ".checker-after ul")
 
 
 def test_reports_can_be_downloaded(tab: Tab) -> None:
@@ -271,13 +364,39 @@ def test_a_great_file_is_judged_at_tier_index_without_its_pages(tab: Tab, tmp_pa
     read, size = (int(number.replace(",", "")) for number in re.findall(r"([\d,]+) bytes", words))
     assert size == great.stat().st_size > 50_000_000
     assert read < 100_000
-    assert "judged here, and not changed" in told(tab, "#checker-bench")
+    assert "too large to be changed here" in told(tab, "#checker-bench")
 
 
 def test_nothing_is_asked_of_anybody_else_and_nothing_complains(tab: Tab, address: str) -> None:
     assert len([request for request in tab.requests if request.startswith(address)]) > 10
     assert tab.outside(address) == []
     assert tab.complaints == []
+
+
+HOME = """<!doctype html><html lang="en"><head><title>home</title><link rel="icon" href="data:,"></head><body>
+<a class="drop" href="check/index.html">Drop a file</a><script src="assets/drop.js"></script></body></html>"""
+
+
+def test_a_file_that_is_dropped_on_the_home_page_is_judged(
+    browser: Browser, site: Path, address: str
+) -> None:
+    (site / "index.html").write_text(HOME)
+    tab = browser.open(f"{address}index.html")
+    tab.follow(
+        """(async () => {
+          const bytes = await (await fetch("cases/files/blm/zeroed/data.parquet")).arrayBuffer();
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([bytes], "mine.parquet"));
+          document.querySelector("a").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+        })()"""
+    )
+    assert tab.evaluate("location.href") == f"{address}check/index.html#handed"
+    tab.wait("document.getElementById('checker-told')?.textContent")
+    assert "mine.parquet" in told(tab, "#checker-told") or "Loading the checker" in told(tab, "#checker-told")
+    again = "import(new URL('../assets/checker/handed.js', location.href).href).then(({handed}) => handed())"
+    assert tab.evaluate(again) == []
+    assert (tab.complaints, tab.outside(address)) == ([], [])
+    tab.close()
 
 
 def test_from_disk_the_page_says_what_to_do_and_complains_about_nothing(browser: Browser, site: Path) -> None:

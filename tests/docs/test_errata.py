@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from pages.errata_tables import Mistake, contradictions, documents
+from pages.rules.errata_tables import Mistake, contradictions, documents
 
 import pqassay
 from places import GOLDEN_FILES, ROOT

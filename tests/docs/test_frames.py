@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from pages import search_index
-from pages.frames import write_pages
+from pages.frame import search_index
+from pages.frame.frames import write_pages
 from pages.page import Page, case_page, inline, relative, rule_page
 
 INDEX = """<a href="#all-rules" class="md-skip">Skip</a><head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->
 <!-- frame:title --><title>Rules - kit</title><!-- /frame:title --></head>
+<div data-md-component="header-topic"> <span class="md-ellipsis"> All rules </span></div>
 <nav>Rules</nav><!-- frame:content --><h1>All rules</h1><!-- /frame:content --><footer>Licence</footer>"""
 
 
@@ -22,7 +23,7 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_page_has_its_own_head_title_and_content_and_all_else_of_the_frame(site: Path) -> None:
+def test_a_page_has_its_own_head_title_topic_and_content_and_all_else_of_the_frame(site: Path) -> None:
     page = Page("rules/a-1.html", "A-1: is 1 < 2?", 'It is "1".', "<h1>A-1</h1>")
     write_pages([page], site, "kit", "https://kit.example/")
     head = '<meta name="description" content="It is &quot;1&quot;.">'
@@ -30,6 +31,7 @@ def test_a_page_has_its_own_head_title_and_content_and_all_else_of_the_frame(sit
     assert (site / "rules" / "a-1.html").read_text() == (
         '<a href="#generated" class="md-skip">Skip</a>'
         f"<head>{head}{canonical}\n<title>A-1: is 1 &lt; 2? - kit</title></head>\n"
+        '<div data-md-component="header-topic"> <span class="md-ellipsis">A-1: is 1 &lt; 2?</span></div>\n'
         '<nav>Rules</nav><div id="generated"><h1>A-1</h1></div><footer>Licence</footer>'
     )
 
@@ -39,6 +41,7 @@ def test_the_index_page_loses_its_marks_and_nothing_else(site: Path) -> None:
     assert (site / "rules" / "index.html").read_text() == (
         '<a href="#all-rules" class="md-skip">Skip</a><head><link rel="next" href="x.html">'
         "<title>Rules - kit</title></head>\n"
+        '<div data-md-component="header-topic"> <span class="md-ellipsis"> All rules </span></div>\n'
         "<nav>Rules</nav><h1>All rules</h1><footer>Licence</footer>"
     )
 

@@ -52,7 +52,7 @@ SPARK_PAGES = tuple(
 """Pages with blocks that need a session of Spark."""
 
 ELSEWHERE = {
-    "test_prove": (GUIDES / "prove.md", r"\$ pqassay check --tier values --prove golden_files/"),
+    "test_prove": (GUIDES / "four-files.md", r"\$ pqassay check --tier values --prove golden_files/"),
     "test_findings, of readers": (GUIDES / "findings-readers.md", r"(?!\$ )"),
     "test_findings, of writers": (GUIDES / "findings-writers.md", r"(?!\$ )"),
 }
@@ -108,7 +108,7 @@ def test_the_blocks_of_a_guide_print_what_it_shows(page: Path, tmp_path: Path) -
 
 def test_the_proof_on_the_home_page_is_that_of_the_guide_but_for_lines_left_out() -> None:
     (block,) = (block for block in module().blocks_of(INDEX.read_text("utf-8")) if "--prove" in block.body)
-    shown = (GUIDES / "prove.md").read_text("utf-8").splitlines()
+    shown = (GUIDES / "four-files.md").read_text("utf-8").splitlines()
 
     assert [] == [line for line in block.body.splitlines()[1:] if line not in shown]
 
@@ -143,7 +143,7 @@ def test_every_block_of_a_page_is_run_or_says_why_not(page: Path) -> None:
         ("check.md", "```console\n$ pqassay-spark check lake\n```\n", None),
         ("query.md", "```console\n$ pqassay-spark check lake\n```\n", "this test, with Spark"),
         ("scale.md", "<!-- not run: a synopsis -->\n```console\n$ x\n```\n", "not run: a synopsis"),
-        ("prove.md", "```console\n$ pqassay check lake\n```\n", None),
+        ("four-files.md", "```console\n$ pqassay check lake\n```\n", None),
     ],
 )
 def test_a_block_that_nobody_runs_is_found(page: str, body: str, ran_by: str | None) -> None:

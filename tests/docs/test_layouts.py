@@ -9,16 +9,16 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from pages.byte_drawing import BYTE
-from pages.byte_layout import byte_anchors, fields_of, layout, slug
-from pages.byte_search import CONFUSING, PLAIN, WORKERS, entries, mend_worker
-from pages.declared import declared
-from pages.file_map import CASE as MAPPED
-from pages.file_map import CHAPTERS as SECTIONS
-from pages.file_map import regions
-from pages.filter_layout import CASE as FILTERED
-from pages.filter_layout import header_fields, word_fields
-from pages.layouts import WHOLE, lines
+from pages.frame.byte_search import CONFUSING, PLAIN, WORKERS, entries, mend_worker
+from pages.pictures.byte_drawing import BYTE
+from pages.pictures.byte_layout import byte_anchors, fields_of, layout, slug
+from pages.pictures.declared import declared
+from pages.pictures.file_map import CASE as MAPPED
+from pages.pictures.file_map import CHAPTERS as SECTIONS
+from pages.pictures.file_map import regions
+from pages.pictures.filter_layout import CASE as FILTERED
+from pages.pictures.filter_layout import header_fields, word_fields
+from pages.pictures.layouts import WHOLE, lines
 from pages.placeholders import PlaceholderError, replaced
 
 from places import GOLDEN_FILES, ROOT

@@ -1,4 +1,4 @@
-"""The examples of the guide ``prove.md`` are what the commands print, with the engines and versions that run here."""
+"""The examples of the guides ``prove.md`` and ``four-files.md`` are what the commands print, with the engines and versions that run here."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 GUIDE = (GUIDES / "prove.md").read_text()
 
+FILES = (GUIDES / "four-files.md").read_text()
+
 LOSS = re.compile(r"  (\d+) rows?, \d+ lost$")
 """The end of the line of an engine that loses rows: how many it returns."""
 
@@ -36,7 +38,7 @@ COMMAND = re.compile(
 )
 """A command of the guide, and what it prints."""
 
-EXAMPLES = {shlex.split(command)[-1]: shown.splitlines() for command, shown in COMMAND.findall(GUIDE)}
+EXAMPLES = {shlex.split(command)[-1]: shown.splitlines() for command, shown in COMMAND.findall(FILES)}
 """What is shown of each file, by its path."""
 
 GAP = "…"

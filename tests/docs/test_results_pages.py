@@ -13,9 +13,9 @@ import jsonschema
 import kept_results
 import pytest
 from kept_results import Reading, Trouble, Written
-from pages import results_tables
-from pages.answers import SIGNS
-from pages.results import Results
+from pages.implementations import results_tables
+from pages.implementations.answers import SIGNS
+from pages.implementations.results import Results
 
 from places import ROOT
 from pqassay.report.run_model import (

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import xxhash
-from pages.bloom_steps import CELL, GUTTER
-from pages.bloom_steps import TOP as FIRST_WORD
-from pages.scan_steps import GUIDE, left, rungs
-from pages.steppers import STEPPERS, lines
+from pages.stepwise.bloom_steps import CELL, GUTTER
+from pages.stepwise.bloom_steps import TOP as FIRST_WORD
+from pages.stepwise.scan_steps import GUIDE, left, rungs
+from pages.stepwise.steppers import STEPPERS, lines
 from pm_update_picture import states
 
 from places import GOLDEN_FILES, ROOT

@@ -13,8 +13,8 @@ import kept_results
 import matrix
 import pytest
 import take_results
-from pages import results_tables
-from pages.results import Results
+from pages.implementations import results_tables
+from pages.implementations.results import Results
 
 from pqassay.report.reading import parse
 from pqassay.report.run_model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema

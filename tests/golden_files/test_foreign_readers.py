@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,13 @@ class Case:
     literal: bool
     predicate: Where | None
 
+    _expected: dict[Query, Rows] = field(default_factory=dict[Query, Rows], compare=False, repr=False)
+
     def expected(self, query: Query) -> Rows:
-        """The rows that a query finds."""
-        return expected(self.columns, query)
+        """The rows that a query finds, which are the same for every engine."""
+        if query not in self._expected:
+            self._expected[query] = expected(self.columns, query)
+        return self._expected[query]
 
 
 def of_one_column(predicate: list[Any]) -> Where:

@@ -6,10 +6,14 @@ which MkDocs calls them (`pages.hooks`).  There are two kinds:
 - a **placeholder**, a comment in a page written by people that is replaced by lines of Markdown: `pages.placeholders` lists them;
 - a **generated page**, one of many of a kind, such as a page for each rule: a module with ``pages(site)`` that yields
   `pages.page.Page`, and with ``files(site)`` if there is something to download.  `pages.kinds` lists them.  Such pages do not go
-  through MkDocs, which would take minutes for a thousand: they are put into the frame of the index page of their folder, see `pages.frames`.
+  through MkDocs, which would take minutes for a thousand: they are put into the frame of the index page of their folder, see `pages.frame.frames`.
+
+Its rooms, each of which says what lives in it: `pages.pictures` and `pages.stepwise` (structures and algorithms, drawn), `pages.cases`, `pages.rules`
+and `pages.implementations` (lists, tables and pages of these), `pages.files` (what is downloaded, and the checker), `pages.frame` (what is around
+each page, and the search).  Beside them are what all of them use: `pages.page`, `pages.markup`, `pages.places`.
 
 What never comes in: a fact about a format, a rule or an implementation.  Those are read from where they are declared.
 
-A generator is plain Python with templates of Jinja and depends on MkDocs nowhere but in `pages.hooks` and `pages.frames`, so that
+A generator is plain Python with templates of Jinja and depends on MkDocs nowhere but in `pages.hooks` and `pages.frame`, so that
 the site can be built by another program.
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pages.answers import BAD, Answer, worst
-from pages.matrix import kind_of
+from pages.implementations.answers import BAD, Answer, worst
+from pages.implementations.matrix import kind_of
 from pages.page import Site, case_page, implementation_page
 from pqassay_spec.rules import catalogue
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
-from pages import api_pages, byte_search, frames, kinds, search_index
+from pages import kinds
 from pages import page as generated
-from pages.console import painted
+from pages.frame import api_pages, byte_search, frames, search_index
+from pages.frame.console import painted
 from pages.placeholders import PlaceholderError, replaced
 
 if TYPE_CHECKING:

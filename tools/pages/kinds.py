@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pages import (
-    case_pages,
-    checker,
-    downloads,
-    implementation_pages,
-    museum_pages,
-    rule_list,
-    rule_pages,
-    status_page,
-)
+from pages.cases import case_pages, museum_pages
+from pages.files import checker, downloads
+from pages.implementations import implementation_pages, status_page
 from pages.page import File, Page, Site
+from pages.rules import rule_list, rule_pages
 
 PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
     implementation_pages.pages,

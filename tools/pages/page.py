@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from pages.answers import MEANINGS, SIGNS, Answer, answers
+from pages.implementations.answers import MEANINGS, SIGNS, Answer, answers
+from pages.implementations.results import Results, todays
 from pages.places import GOLDEN_FILES
-from pages.results import Results, todays
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
 
@@ -34,7 +34,6 @@ class Page(NamedTuple):
         summary: A sentence about it, as text: its description, and what a search shows.
         body: What it shows, as HTML, with its heading; links are relative to its folder.
         words: Further text that a search finds it by.
-        found_as: The title that a search shows and prefers; by default the title.
         boost: How much sooner than other pages a search names it; 1 is like all.
     """
 
@@ -44,7 +43,6 @@ class Page(NamedTuple):
     body: str
     words: str = ""
     boost: float = 1.0
-    found_as: str = ""
 
 
 @dataclass(frozen=True)

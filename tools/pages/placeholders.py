@@ -41,30 +41,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from pages import (
-    case_list,
-    checker,
-    downloads,
-    errata_tables,
-    field_tables,
-    findings_columns,
-    home,
-    layouts,
-    matrix,
-    museum_pages,
-    reader_rules,
-    repository_files,
-    results_tables,
-    rule_list,
-    rule_tables,
-    status_page,
-    steppers,
-    upstream_issues,
-)
-from pages.byte_layout import slug
-from pages.declared import declared
+from pages import findings_columns, home, repository_files
+from pages.cases import case_list, museum_pages
+from pages.files import checker, downloads
+from pages.implementations import matrix, results_tables, status_page, upstream_issues
 from pages.markup import Link, generated_page
 from pages.page import inline, shared_site
+from pages.pictures import field_tables, layouts
+from pages.pictures.byte_layout import slug
+from pages.pictures.declared import declared
+from pages.rules import errata_tables, reader_rules, rule_list, rule_tables
+from pages.stepwise import steppers
 
 Part = Callable[[str, Link], Iterator[str]]
 """``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+from pqassay.browser.tree import Node, Tree
 from pqassay.difference import Difference, TooManyFields, difference
 from pqassay.dump import dump
+from pqassay.lake.kinds import judged_as
+from pqassay.report.model import encodable
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation.mutations import FormName, Inapplicable, Mutation, form_of, mutate
 from pqassay_spec.mutation.possible import mutations_of
@@ -23,30 +28,66 @@ class Bench:
     """A file on the bench.
 
     Args:
-        data: Its bytes.
+        data: Its bytes; ``None`` if they are too many.
         name: Its name, which tells its form.
 
     Attributes:
-        data: Its bytes.
+        data: Its bytes; none if they are too many.
+        is_too_great: Whether they are.
         last: The bytes that the last change made; its own before the first.
         trouble: Why nothing can be changed; empty where something can.
     """
 
-    def __init__(self, data: bytes, name: str) -> None:
-        self.data = self.last = data
-        self.trouble = ""
+    def __init__(self, data: bytes | None, name: str) -> None:
+        self.is_too_great = data is None
+        self.data = self.last = data or b""
+        self.trouble = (
+            "The file is too large to be changed here; it is judged all the same." if data is None else ""
+        )
+        self._name, self._kind = name, judged_as(name)
         self._form: FormName = form_of(name)
         self._offers: Mapping[str, list[Mutation]] = defaultdict(list)
+        if data is None:
+            return
         try:
             for mutation in mutations_of(data, self._form):
                 self._offers[mutation.path or WHOLE].append(mutation)
         except FormatError as error:
             self.trouble = f"It cannot be taken apart: {error}"
 
-    @property
-    def paths(self) -> Mapping[str, int]:
-        """The fields that can be changed, in the order of the grammar, each with how many changes are suggested."""
-        return {path: len(found) for path, found in self._offers.items()}
+    @cached_property
+    def leaves(self) -> Sequence[dict[str, Any]]:
+        """The leaves of the file in the order of their bytes, as the page shows them; of one that is too great, none."""
+        found: list[Leaf] = []
+        if not self.is_too_great:
+            dump(BytesSource(self.data, self._name), found.extend, self._kind)
+        return [
+            {
+                "path": encodable(leaf.path),
+                "offset": leaf.offset,
+                "length": leaf.length,
+                "value": encodable(show(leaf.value, leaf.label)),
+                "doc": leaf.doc,
+            }
+            for leaf in sorted(found, key=lambda leaf: leaf.offset)
+        ]
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Everything that can be changed and everything that has bytes, in the order of the grammar; nothing where nothing can be changed."""
+        return Tree([WHOLE, *self._offers, *self._places] if self._offers else [])
+
+    @cached_property
+    def _places(self) -> Mapping[str, dict[str, Any]]:
+        return {leaf["path"]: leaf for leaf in self.leaves}
+
+    def told(self, node: Node) -> dict[str, Any]:
+        """A node of the tree as the page shows it, with its bytes if it has some, and whether it can be changed."""
+        return {
+            **self._places.get(node.path, {}),
+            **node._asdict(),
+            "can_change": node.path in self._offers,
+        }
 
     def offers(self, path: str) -> list[dict[str, Any]]:
         """The changes suggested for a field, each once, as golden cases hold mutations."""
@@ -59,6 +100,8 @@ class Bench:
         Args:
             record: The mutation as JSON, as golden cases hold it.
         """
+        if self.is_too_great:
+            return None, self.trouble
         try:
             mutation = Mutation.from_json(json.loads(record))
             self.last = mutate(self.data, mutation, self._form)
@@ -68,17 +111,10 @@ class Bench:
             return None, f"not a change: {error}"
         return self.last, ""
 
-
-def leaves(source: Source, kind: str) -> Sequence[Leaf]:
-    """The leaves of a file in the order of their bytes."""
-    found: list[Leaf] = []
-    dump(source, found.extend, kind)
-    return sorted(found, key=lambda leaf: leaf.offset)
-
-
-def difference_of(old: bytes, new: bytes, kind: str) -> tuple[Difference | None, str]:
-    """The difference of two files by fields, or ``None`` and why it cannot be told."""
-    try:
-        return difference(BytesSource(old, "before"), BytesSource(new, "after"), (kind, kind)), ""
-    except TooManyFields as error:
-        return None, str(error)
+    def difference(self) -> tuple[Difference | None, str]:
+        """What the last change changed by fields, or ``None`` and why it cannot be told."""
+        files = BytesSource(self.data, "before"), BytesSource(self.last, "after")
+        try:
+            return difference(*files, (self._kind, self._kind)), ""
+        except TooManyFields as error:
+            return None, str(error)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from pqassay.browser import bench
+from pqassay.browser.bench import Bench
+from pqassay.browser.tree import Node
 from pqassay.errors import UsageError
 from pqassay.judge.checker import check
 from pqassay.lake.kinds import judged_as
@@ -23,11 +24,15 @@ from pqassay.report.rendering import write_report
 from pqassay.report.view import view
 from pqassay.report.view_model import Item
 from pqassay_spec.base.sources import BytesSource, CallableSource, Source
-from pqassay_spec.grammar.hexdump import ROW, show
+from pqassay_spec.grammar.hexdump import ROW
+from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import Tier
 
 MOST_BYTES = 2 << 20
 """Bytes of a file up to which its fields are shown and can be changed: everything is in memory several times then."""
+
+MOST_NODES = 200
+"""Nodes of the tree of fields that are told at once."""
 
 ROWS_AROUND = 4
 """Rows of a hexdump shown before and behind what a finding is about."""
@@ -59,8 +64,15 @@ class Session:
         self.name, self.kind = main.name, judged_as(main.name)
         self._sources = sources
         self._beside = {source.name: source for source in sources if source is not main}
+        self._benches: dict[str, Bench] = {}
         self._report: Report | None = None
         self._tier: Tier = DEEPEST
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The names of the files that can be changed: the judged one, and beside a ``_pm`` its data."""
+        data = [pm.DATA_NAME] if self.kind == "pm" and pm.DATA_NAME in self._beside else []
+        return [self.name, *data]
 
     @property
     def bytes_read(self) -> int:
@@ -70,8 +82,9 @@ class Session:
     def judged(self, tier: Tier = DEEPEST) -> str:
         """Judge the file; the verdict and its findings as JSON."""
         self._tier = tier
-        self._report = self._checked(self.source)
-        return json.dumps({**self._told(self._report, self.source), "read": self.bytes_read})
+        self._report = self._checked()
+        told = self._told(self._report, self.source)
+        return json.dumps({**told, "read": self.bytes_read, "files": self.files})
 
     def report(self, form: str, site: str | None = None) -> str:
         """The last report as ``json`` or ``html``, with links to the rules' pages of a site."""
@@ -89,44 +102,58 @@ class Session:
             (offset + min(length, ROWS_AROUND * ROW)) // ROW * ROW + (ROWS_AROUND + 1) * ROW, source.size
         )
         data = source.read(start, max(end - start, 0)) if start < source.size else b""
-        fields = [] if self._too_great else [leaf for leaf in self._leaves if _meets(leaf, start, end)]
-        shown = {"start": start, "hex": data.hex(), "fields": fields, "whole": not self._too_great}
+        laid = self._on_bench(self.name)
+        fields = [leaf for leaf in laid.leaves if _meets(leaf, start, end)]
+        shown = {"start": start, "hex": data.hex(), "fields": fields, "whole": not laid.is_too_great}
         return json.dumps(shown)
 
-    def fields(self) -> str:
-        """What can be changed in this file, with its bytes where it has some, as JSON; ``why`` where nothing can be."""
-        if self._too_great:
-            limit = f"{MOST_BYTES >> 20} MiB"
-            return json.dumps({"fields": [], "why": f"Files over {limit} are judged here, and not changed."})
-        places = {leaf["path"]: leaf for leaf in self._leaves}
-        paths = self._bench.paths
-        known = [{**places.get(path, {"path": path}), "count": count} for path, count in paths.items()]
-        return json.dumps({"fields": known, "why": "" if known else self._bench.trouble})
+    def level(self, path: str, name: str, start: int = 0) -> str:
+        """A level of the tree of fields of a file, as JSON: ``nodes``, how many ``more`` there are, and ``why`` there are none.
 
-    def offers(self, path: str) -> str:
-        """The changes that the grammar suggests for a field, as JSON."""
-        return json.dumps(self._bench.offers(path))
+        Args:
+            path: The path of what is opened; empty for the whole file.
+            name: The name of the file, one of those that ``judged`` tells under ``files``.
+            start: How many nodes of the level were told before.
+        """
+        laid = self._on_bench(name)
+        nodes = list(laid.tree.below(path))
+        shown = [laid.told(node) for node in nodes[start : start + MOST_NODES]]
+        more = max(len(nodes) - start - MOST_NODES, 0)
+        return json.dumps({"nodes": shown, "more": more, "why": "" if nodes else laid.trouble})
 
-    def changed(self, record: str) -> str:
-        """Change one field, judge again and compare, as JSON.
+    def search(self, words: str, name: str) -> str:
+        """The fields of a file with all the words in their paths, as ``level`` tells a level."""
+        laid = self._on_bench(name)
+        paths = list(laid.tree.found(words.split()))
+        shown = [laid.told(Node(path, path, 1, True, False)) for path in paths[:MOST_NODES]]
+        return json.dumps({"nodes": shown, "more": max(len(paths) - MOST_NODES, 0), "why": ""})
+
+    def offers(self, path: str, name: str) -> str:
+        """The changes that the grammar suggests for a field of a file, as JSON."""
+        return json.dumps(self._on_bench(name).offers(path))
+
+    def changed(self, record: str, name: str) -> str:
+        """Change one field of a file, judge again and compare, as JSON.
 
         Args:
             record: The mutation, as golden cases hold it.
+            name: The name of the file; what is judged is the file of the session, beside a ``_pm`` its data as well.
 
         Returns:
             ``error`` where it makes no sense; else the verdicts ``before`` and ``after``, rules that are broken since (``come``)
-            and no longer (``gone``), and the ``difference`` of both files.
+            and no longer (``gone``), and the ``difference`` of the file before and after.
         """
-        changed, why = self._bench.changed(record)
+        laid = self._on_bench(name)
+        changed, why = laid.changed(record)
         if changed is None:
-            return json.dumps({"error": why})
-        before = self._report or self._checked(self.source)
-        after = self._checked(BytesSource(changed, self.name))
+            return json.dumps({"error": why or laid.trouble})
+        before = self._report or self._checked()
+        after = self._checked({name: BytesSource(changed, name)})
         old, new = ({finding.rule for finding in one.files[0].findings} for one in (before, after))
-        difference, trouble = bench.difference_of(self._bench.data, changed, self.kind)
+        difference, trouble = laid.difference()
         told = {
             "before": before.files[0].outcome,
-            "after": self._told(after, BytesSource(changed, self.name)),
+            "after": self._told(after, BytesSource(changed, name) if name == self.name else self.source),
             "come": sorted(new - old),
             "gone": sorted(old - new),
             "difference": difference and members(difference),
@@ -135,12 +162,27 @@ class Session:
         }
         return json.dumps(told)
 
-    def broken_file(self) -> bytes:
-        """The bytes that the last change made."""
-        return self._bench.last
+    def broken_file(self, name: str) -> bytes:
+        """The bytes that the last change made of a file."""
+        return self._on_bench(name).last
 
-    def _checked(self, source: Source) -> Report:
-        beside = {**self._beside}
+    def _on_bench(self, name: str) -> Bench:
+        """A file laid on the bench, which is done once.
+
+        Raises:
+            UsageError: It is none of the session.
+        """
+        if name not in self._benches:
+            source = next((one for one in self._sources if one.name == name), None)
+            if source is None:
+                raise UsageError(f"there is no file {encodable(name)}")
+            data = source.read(0, source.size) if source.size <= MOST_BYTES else None
+            self._benches[name] = Bench(data, name)
+        return self._benches[name]
+
+    def _checked(self, instead: Mapping[str, Source] = MappingProxyType({})) -> Report:
+        beside = {name: instead.get(name, source) for name, source in self._beside.items()}
+        source = instead.get(self.name, self.source)
         return check(source, kind=self.kind, beside=beside, tier=self._tier, crc=self._tier == DEEPEST)
 
     def _told(self, report: Report, source: Source) -> dict[str, Any]:
@@ -162,27 +204,6 @@ class Session:
             "absent": len(coverage.not_applicable),
             "deeper": len(deeper),
         }
-
-    @property
-    def _too_great(self) -> bool:
-        return self.source.size > MOST_BYTES
-
-    @cached_property
-    def _bench(self) -> bench.Bench:
-        return bench.Bench(self.source.read(0, self.source.size), self.name)
-
-    @cached_property
-    def _leaves(self) -> Sequence[dict[str, Any]]:
-        return [
-            {
-                "path": encodable(leaf.path),
-                "offset": leaf.offset,
-                "length": leaf.length,
-                "value": encodable(show(leaf.value, leaf.label)),
-                "doc": leaf.doc,
-            }
-            for leaf in bench.leaves(self.source, self.kind)
-        ]
 
 
 def _meets(leaf: dict[str, Any], start: int, end: int) -> bool:

@@ -57,6 +57,8 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "PIX-034": ("PIX-050", "PIX-051", "STA-040", "STA-041"),
     "PIX-035": ("PIX-050", "PIX-051", "PIX-052", "STA-042"),
     # A claim of a table is false: the values say more than the footer does.
+    "ICE-031": ("ICE-041",),
+    "ICE-032": ("ICE-040",),
     "DLT-024": ("DLT-028",),
     "DLT-025": ("DLT-027",),
     # An index of the directory is elsewhere, or says something false.

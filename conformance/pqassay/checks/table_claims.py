@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import Count
+from pqassay.under_test.claimed_bounds import shown_value
 from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.tables import claim_field
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.column_order import bound_width, key, shown
+from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind
 
 
@@ -121,7 +122,7 @@ def _of_side(column: ClaimedColumn, side: Side) -> Iterator[Violation]:
         if value is None or (limit is None and not bound.is_beyond):
             continue
         if bound.is_beyond or (limit < value if side.above else value < limit):
-            actual = shown(bound.order, raw)
+            actual = shown_value(chunk.leaf.element, bound.order, raw)
             yield Violation(
                 f"the {side.name} {_said(column)} is {side.bound.written}, and row group {chunk.row_group} holds {actual}",
                 column.field(side.bound.place),

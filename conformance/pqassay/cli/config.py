@@ -52,6 +52,8 @@ KEYS: Mapping[str, Key] = {
     "tier": Key("choice", TIERS),
     "level": Key("choice", tuple(COUNTED)),
     "complete": Key("flag"),
+    "fail-on": Key("texts"),
+    "max-files": Key("whole"),
     "rule": Key("texts"),
     "skip-rule": Key("texts"),
     "include": Key("texts"),

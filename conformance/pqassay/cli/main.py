@@ -1,7 +1,7 @@
 """The command ``pqassay``: its root, and the small commands dump and explain.
 
 Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 3 a list of known findings went stale;
-4 not everything could be judged.
+4 not everything could be judged; 70 the program itself failed.
 Libraries are imported by the command that needs them: ``--help`` is quick.
 """
 
@@ -98,7 +98,11 @@ app.command(epilog=cli_check.EPILOG)(cli_check.check)
 def dump(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A Parquet file or _pm, damaged or not.", show_default=False),
+        typer.Argument(
+            metavar="FILE",
+            help="A Parquet file, _pm or file of a table's metadata, damaged or not.",
+            show_default=False,
+        ),
     ],
     hexdump: Annotated[
         bool, typer.Option("--hexdump", help="Bytes, annotated by field; long runs are left out.")
@@ -113,7 +117,7 @@ def dump(
         fail("--hexdump and --json exclude each other")
     _require_file(file)
     from pqassay import dump as dumping
-    from pqassay.lake.kinds import judged_as
+    from pqassay.lake.kinds import dumped_as
     from pqassay_spec.base.sources import FileSource
 
     with _os_errors(str(file)), FileSource(file) as source:
@@ -123,7 +127,7 @@ def dump(
         else:
             sink = dumping.JsonLines(print) if as_json else dumping.Tree(print)
         chosen = None if field is None else dumping.Selected(field, sink)
-        errors = dumping.dump(source, chosen or sink, judged_as(str(file)))
+        errors = dumping.dump(source, chosen or sink, dumped_as(str(file)))
     if chosen is not None and not chosen.found and not errors:
         fail(f"no field matches {field!r}; without --field, all are shown")
     for error in errors:

@@ -16,6 +16,7 @@ from pqassay.judge.tables import Live, expanded, has_tables, read_tables
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.table_files import Moment, TableAt
 from pqassay.lake.targets import Found, Listing, Target, find
+from pqassay.report.gate import Gate, gate_of
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
 from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
@@ -66,12 +67,14 @@ class Plan:
         settings: How they are judged.
         known: Findings that do not count.
         complete: Whether what could not be checked counts.
+        gate: Which of the findings that count fail the check; ``None`` for all.
     """
 
     found: Found
     settings: Settings
     known: Baseline | None = None
     complete: bool = False
+    gate: Gate | None = None
 
     @property
     def targets(self) -> Sequence[Target]:
@@ -96,6 +99,8 @@ class CheckOptions(TypedDict, total=False):
         profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
         baseline: File of known findings, as `pqassay.baseline.Baseline` writes it; they are marked and do not count.
         complete: Whether files that could not be checked everywhere count as not judged.
+        fail_on: Effects, as `pqassay.report.gate.EFFECTS` names them: findings that do none of them do not fail the check.
+        max_files: In how many files findings may be that fail the check otherwise.
         as_files: Whether folders that are tables are judged as folders of files.
         version: The version of Delta tables that is judged; the newest by default.
         snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
@@ -114,6 +119,8 @@ class CheckOptions(TypedDict, total=False):
     profile: str | None
     baseline: AnyPath | None
     complete: bool
+    fail_on: Sequence[str]
+    max_files: int | None
     as_files: bool
     version: int | None
     snapshot: int | None
@@ -202,6 +209,7 @@ def planned(
     only, skip = tuple(options.get("only", ())), tuple(options.get("skip", ()))
     level, profile = options.get("level", "must"), options.get("profile")
     _require_choices(tier, level, profile, (*only, *skip))
+    gate = gate_of(options.get("fail_on", ()), options.get("max_files"))
     if crc and tier is not None and not Options(tier).reaches("pages"):
         raise UsageError(
             f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
@@ -224,7 +232,7 @@ def planned(
     )
     if reason := why_none(settings.selection, settings.options, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    return Plan(targets, settings, known, options.get("complete", False))
+    return Plan(targets, settings, known, options.get("complete", False), gate)
 
 
 def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
@@ -249,7 +257,7 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         threshold=plan.settings.level,
         complete=plan.complete,
         judged_against=judged_against({target.kind for target in plan.targets}),
-    )
+    ).at(plan.gate)
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 
 

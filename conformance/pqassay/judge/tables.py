@@ -17,7 +17,10 @@ from pqassay.tables.claims import DeletedRows, FileClaims, Place
 from pqassay.tables.delta.segment import NoVersionError
 from pqassay.tables.delta.statistics import claims_of
 from pqassay.tables.delta.vectors import deleted_rows
-from pqassay.tables.iceberg.metadata import EMPTY, metadata_file, read_metadata
+from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
+from pqassay.tables.iceberg.metadata import NotKnownError
+from pqassay.tables.iceberg.state import ElsewhereError
+from pqassay.under_test.iceberg_table import PARQUET, iceberg_state
 from pqassay.under_test.tables import delta_state, forget_tables
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
@@ -156,7 +159,7 @@ def _of_delta(table: TableAt) -> Live:
     except (FormatError, OSError):
         return Live()  # the verdict on the table says why
     others = {
-        rows.file
+        table.inside(rows.file) or ""
         for entry in state.entries
         if "deletionVector" in entry.action and isinstance(rows := deleted_rows(entry), DeletedRows)
     }
@@ -170,12 +173,25 @@ def _of_iceberg(table: TableAt) -> Live:
     if table.moment.version is not None:
         raise UsageError(f"{table.name} is an Iceberg table: --snapshot or --ref says which state is judged")
     try:
-        metadata, _ = read_metadata(table, metadata_file(table, table.moment.pointer))
+        state = iceberg_state(table)
+    except NotKnownError as error:
+        if table.moment.snapshot is None and table.moment.ref is None:
+            return Live(trouble=str(error))
+        raise UsageError(f"{table.name}: {error}") from None
+    except ElsewhereError as error:
+        return Live(trouble=str(error))
     except (FormatError, OSError):
         return Live()  # the verdict on the table says why
-    if metadata.get("current-snapshot-id") in EMPTY:
-        return Live()
-    return Live(trouble="it is an Iceberg table, whose manifests this version does not read")
+    files = [entry for entry in state.entries if entry.format == PARQUET]
+    live = dict.fromkeys(entry.path for entry in files)
+    others = {entry.inside for entry in state.entries if entry.format != PARQUET and entry.inside is not None}
+    first = {
+        entry.path: entry for entry in reversed(files)
+    }  # that a file is listed twice is a finding about the table
+    return Live(
+        [LiveFile(first[path].inside, path, partial(iceberg_claims, state, first[path])) for path in live],
+        others,
+    )
 
 
 _READERS: dict[TableKind, Callable[[TableAt], Live]] = {"delta": _of_delta, "iceberg": _of_iceberg}

@@ -12,6 +12,7 @@ from functools import cache
 from pqassay_spec.parquet.file import SUMMARY_NAMES
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, families
+from pqassay_spec.table.layout import is_deletion_vector, is_delta_json, is_delta_log_file
 
 OTHER = "other names; --include GLOB adds them"
 HIDDEN = "hidden: the name begins with a dot"
@@ -93,6 +94,28 @@ def judged_as(name: str) -> str:
     """
     kind = kind_of(name.rpartition("/")[2])
     return DEFAULT_FILE if kind is None else kind.name
+
+
+AVRO = ".avro"
+"""Ends the names of the manifests and manifest lists of Iceberg tables."""
+
+
+def dumped_as(path: str) -> str:
+    """The kind as which a file is shown byte by byte: also what tables keep beside their data files.
+
+    >>> dumped_as("t/_delta_log/00000000000000000007.json"), dumped_as("deletion_vector_1.bin")
+    ('delta_log', 'deletion_vector')
+    >>> dumped_as("metadata/snap-1.AVRO"), dumped_as("a.parquet")
+    ('avro', 'parquet')
+    """
+    name = path.rpartition("/")[2]
+    if is_delta_json(name):
+        return "delta_log"
+    if is_delta_log_file(name):
+        return "delta_checkpoint"
+    if name.lower().endswith(AVRO):
+        return "avro"
+    return "deletion_vector" if is_deletion_vector(name) else judged_as(path)
 
 
 def beside(kind: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,9 @@ from pqassay import checks
 from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
 from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
+from pqassay.tables.claims import FileClaims
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.claimed_bounds import stored_bound
 from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.values.hashes import hashes_of, held
 from pqassay_spec.base.errors import FormatError
@@ -97,6 +99,42 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
             elif len(queries) < MOST_QUERIES:
                 queries[query] = None
     return list(queries)
+
+
+def claimed_candidates(
+    finding: Finding, values: TrueValues, claims: FileClaims, name: str, remaining: Any
+) -> list[Query]:
+    """The queries to try for what a table says falsely of a file, the most promising first.
+
+    Args:
+        finding: The finding.
+        values: The values of the file.
+        claims: What the table says of it.
+        name: The column that the finding is about, or another one where it is about none.
+        remaining: Its values in the rows that are still part of the table.
+
+    Raises:
+        NotChecked: There are none, for the reason that it gives.
+    """
+    column = values.column(name)
+    rows = remaining.combine_chunks()
+    stretch = Stretch(next(iter(values.chunks.values())), column, rows, None, 0, len(rows), "")
+    queries: dict[Query, None] = {}
+    if finding.column is None:
+        queries[every_column(values)] = None
+    said = next((one for one in claims.columns if one.name == name), None)
+    leaf = next(leaf for leaf in values.file.leaves if leaf.is_called(name))
+    bounds: list[Any] = [None, None]
+    for place, bound in enumerate((said.lower, said.upper) if said is not None else ()):
+        with contextlib.suppress(NotChecked):
+            stored = None if bound is None else stored_bound(leaf.element, bound, above=place == 1)
+            bounds[place] = None if stored is None else bound_value(leaf, stored.raw)
+    nulls_first = bool(finding.at) and "null" in finding.at[0].field.lower()
+    streams = [_outside(stretch, *bounds), _within(stretch), _nulls(stretch)]
+    for query in chain.from_iterable(reversed(streams) if nulls_first else streams):
+        queries[query] = None
+    queries[Query((column,))] = None
+    return list(queries)[:MOST_QUERIES]
 
 
 def unread(rule: str) -> str:
@@ -262,10 +300,14 @@ def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
 
 def _beyond(stretch: Stretch) -> Iterator[Query]:
     """Values that lie beyond what is said of them."""
-    values, column = stretch.values, stretch.column
-    if column.kind is Kind.BOOLEAN:
-        return
     for low, high in _bounds(stretch):
+        yield from _outside(stretch, low, high)
+
+
+def _outside(stretch: Stretch, low: Any, high: Any) -> Iterator[Query]:
+    """Values that lie beyond two bounds, scalars or ``None``."""
+    values, column = stretch.values, stretch.column
+    if column.kind is not Kind.BOOLEAN:
         above = values.filter(pc.greater(values, high)) if high is not None and high.is_valid else values[:0]
         below = values.filter(pc.less(values, low)) if low is not None and low.is_valid else values[:0]
         if len(above):

@@ -82,13 +82,14 @@ class Engine:
         return None
 
 
-def _string(text: str) -> str:
+def string(text: str) -> str:
     """A Python literal that a shell shows well: in double quotes, where that is possible."""
     return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
 
 
-def _strings(texts: Iterable[str]) -> str:
-    return ", ".join(map(_string, texts))
+def strings(texts: Iterable[str]) -> str:
+    """Python literals, one after the other."""
+    return ", ".join(map(string, texts))
 
 
 # ----------------------------------------------------------------------------------------------------- SQL
@@ -138,7 +139,8 @@ def _is_instant(column: Column) -> bool:
     return type_.tz is not None
 
 
-def _duckdb_literal(column: Column, value: Any) -> str:
+def duckdb_literal(column: Column, value: Any) -> str:
+    """A literal as DuckDB reads it. Raises `Unwritable`."""
     if column.kind is Kind.BYTES:
         return "'" + "".join(f"\\x{byte:02X}" for byte in value) + "'::BLOB"
     if column.kind is Kind.TIMESTAMP:
@@ -146,7 +148,8 @@ def _duckdb_literal(column: Column, value: Any) -> str:
     return _common_literal(column, value)
 
 
-def _datafusion_literal(column: Column, value: Any) -> str:
+def datafusion_literal(column: Column, value: Any) -> str:
+    """A literal as DataFusion reads it. Raises `Unwritable`."""
     if column.kind is Kind.TIMESTAMP:
         return f"TIMESTAMP '{_moment(column, value)}'"
     return _common_literal(column, value)
@@ -162,7 +165,8 @@ def _spark_literal(column: Column, value: Any) -> str:
     return _common_literal(column, value)
 
 
-def _condition(query: Query, literal: SqlLiteral, mark: str = '"') -> str:
+def condition(query: Query, literal: SqlLiteral, mark: str = '"') -> str:
+    """The condition of a query in SQL."""
     parts = [
         f"{named(part.column.name, mark)} {part.operator.upper()}"
         if part.operator in NULL_TESTS
@@ -172,14 +176,15 @@ def _condition(query: Query, literal: SqlLiteral, mark: str = '"') -> str:
     return " AND ".join(parts)
 
 
-def _names(query: Query, mark: str = '"') -> list[str]:
+def names_of(query: Query, mark: str = '"') -> list[str]:
+    """The columns of a query, as SQL has them."""
     return [named(column.name, mark) for column in query.columns]
 
 
 def _duckdb(path: str, query: Query) -> str:
-    table = f"duckdb.connect().read_parquet({_string(path)}, hive_partitioning=False)"
-    where = f".filter({_string(_condition(query, _duckdb_literal))})" if query.where else ""
-    columns = _string(", ".join(_names(query)))
+    table = f"duckdb.connect().read_parquet({string(path)}, hive_partitioning=False)"
+    where = f".filter({string(condition(query, duckdb_literal))})" if query.where else ""
+    columns = string(", ".join(names_of(query)))
     return f"import duckdb; result = {table}{where}.project({columns}).to_arrow_table()"
 
 
@@ -187,9 +192,9 @@ def _datafusion(
     path: str, query: Query, context: str = "SessionContext()", names: str = "SessionContext"
 ) -> str:
     suffix = PurePath(path).suffix
-    register = f"context.register_parquet({_strings(['file', path])}, file_extension={_string(suffix)})"
-    where = f" WHERE {_condition(query, _datafusion_literal)}" if query.where else ""
-    sql = _string(f"SELECT {', '.join(_names(query))} FROM file{where}")  # noqa: S608 - names and values are quoted
+    register = f"context.register_parquet({strings(['file', path])}, file_extension={string(suffix)})"
+    where = f" WHERE {condition(query, datafusion_literal)}" if query.where else ""
+    sql = string(f"SELECT {', '.join(names_of(query))} FROM file{where}")  # noqa: S608 - names and values are quoted
     return (
         f"from datafusion import {names}; context = {context}; {register}; "
         f"result = context.sql({sql}).to_arrow_table()"
@@ -197,7 +202,7 @@ def _datafusion(
 
 
 def _datafusion_pushdown(path: str, query: Query) -> str:
-    option = _strings(["datafusion.execution.parquet.pushdown_filters", "true"])
+    option = strings(["datafusion.execution.parquet.pushdown_filters", "true"])
     context = f"SessionContext(SessionConfig().set({option}))"
     return _datafusion(path, query, context, "SessionConfig, SessionContext")
 
@@ -210,13 +215,13 @@ _SPARK_SETTINGS = {
 
 
 def _spark(path: str, query: Query) -> str:
-    settings = "".join(f".config({_strings(item)})" for item in _SPARK_SETTINGS.items())
-    names = _strings(_names(query, "`"))
-    where = f".where({_string(_condition(query, _spark_literal, '`'))})" if query.where else ""
+    settings = "".join(f".config({strings(item)})" for item in _SPARK_SETTINGS.items())
+    names = strings(names_of(query, "`"))
+    where = f".where({string(condition(query, _spark_literal, '`'))})" if query.where else ""
     return (
         "from pyspark.sql import SparkSession; "
-        f"spark = SparkSession.builder.master({_string('local[1]')}){settings}.getOrCreate(); "
-        f"result = spark.read.parquet({_string(path)}){where}.select({names}).toArrow()"
+        f"spark = SparkSession.builder.master({string('local[1]')}){settings}.getOrCreate(); "
+        f"result = spark.read.parquet({string(path)}){where}.select({names}).toArrow()"
     )
 
 
@@ -225,7 +230,8 @@ def _spark(path: str, query: Query) -> str:
 _OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
 
 
-def _imports(query: Query) -> str:
+def imports(query: Query) -> str:
+    """The statement that imports what the values of a query are made with; empty where they need nothing."""
     kinds = {part.column.kind for part in query.where}
     names = ["datetime"] * bool(kinds & {Kind.DATE, Kind.TIMESTAMP}) + ["decimal"] * (Kind.DECIMAL in kinds)
     return f"import {', '.join(names)}; " if names else ""
@@ -238,17 +244,18 @@ def _python(column: Column, value: Any) -> str:
         _moment(column, value)
         if value.tzinfo is not None:
             value = value.astimezone(dt.UTC)
-    return _string(value) if column.kind is Kind.TEXT else repr(value)
+    return string(value) if column.kind is Kind.TEXT else repr(value)
 
 
 def _all_of(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else " & ".join(f"({part})" for part in parts)
 
 
-def _polars(path: str, query: Query) -> str:
+def polars_filter(query: Query) -> str:
+    """The condition of a query as a call of Polars; empty without one."""
     parts: list[str] = []
     for part in query.where:
-        column = f"pl.col({_string(part.column.name)})"
+        column = f"pl.col({string(part.column.name)})"
         if part.operator in NULL_TESTS:
             parts.append(f"{column}.is_{'' if NULL_TESTS[part.operator] else 'not_'}null()")
             continue
@@ -256,25 +263,34 @@ def _polars(path: str, query: Query) -> str:
         if part.column.kind is Kind.SINGLE:
             value = f"pl.lit({value}, pl.Float32)"
         parts.append(f"{column} {_OPERATORS[part.operator]} {value}")
-    where = f".filter({_all_of(parts)})" if parts else ""
-    names = _strings(column.name for column in query.columns)
-    scan = f"pl.scan_parquet({_string(path)}, glob=False, hive_partitioning=False)"
-    return f"{_imports(query)}import polars as pl; result = {scan}{where}.select({names}).collect()"
+    return f".filter({_all_of(parts)})" if parts else ""
 
 
-def _pyarrow(path: str, query: Query) -> str:
+def _polars(path: str, query: Query) -> str:
+    where = polars_filter(query)
+    names = strings(column.name for column in query.columns)
+    scan = f"pl.scan_parquet({string(path)}, glob=False, hive_partitioning=False)"
+    return f"{imports(query)}import polars as pl; result = {scan}{where}.select({names}).collect()"
+
+
+def arrow_filter(query: Query) -> str:
+    """The condition of a query as a parameter of pyarrow; empty without one."""
     parts: list[str] = []
     for part in query.where:
-        column = f"ds.field({_string(part.column.name)})"
+        column = f"ds.field({string(part.column.name)})"
         if part.operator in NULL_TESTS:
             parts.append(f"{'' if NULL_TESTS[part.operator] else '~'}{column}.is_null()")
         else:
             parts.append(f"{column} {_OPERATORS[part.operator]} {_python(part.column, part.value)}")
-    where = f", filter={_all_of(parts)}" if parts else ""
-    names = _strings(column.name for column in query.columns)
-    dataset = f"ds.dataset({_string(path)}, format={_string('parquet')})"
+    return f", filter={_all_of(parts)}" if parts else ""
+
+
+def _pyarrow(path: str, query: Query) -> str:
+    where = arrow_filter(query)
+    names = strings(column.name for column in query.columns)
+    dataset = f"ds.dataset({string(path)}, format={string('parquet')})"
     table = f"{dataset}.to_table(columns=[{names}]{where})"
-    return f"{_imports(query)}import pyarrow.dataset as ds; result = {table}"
+    return f"{imports(query)}import pyarrow.dataset as ds; result = {table}"
 
 
 def _fastparquet(path: str, query: Query) -> str:
@@ -285,21 +301,21 @@ def _fastparquet(path: str, query: Query) -> str:
             raise Unwritable("fastparquet does not tell NaN from null")
     names = list(dict.fromkeys([c.name for c in query.columns] + [p.column.name for p in query.where]))
     groups = ", ".join(
-        f"({_strings([part.column.name, _OPERATORS[part.operator]])}, {_python(part.column, part.value)})"
+        f"({strings([part.column.name, _OPERATORS[part.operator]])}, {_python(part.column, part.value)})"
         for part in query.where
         if part.operator not in NULL_TESTS
     )
     filters = f", filters=[[{groups}]]" if groups else ""
     lines = [
         "import fastparquet",
-        f"frame = fastparquet.ParquetFile({_string(path)}).to_pandas(columns=[{_strings(names)}]{filters})",
+        f"frame = fastparquet.ParquetFile({string(path)}).to_pandas(columns=[{strings(names)}]{filters})",
     ]
     lines += [_filtered(part) for part in query.where]
-    return "; ".join([*lines, f"result = frame[[{_strings(column.name for column in query.columns)}]]"])
+    return "; ".join([*lines, f"result = frame[[{strings(column.name for column in query.columns)}]]"])
 
 
 def _filtered(part: Comparison) -> str:
-    name = _string(part.column.name)
+    name = string(part.column.name)
     if part.operator in NULL_TESTS:
         return f"frame = frame[frame[{name}].{'isna' if NULL_TESTS[part.operator] else 'notna'}()]"
     present = f"frame = frame[frame[{name}].notna()]"  # texts cannot be compared with None
@@ -321,6 +337,9 @@ ENGINES = (
 
 NAMES = tuple(engine.name for engine in ENGINES)
 
+TABLES_ALONE = ("deltalake",)
+"""Names of engines that read tables and no files, see `pqassay.proof.delta_engines`."""
+
 
 def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
     """The engines of some names, all without any.
@@ -328,22 +347,34 @@ def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
     Raises:
         UsageError: There is no such engine.
     """
-    if unknown := [name for name in names if name not in NAMES]:
-        raise UsageError(f"there is no engine {unknown[0]!r}; engines are {', '.join(NAMES)}")
+    known = (*NAMES, *TABLES_ALONE)
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"there is no engine {unknown[0]!r}; engines are {', '.join(known)}")
     return tuple(engine for engine in ENGINES if not names or engine.name in names)
 
 
-def command(path: str, engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None) -> str:
+def python_line(engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None) -> str:
     """A line for a shell that runs a program and prints how many rows it returns.
 
     Args:
-        path: The file that the program reads.
         engine: The engine of the program.
-        program: The program, for that path or, of one that not all engines would understand, for `COPY`.
+        program: The program.
         wrong_row: A row that is returned and not true; how often it is among the rows is printed as well.
     """
     shown = "print(len(result))"
     if wrong_row is not None:
         shown = f"rows = {engine.rows}; print(len(rows), rows.count({wrong_row!r}))"
-    line = shell_line(["python", "-c", f"{program}; {shown}"])
+    return shell_line(["python", "-c", f"{program}; {shown}"])
+
+
+def command(path: str, engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None) -> str:
+    """A line as `python_line` makes it.
+
+    Args:
+        path: The file that the program reads.
+        engine: The engine of the program.
+        program: The program, for that path or, of one that not all engines would understand, for `COPY`.
+        wrong_row: See there.
+    """
+    line = python_line(engine, program, wrong_row)
     return line if PLAIN_PATH.fullmatch(path) else f"{shell_line(['cp', '--', path, COPY])} && {line}"

@@ -89,7 +89,11 @@ class Query:
     @property
     def sql(self) -> str:
         """The query for people; the table is called ``file``."""
-        selected = f"SELECT {', '.join(named(column.name) for column in self.columns)} FROM file"  # noqa: S608 - for people
+        return self.sql_from("file")
+
+    def sql_from(self, table: str) -> str:
+        """The query for people, of a table of some name."""
+        selected = f"SELECT {', '.join(named(column.name) for column in self.columns)} FROM {table}"  # noqa: S608 - for people
         if not self.where:
             return selected
         return f"{selected} WHERE {' AND '.join(_shown(part) for part in self.where)}"

@@ -22,11 +22,13 @@ from pebble import ProcessExpired, ProcessPool
 from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
 from pqassay.lake.targets import is_uri
-from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, require_engines
+from pqassay.proof.delta_engines import DELTA_ENGINES
+from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
+from pqassay.proof.table_plan import plan_table, table_around
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect, family_of
 
 AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 """Effects that a query can show."""
@@ -79,6 +81,7 @@ def proved(
         UsageError: There is no such engine, or the memory is too little.
     """
     chosen = require_engines(engines)
+    of_tables = [engine for engine in DELTA_ENGINES if not engines or engine.name in engines]
     workers.require_memory(memory)
     wanted = _chosen(report)
     done, total = 0, sum(map(len, wanted.values()))
@@ -90,8 +93,13 @@ def proved(
             mine = wanted.get(number, [])
             proofs = _reasons(file, mine)
             if open_ := [place for place in mine if place not in proofs]:
-                found = _proofs(file, [file.findings[place] for place in open_], running)
-                for place, proof in zip(open_, found, strict=True):
+                told = [place for place in open_ if is_about_tables(file.findings[place].rule)]
+                alone = [place for place in open_ if place not in told]
+                found = _proofs(file, [file.findings[place] for place in alone], running, chosen)
+                found += _proofs(
+                    file, [file.findings[place] for place in told], running, of_tables, told=True
+                )
+                for place, proof in zip([*alone, *told], found, strict=True):
                     proofs[place] = proof
                     done += 1
                     progress(done, total)
@@ -124,6 +132,10 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
             continue
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
+        elif is_about_tables(finding.rule) and file.kind != DEFAULT_FILE:
+            reason = (
+                "queries are tried for what a table says of one of its files, and this is about the table"
+            )
         elif file.kind != DEFAULT_FILE:
             reason = f"none of the engines reads a file of kind {file.kind}"
         elif not os.path.isfile(file.path):  # noqa: PTH113 - the text that the user wrote
@@ -244,16 +256,37 @@ class EngineProcesses:
 # ------------------------------------------------------------------------------------------------- one file
 
 
-def _proofs(file: FileReport, findings: Sequence[Finding], running: EngineProcesses) -> list[Proof]:
-    """A proof for each of some findings of a local file."""
+def is_about_tables(rule: str) -> bool:
+    """Whether a rule is about tables, or what they say of their files."""
+    return family_of(rule).is_about_tables
+
+
+def _proofs(
+    file: FileReport,
+    findings: Sequence[Finding],
+    running: EngineProcesses,
+    engines: Sequence[Engine],
+    *,
+    told: bool = False,
+) -> list[Proof]:
+    """A proof for each of some findings of a local file, or of what its table says of it (``told``)."""
+    if not findings:
+        return []
+    table = table_around(file.path) if told else ""
+    if table is None or not engines:
+        reason = "the table of the file is not around it" if engines else "none of the engines reads tables"
+        return [Proof("not provable", reason=reason) for _ in findings]
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
         folder = Path(name)
         try:
-            planned = running.plan(file.path, findings, folder, file.size)
+            if table:
+                planned: Plan = running.decode(plan_table, table, file.path, findings, folder, size=file.size)
+            else:
+                planned = running.plan(file.path, findings, folder, file.size)
         except (*ENDINGS, OSError) as error:
             reason = f"the true rows cannot be told: {ending(error)}"
             return [Proof("not provable", reason=reason) for _ in findings]
-        trial = _Trial(file, planned.queries, folder, running)
+        trial = _Trial(file, planned.queries, folder, running, engines, table)
         return [
             Proof("not provable", reason=found) if isinstance(found, str) else trial.proof(found)
             for found in planned.of_findings
@@ -262,25 +295,26 @@ def _proofs(file: FileReport, findings: Sequence[Finding], running: EngineProces
 
 @dataclass
 class _Trial:
-    """The queries of one file and what the engines made of them; each is asked once."""
+    """The queries of one file, or of the table around it, and what the engines made of them; each is asked once."""
 
     file: FileReport
     queries: Sequence[Planned]
     folder: Path
     running: EngineProcesses
+    engines: Sequence[Engine]
+    table: str = ""
     _answers: dict[tuple[int, str], EngineAnswer] = field(default_factory=dict[tuple[int, str], EngineAnswer])
 
     def __post_init__(self) -> None:
-        self._shown = self.file.path
-        self._path = self.file.path
-        if not PLAIN_PATH.fullmatch(self._path):
+        self._shown = self._path = self.table or self.file.path
+        if not self.table and not PLAIN_PATH.fullmatch(self._path):
             self._shown = COPY
             self._path = str(self.folder / COPY)
             shutil.copyfile(self.file.path, self._path)
 
     def proof(self, numbers: Sequence[int]) -> Proof:
         """Show the one of some queries that most engines get wrong."""
-        engines = self.running.engines
+        engines = self.engines
         for engine in engines:
             if not engine.starts_slowly:
                 self._try(engine, range(len(self.queries)))
@@ -297,7 +331,7 @@ class _Trial:
         return Proof(
             outcome="misled" if most == 2 else "refused" if most == 1 else "not misled",
             tried=len(numbers),
-            query=query.sql,
+            query=query.sql_from("t") if self.table else query.sql,
             columns=[column.name for column in query.columns],
             predicate=query.tree,
             true_rows=self.queries[best].rows,
@@ -347,7 +381,11 @@ class _Trial:
                 self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             shown = engine.program(self._shown, self.queries[number].query)
-            line = command(self.file.path, engine, shown, wrong_row)
+            line = (
+                python_line(engine, shown, wrong_row)
+                if self.table
+                else command(self.file.path, engine, shown, wrong_row)
+            )
             self._answers[number, engine.name] = replace(answer, reproduce=line)
 
     def _on_healthy(self, engine: Engine, number: int) -> Asked:

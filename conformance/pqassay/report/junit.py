@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 from pqassay.report import run_text
 from pqassay.report.details import details, further, place
-from pqassay.report.model import Coverage, FileReport, Finding, Report, counts
+from pqassay.report.model import Coverage, FileReport, Finding, Report
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run_model import BROKEN, UNCLASSED, Result, RunReport, observed_words
 from pqassay_spec.base.terminal import printable
@@ -166,7 +166,7 @@ def _named(rule: str) -> str:
 
 def _broken(findings: list[Finding], report: Report) -> _Case:
     """The findings of one rule in one file: a failure if one of them counts, else a remark on a passed test."""
-    counted = [finding for finding in findings if counts(finding, report.threshold)]
+    counted = [finding for finding in findings if report.is_counted(finding)]
     shown = counted or findings
     first = shown[0]
     text = tuple(line for finding in shown[:FINDINGS_OF_A_RULE] for line in _told(finding))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, cast
 
+from pqassay.report.gate import Gate
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 from pqassay_spec.rules.observed import Observed
 
@@ -319,7 +320,7 @@ class Report:
     """The result of one run of ``pqassay check``.
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
-    ``complete`` whether gaps counted.  ``judged_against`` are the documents from which rules for files of these kinds come.
+    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do.  ``judged_against`` are the documents from which rules for files of these kinds come.
     """
 
     schema_version: int
@@ -335,18 +336,32 @@ class Report:
     threshold: Threshold = "must"
     complete: bool = False
     judged_against: list[Revision] = field(default_factory=list[Revision])
+    gate: Gate | None = None
 
     @property
     def exit_code(self) -> int:
         """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged.
 
-        With ``complete``, files that are conformant only where they were checked could not all be judged.
+        With ``complete``, files that are conformant only where they were checked could not all be judged. With a ``gate``, that
+        says whether 1 or 0.
         """
         if self.summary.errored or (self.complete and self.summary.conformant_where_checked):
             return 4
         if self.baseline is not None and self.baseline.stale:
             return 3
-        return 1 if self.summary.nonconformant else 0
+        failed = bool(self.summary.nonconformant) if self.gate is None else not self.gate.passed
+        return 1 if failed else 0
+
+    def is_counted(self, finding: Finding) -> bool:
+        """Whether a finding counts for the exit code, but for the number of files that may have some."""
+        return counts(finding, self.threshold) and (self.gate is None or self.gate.concerns(finding))
+
+    def at(self, gate: Gate | None) -> Report:
+        """The report before a gate, whose files are counted."""
+        if gate is None:
+            return self
+        counted = ([one for one in file.findings if counts(one, self.threshold)] for file in self.files)
+        return dataclasses.replace(self, gate=gate.after(counted))
 
     def to_json(self, indent: int | None = 2) -> str:
         """The report as JSON text in ASCII. Optional members that have their default are left out."""

@@ -276,6 +276,19 @@ class _Text:
         if against := judged_against_line(self._report.judged_against):
             self._line(f"judged against {against}")
         self._gaps()
+        self._gate()
+
+    def _gate(self) -> None:
+        """Which of several things the exit code is about, where it can be about one alone."""
+        report, summary = self._report, self._report.summary
+        if report.gate is not None:
+            colour = "green" if report.gate.passed else "red"
+            self._line(("gate", colour), f" {report.gate.line}")
+        if report.exit_code > 1 and summary.nonconformant:
+            self._line(
+                f"exit code {report.exit_code} hides nothing: {counted(summary.nonconformant, 'file is', 'files are')} nonconformant"
+                + (f", {summary.errored:,} could not be judged" if summary.errored else "")
+            )
 
     def _gaps(self) -> None:
         """The last word, since what was not looked at is easily taken for good."""

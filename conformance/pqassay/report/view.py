@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pqassay.report import run_view
 from pqassay.report.coverage import unchecked
 from pqassay.report.details import details, further
-from pqassay.report.model import FileReport, Finding, Report, counts
+from pqassay.report.model import FileReport, Finding, Report
 from pqassay.report.order import gravest_first, observed_effect
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run_model import RunReport
@@ -42,6 +42,7 @@ def _of_check(report: Report) -> View:
         ("pqassay", report.pqassay),
         ("tier", ", ".join(_tiers(report))),
         ("counted", _counted(report)),
+        ("gate", report.gate and report.gate.line),
         ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
         ("judged against", judged_against_line(report.judged_against)),
@@ -97,7 +98,7 @@ def _file(file: FileReport, report: Report) -> Group:
     remarks += [f"{'known: ' if gap.known else ''}{gap.line}" for gap in file.gaps]
     if file.created_by:
         remarks.append(f"created by {file.created_by}")
-    items = [_finding(finding, is_counted=counts(finding, report.threshold)) for finding in file.findings]
+    items = [_finding(finding, is_counted=report.is_counted(finding)) for finding in file.findings]
     return Group(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
 
 

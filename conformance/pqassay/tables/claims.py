@@ -59,6 +59,9 @@ class ValueKind(Enum):
     TIMESTAMP = "timestamp"
     """`int`, nanoseconds since 1970."""
 
+    TIME = "time of day"
+    """`int`, nanoseconds since midnight."""
+
 
 Scalar = int | float | Decimal | bytes
 """A value; which, `ValueKind` says."""
@@ -124,6 +127,7 @@ class PartitionValue:
         name: The name of the field.
         path, field_id: How its source column is found in the file, see `ColumnClaims`.
         transform: How it follows from the source column: ``identity`` in Delta.
+        type: The type of the source column, in the format's words; empty where it does not matter.
         kind: What the value is; ``None`` of a null.
         value: The value; ``None`` of a null.
         written: The value as the table writes it.
@@ -138,6 +142,7 @@ class PartitionValue:
     value: Scalar | None
     written: str
     place: Place
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,7 @@ class DeletedRows:
         length: Its bytes, as the table says.
         cardinality: Rows that it removes, as the table says.
         inline: The vector itself, where the table's metadata hold it.
+        broken: The rule that what the table says of it breaks, so that it cannot be read; empty for none.
     """
 
     place: Place
@@ -159,6 +165,7 @@ class DeletedRows:
     length: int
     cardinality: int
     inline: bytes | None = None
+    broken: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,8 @@ class FileClaims:
         partition: The values of its partition fields.
         deleted: Its deletion vector.
         by_id: Whether columns are found by id.
+        has_names: Whether columns of a file without ids are found by names.
+        first_split: Where the first part of the file begins that is read by itself.
         remedy: The command of the table's own software that makes the claims anew, for findings.
     """
 
@@ -189,4 +198,6 @@ class FileClaims:
     partition: tuple[PartitionValue, ...] = ()
     deleted: DeletedRows | None = None
     by_id: bool = False
+    has_names: bool = False
+    first_split: Count | None = None
     remedy: str = field(default="", compare=False)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import struct
+from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import NamedTuple
 
 from pqassay.tables.claims import Bound, ValueKind
 from pqassay.tables.moments import DAY, SECOND
 from pqassay.under_test.file import NotChecked
-from pqassay_spec.parquet.column_order import FLOATING, Order, type_order, width_of
-from pqassay_spec.parquet.logical_values import UNITS, logical_name
+from pqassay_spec.parquet.column_order import FLOATING, Order, key, shown, type_order, width_of
+from pqassay_spec.parquet.logical_values import EPOCH, UNITS, logical_name
 from pqassay_spec.parquet.plain_encoding import JULIAN_DAY_OF_1970, Int96Timestamp
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
@@ -81,6 +82,43 @@ def stored_bound(element: SchemaElement, bound: Bound, *, above: bool) -> Stored
     return _integer(element, order, number, above=above)
 
 
+def shown_value(element: SchemaElement, order: Order, raw: bytes) -> str:
+    """A value of a column as its type means it, for messages: a decimal with its point, a date as one.
+
+    >>> from pqassay_spec.parquet.thrift import ConvertedType
+    >>> price = SchemaElement(name="price", type=Type.INT32, converted_type=ConvertedType.DECIMAL, precision=9, scale=2)
+    >>> shown_value(price, Order.SIGNED, (693).to_bytes(4, "little"))
+    '6.93'
+    """
+    name, number = logical_name(element) or "", key(order, raw)
+    if not isinstance(number, int) or order in (Order.BYTES, Order.BOOLEAN):
+        return shown(order, raw)
+    if name == "DECIMAL":
+        return f"{Decimal(number).scaleb(-_scale(element), DIGITS):f}"
+    unit = (
+        UNITS.get(name.removeprefix("TIMESTAMP(").removesuffix(")"), 0)
+        if name.startswith("TIMESTAMP(")
+        else 0
+    )
+    try:
+        if name == "DATE":
+            return (EPOCH + timedelta(number)).isoformat()
+        if unit:
+            seconds, rest = divmod(number, unit)
+            moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)  # noqa: DTZ001 - local ones have no zone
+            return f"{moment.isoformat()}.{rest:0{len(str(unit)) - 1}}"
+    except OverflowError:
+        pass
+    return shown(order, raw)
+
+
+def _scale(element: SchemaElement) -> int:
+    logical = element.logicalType
+    return (
+        logical.DECIMAL.scale if logical is not None and logical.DECIMAL is not None else element.scale
+    ) or 0
+
+
 def _order(element: SchemaElement) -> Order | None:
     """The order in which readers of tables compare the values, whatever the footer says of column orders."""
     return Order.TIMESTAMP if element.type == Type.INT96 else type_order(element)
@@ -119,14 +157,16 @@ def _number(element: SchemaElement, bound: Bound, *, above: bool) -> int:
         if not name.startswith("TIMESTAMP(") or unit is None:
             raise _strange(element, bound)
         return _divided(moment, SECOND // unit, above=above)
+    if bound.kind is ValueKind.TIME:
+        unit = UNITS.get(name.removeprefix("TIME(").removesuffix(")"))
+        if not name.startswith("TIME(") or unit is None:
+            raise _strange(element, bound)
+        return _divided(int(bound.value), SECOND // unit, above=above)
     if isinstance(bound.value, bytes) or (name and name != "DECIMAL" and not name.startswith("INTEGER")):
         raise _strange(element, bound)
     value = Decimal(bound.value)
     if name == "DECIMAL":
-        scale = element.scale
-        if element.logicalType is not None and element.logicalType.DECIMAL is not None:
-            scale = element.logicalType.DECIMAL.scale
-        value = value.scaleb(scale or 0, DIGITS)
+        value = value.scaleb(_scale(element), DIGITS)
     if abs(value.adjusted()) > DIGITS.prec:
         raise _strange(element, bound)
     return int(value.to_integral_value(ROUND_FLOOR if above else ROUND_CEILING, DIGITS))

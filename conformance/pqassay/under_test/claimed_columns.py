@@ -82,28 +82,43 @@ class ClaimedFile:
     @Remembered
     def columns(self) -> list[ClaimedColumn]:
         """The columns of which something is said, but for lists and maps. Raises what the leaves do."""
-        leaves = self.file.leaves
-        by_path: dict[tuple[str, ...], int] = {}
+        return [
+            ClaimedColumn(self, claims, self.ordinal_of(claims.field_id, claims.path))
+            for claims in self.claims.columns
+            if claims.type not in NESTED
+        ]
+
+    @Remembered
+    def _ordinals(self) -> tuple[dict[int, int], dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:
+        """The leaves by their ids, by their paths, and by these without regard to upper and lower case."""
         by_id: dict[int, int] = {}
+        by_path: dict[tuple[str, ...], int] = {}
         folded: dict[tuple[str, ...], int] = {}
-        for number, leaf in enumerate(leaves):
+        for number, leaf in enumerate(self.file.leaves):
             by_path.setdefault(leaf.path, number)
             folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
             if leaf.element.field_id is not None:
                 by_id.setdefault(leaf.element.field_id, number)
-        found: list[ClaimedColumn] = []
-        for claims in self.claims.columns:
-            if claims.type in NESTED:
-                continue
-            ordinal: int | None
-            if claims.field_id is not None:
-                ordinal = by_id.get(claims.field_id)
-            else:
-                ordinal = by_path.get(claims.path)
-                if ordinal is None:  # some engines take no heed of upper and lower case
-                    ordinal = folded.get(tuple(name.casefold() for name in claims.path))
-            found.append(ClaimedColumn(self, claims, ordinal))
-        return found
+        return by_id, by_path, folded
+
+    def ordinal_of(self, field_id: int | None, path: tuple[str, ...]) -> int | None:
+        """The position of a column among the leaves; ``None`` if the file has none. Raises what the leaves do.
+
+        Args:
+            field_id: The id by which it is found; in a file without ids, and without one, it is found by its path.
+            path: Its names; empty if it is not found by them.
+        """
+        by_id, by_path, folded = self._ordinals
+        if field_id is not None and (by_id or not path):
+            return by_id.get(field_id)
+        found = by_path.get(path)
+        # some engines take no heed of upper and lower case
+        return folded.get(tuple(name.casefold() for name in path)) if found is None else found
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the file gives ids to its columns."""
+        return any(leaf.element.field_id is not None for leaf in self.file.leaves)
 
     @Remembered
     def present(self) -> list[ClaimedColumn]:

@@ -174,7 +174,7 @@ class Screen:
         """The shape of an entry that breaks no rule about entries; ``None`` where that is not certain."""
         action = entry.action
         size, stats = action.get("size"), entry.stats
-        if entry.inside is None or type(size) is not int or "deletionVector" in action:
+        if entry.inside is None or type(size) is not int or action.get("deletionVector") is not None:
             return None
         try:
             if self.table.at.size_of(entry.inside) != size:

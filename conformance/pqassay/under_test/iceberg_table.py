@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from functools import lru_cache
+from typing import Any, cast
 
 from pqassay.lake.table_files import TableAt
-from pqassay.tables.iceberg.metadata import metadata_file, read_metadata
+from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
+from pqassay.tables.iceberg.state import ElsewhereError, IcebergState, read_iceberg
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+
+PARQUET, PUFFIN = "parquet", "puffin"
+
+
+@lru_cache(maxsize=4)
+def iceberg_state(table: TableAt) -> IcebergState:
+    """An Iceberg table, read once for the list of its files and for its own verdict; see `read_iceberg` for errors."""
+    moment = table.moment
+    return read_iceberg(table, moment.pointer, moment.snapshot, moment.ref)
 
 
 class IcebergTable:
@@ -24,30 +36,62 @@ class IcebergTable:
         return table
 
     @Remembered
-    def read(self) -> tuple[dict[str, Any], int]:
-        """What the metadata file says, and its length. Raises ICE-001, and `NotChecked`."""
+    def screen(self) -> Any:
+        """What recognises sound entries, see `pqassay.under_test.iceberg_entries.Screen`."""
+        from pqassay.under_test.iceberg_entries import Screen  # noqa: PLC0415 - which is about this class
+
+        return Screen(self)
+
+    @Remembered
+    def metadata(self) -> dict[str, Any]:
+        """What the metadata file says. Raises ICE-001, and `NotChecked`."""
         try:
-            return read_metadata(self.at, metadata_file(self.at, self.at.moment.pointer))
+            return read_metadata(self.at, metadata_file(self.at, self.at.moment.pointer))[0]
+        except NotKnownError as error:
+            raise NotChecked(str(error), "request", judgeable=False) from None
+        except OSError as error:
+            reason = f"its metadata cannot be read: {error.strerror or error}"
+            raise NotChecked(reason, "file", judgeable=False) from None
+
+    @Remembered
+    def state(self) -> IcebergState:
+        """What manifests say. Raises `FormatError` of the rules ICE-001 to ICE-004, and `NotChecked`."""
+        try:
+            return iceberg_state(self.at)
+        except NotKnownError as error:
+            raise NotChecked(str(error), "request", judgeable=False) from None
+        except ElsewhereError as error:
+            raise NotChecked(str(error), "file", judgeable=False) from None
         except OSError as error:
             reason = f"its metadata cannot be read: {error.strerror or error}"
             raise NotChecked(reason, "file", judgeable=False) from None
 
     @property
-    def metadata(self) -> dict[str, Any]:
-        """What the metadata file says. Raises ICE-001."""
-        return self.read[0]
-
-    @property
     def size(self) -> int:
         """See `pqassay.under_test.tables.TableView`."""
-        return self.read[1]
+        return sum(self.state.sizes.values())
 
     @property
     def engine(self) -> str:
         """See `pqassay.under_test.tables.TableView`."""
-        return ""
+        summary: Any = (self.state.snapshot or {}).get("summary")
+        if not isinstance(summary, dict):
+            return ""
+        names = ("iceberg-version", "engine-name", "engine-version")
+        given = cast("dict[str, Any]", summary)
+        return " ".join(str(given[name]) for name in names if name in given)
 
     @property
     def notes(self) -> list[str]:
         """See `pqassay.under_test.tables.TableView`."""
-        return []
+        state = self.state
+        notes: list[str] = []
+        if state.file.startswith("metadata/") and not state.file.removeprefix("metadata/").startswith("v"):
+            notes.append(f"the snapshot is that of {state.file}; a catalog may point to another file")
+        others = Counter(entry.format for entry in state.entries if entry.format not in (PARQUET, PUFFIN))
+        notes.extend(
+            f"{count} files of the table are {name}, and not judged" for name, count in others.items()
+        )
+        if any(entry.format == PUFFIN for entry in state.entries):
+            notes.append("deletion vectors are not decoded")
+        return notes

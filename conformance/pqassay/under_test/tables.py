@@ -7,15 +7,17 @@ from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from pqassay.lake.table_files import TableAt
+from pqassay.tables.avro import avro_span, container
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import line_span
 from pqassay.tables.delta.segment import NoVersionError
 from pqassay.tables.delta.state import DeltaState, read_state
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.iceberg_table import IcebergTable
+from pqassay.under_test.iceberg_table import IcebergTable, iceberg_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.table.avro import MAGIC
 from pqassay_spec.table.delta import CATALOG_MANAGED
 from pqassay_spec.table.json_places import find
 from pqassay_spec.table.layout import DELTA_LOG, TableKind, delta_checkpoint
@@ -51,6 +53,7 @@ def delta_state(table: TableAt) -> DeltaState:
 def forget_tables() -> None:
     """Read tables anew from now on: they may have changed."""
     delta_state.cache_clear()
+    iceberg_state.cache_clear()
 
 
 class DeltaTable:
@@ -177,8 +180,11 @@ class _MetadataFiles:
 
 
 def claim_field(file: FileUnderTest, place: Place) -> Field:
-    """The field at which a table says something, with its bytes where the file is of lines of JSON."""
+    """The field at which a table says something, with its bytes where the file is of lines of JSON, or of objects of Avro."""
     data, holder = file.part(_MetadataFiles).opened(place.file)
+    beside = None if file.table is None else file.table.name_of(place.file)
+    if data.startswith(MAGIC):
+        return _avro_field(file, place, data, holder, beside)
 
     @cache
     def located() -> Located:
@@ -193,8 +199,39 @@ def claim_field(file: FileUnderTest, place: Place) -> Field:
             return None, start, end - start
         return None, start + found[0], found[1] - found[0]
 
-    beside = None if file.table is None else file.table.name_of(place.file)
     return Field(Structure(str(place), holder, located, beside=beside))
+
+
+def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:
+    """A field of a binary file of the table, whose place is known.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The field, with the name.
+        offset: Where it begins.
+        length: Its bytes.
+    """
+    _, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+    return Field(Structure(path, holder, lambda: (None, offset, length), beside=beside))
+
+
+def _avro_field(
+    file: FileUnderTest, place: Place, data: bytes, holder: FileUnderTest, beside: str | None
+) -> Field:
+    """A field of an object of Avro: in the file, or in the bytes of its block where these are compressed."""
+    try:
+        leaves, plain, start = container(place.file, data, "").traced(place.entry)
+        found = avro_span(leaves, place.path)
+    except (FormatError, IndexError, ValueError):
+        return Field(Structure(str(place), holder, lambda: (None, *NOWHERE), beside=beside))
+    if start < 0:
+        holder = FileUnderTest(BytesSource(plain, place.file), file.options)
+        beside = None if beside is None else f"{beside} (without compression)"
+        start = 0
+    located: Located = (None, start + found[0], found[1] - found[0])
+    return Field(Structure(str(place), holder, lambda: located, beside=beside))
 
 
 def raised_field(file: FileUnderTest, error: FormatError) -> Field:

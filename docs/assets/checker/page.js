@@ -3,6 +3,7 @@ import { bench } from "./bench.js";
 import { view } from "./bytes.js";
 import { el, save } from "./dom.js";
 import { findings, verdict } from "./findings.js";
+import { handed } from "./handed.js";
 import { Judge } from "./judge.js";
 
 const box = document.getElementById("checker");
@@ -33,7 +34,7 @@ async function judged(open, name) {
   part("findings").replaceChildren();
   try {
     progress.hidden = judge.loaded === true;
-    say(judge.loaded ? `Judging ${name}` : "Starting the checker");
+    say(judge.loaded ? `Judging ${name}` : `Starting the checker for ${name}`);
     await judge.start();
     judge.loaded = true;
     progress.hidden = true;
@@ -49,10 +50,10 @@ async function judged(open, name) {
     part("findings").replaceChildren(...findings(told, root, show));
     if (top < 0 || innerHeight < 900) part("verdict").scrollIntoView({ block: "center" });
     part("verdict").focus({ preventScroll: true });
-    const scroll = await bench(part("bench"), judge, told.name, root, told.findings[0]?.field);
+    const scroll = await bench(part("bench"), judge, told, root);
     if (mine !== turn) return;
     part("bench").hidden = false;
-    scroll?.();
+    await scroll();
   } catch (error) {
     progress.hidden = true;
     if (mine === turn) say(error.message, true);
@@ -104,6 +105,7 @@ async function golden(id) {
 const fromAddress = () => {
   const id = decodeURIComponent(location.hash.slice(1));
   if (id.includes("/")) golden(id);
+  else if (id === "handed") handed().then(dropped);
 };
 
 const drop = part("drop");

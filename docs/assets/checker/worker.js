@@ -74,10 +74,11 @@ const answers = {
   judge: ({ tier }) => JSON.parse(session.judged(tier)),
   report: ({ form, site }) => session.report(form, site),
   around: ({ offset, length }) => JSON.parse(session.bytes_around(offset, length)),
-  fields: () => JSON.parse(session.fields()),
-  offers: ({ path }) => JSON.parse(session.offers(path)),
-  change: ({ mutation }) => JSON.parse(session.changed(JSON.stringify(mutation))),
-  broken: () => session.broken_file().toJs(),
+  level: ({ path, file, start }) => JSON.parse(session.level(path, file, start ?? 0)),
+  search: ({ words, file }) => JSON.parse(session.search(words, file)),
+  offers: ({ path, file }) => JSON.parse(session.offers(path, file)),
+  change: ({ mutation, file }) => JSON.parse(session.changed(JSON.stringify(mutation), file)),
+  broken: ({ file }) => session.broken_file(file).toJs(),
 };
 
 // The last line of what Python says of an error names it; the lines before are of no use to a reader.

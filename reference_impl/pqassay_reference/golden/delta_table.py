@@ -220,7 +220,7 @@ READ_FAILS = "Queries fail."
 WRONG_COUNT = "Engines that count rows by the log give a wrong number."
 
 
-def _bad(
+def bad(
     name: str,
     title: str,
     effect: str,
@@ -229,6 +229,7 @@ def _bad(
     of: str = "plain",
     tier: Any = "meta",
 ) -> BadTable:
+    """A table with one mutation, which breaks some rules of this family."""
     return BadTable(
         f"dlt/{name}", title, effect, f"dlt/{of}", mutation, tuple(f"DLT-{one}" for one in rules), tier
     )
@@ -239,33 +240,33 @@ def change(path: str, to: Any, line: int = 3, file: str = commit(0)) -> TableMut
     return TableMutation(file=file, op="set", line=line, path=path, to=to)
 
 
-_footer, _values = partial(_bad, tier="footer"), partial(_bad, tier="values")
+footer, values = partial(bad, tier="footer"), partial(bad, tier="values")
 
 BAD_TABLES = (
-    _bad("line-twice-a-member", "An action has a member twice", READ_FAILS, TableMutation(file=commit(0), op="write", line=1, to='{"protocol":{"minReaderVersion":1,"minReaderVersion":3,"minWriterVersion":2}}'), "001"),
-    _bad("line-cut", "The last action is cut", READ_FAILS, TableMutation(file=commit(0), op="write", line=4, to='{"add":{"path":"part-1.par'), "001"),
-    _bad("commit-missing", "A commit between the checkpoint and the newest one is missing", "Queries fail, or show an older state.", TableMutation(file=commit(2), op="drop"), "002", of="checkpointed"),
-    _bad("checkpoint-broken", "A line of the checkpoint is no JSON", READ_FAILS, TableMutation(file=CHECKPOINT, op="write", line=3, to="{"), "003", of="checkpointed"),
-    _bad("no-protocol", "Nothing says which version of the protocol the table needs", READ_FAILS, TableMutation(file=commit(0), op="write", line=1, to=""), "004"),
-    _bad("schema-broken", "The schema is cut", READ_FAILS, change("metaData.schemaString", '{"type":"struct"', line=2), "005"),
-    _bad("partitioned-by-nothing", "A partition column is not in the schema", READ_FAILS, change("metaData.partitionColumns", ["town"], line=2), "005"),
-    _bad("added-twice", "A commit adds a file twice, with other statistics", "Which of the two entries counts, every reader decides for itself.", TableMutation(file=commit(0), op="insert", line=3, to=compact(add("part-0.parquet", PARTS[0], {"numRecords": 8}))), "006"),
-    _bad("file-missing", "A live file was deleted", READ_FAILS, TableMutation(file="part-1.parquet", op="drop"), "007"),
-    _bad("size-less", "A size is 100 bytes less than the file's", READ_FAILS, change("add.size", len(PARTS[0]) - 100), "008"),
-    _bad("statistics-cut", "The text of statistics is cut", READ_FAILS, change("add.stats", '{"numRecords":8,'), "009"),
-    _bad("rows-as-text", "The number of rows is a text", READ_FAILS, change("add.stats.numRecords", "8"), "009"),
-    _bad("bound-of-another-type", "The upper bound of a whole number is a text", "Readers make another number of it, or fail.", change("add.stats.maxValues.id", "7"), "010"),
-    _bad("no-such-day", "A bound is 30 February", READ_FAILS, change("add.stats.minValues.day", "2022-02-30"), "010"),
-    _bad("bounds-inverted", "The lower bound of a column is above the upper one", ROWS_LOST, change("add.stats.minValues.id", 8), "012"),
-    _bad("nulls-beyond-the-rows", "More nulls than rows are counted", ROWS_LOST, change("add.stats.nullCount.metal", 9), "013"),
-    _bad("partition-value-missing", "A file has no value of a partition column", "The rows of the file have null instead.", TableMutation(file=commit(1), op="remove", line=1, path="add.partitionValues.city"), "016", of="partitioned"),
-    _bad("partition-value-no-number", "The value of a partition column of numbers is a word", "The rows of the file have null instead, or queries fail.", change("add.partitionValues.year", "last", line=1, file=commit(1)), "017", of="partitioned"),
-    _footer("rows-none", "A file of 8 rows is said to have none", ROWS_LOST, change("add.stats", compact({**STATS[0], "numRecords": 0, "nullCount": {}})), "023"),
-    _footer("nulls-all", "A column without nulls is said to have nothing else", ROWS_LOST, change("add.stats.nullCount.id", 8), "024"),
-    _footer("maximum-below-the-footers", "The greatest value of a column is above the upper bound in the log", ROWS_LOST, change("add.stats.maxValues.id", 5), "025"),
-    _footer("decimal-maximum-cut", "The upper bound of a decimal lost a digit", ROWS_LOST, change("add.stats.maxValues.price", 6.9), "025"),
-    _footer("bounds-of-no-column", "A file lacks a column of which the log has bounds", "Queries find null where the statistics promise values.", change("add.stats", compact(stats_of(3, {"id": 1, "town": "Oslo"}, {"id": 3, "town": "Rome"}, {"id": 0})), line=2), "026", of="evolved"),
-    _values("maximum-lowered", "The upper bound of a column is below its values", ROWS_LOST, change("add.stats.maxValues.id", 5), "027"),
-    _values("text-maximum-cut", "The upper bound of a text is its first letter", ROWS_LOST, change("add.stats.maxValues.metal", "z"), "027"),
-    _values("nulls-not-counted", "A column with two nulls is said to have none", "A query for nulls skips the file.", change("add.stats.nullCount.mass", 0), "028"),
+    bad("line-twice-a-member", "An action has a member twice", READ_FAILS, TableMutation(file=commit(0), op="write", line=1, to='{"protocol":{"minReaderVersion":1,"minReaderVersion":3,"minWriterVersion":2}}'), "001"),
+    bad("line-cut", "The last action is cut", READ_FAILS, TableMutation(file=commit(0), op="write", line=4, to='{"add":{"path":"part-1.par'), "001"),
+    bad("commit-missing", "A commit between the checkpoint and the newest one is missing", "Queries fail, or show an older state.", TableMutation(file=commit(2), op="drop"), "002", of="checkpointed"),
+    bad("checkpoint-broken", "A line of the checkpoint is no JSON", READ_FAILS, TableMutation(file=CHECKPOINT, op="write", line=3, to="{"), "003", of="checkpointed"),
+    bad("no-protocol", "Nothing says which version of the protocol the table needs", READ_FAILS, TableMutation(file=commit(0), op="write", line=1, to=""), "004"),
+    bad("schema-broken", "The schema is cut", READ_FAILS, change("metaData.schemaString", '{"type":"struct"', line=2), "005"),
+    bad("partitioned-by-nothing", "A partition column is not in the schema", READ_FAILS, change("metaData.partitionColumns", ["town"], line=2), "005"),
+    bad("added-twice", "A commit adds a file twice, with other statistics", "Which of the two entries counts, every reader decides for itself.", TableMutation(file=commit(0), op="insert", line=3, to=compact(add("part-0.parquet", PARTS[0], {"numRecords": 8}))), "006"),
+    bad("file-missing", "A live file was deleted", READ_FAILS, TableMutation(file="part-1.parquet", op="drop"), "007"),
+    bad("size-less", "A size is 100 bytes less than the file's", READ_FAILS, change("add.size", len(PARTS[0]) - 100), "008"),
+    bad("statistics-cut", "The text of statistics is cut", READ_FAILS, change("add.stats", '{"numRecords":8,'), "009"),
+    bad("rows-as-text", "The number of rows is a text", READ_FAILS, change("add.stats.numRecords", "8"), "009"),
+    bad("bound-of-another-type", "The upper bound of a whole number is a text", "Readers make another number of it, or fail.", change("add.stats.maxValues.id", "7"), "010"),
+    bad("no-such-day", "A bound is 30 February", READ_FAILS, change("add.stats.minValues.day", "2022-02-30"), "010"),
+    bad("bounds-inverted", "The lower bound of a column is above the upper one", ROWS_LOST, change("add.stats.minValues.id", 8), "012"),
+    bad("nulls-beyond-the-rows", "More nulls than rows are counted", ROWS_LOST, change("add.stats.nullCount.metal", 9), "013"),
+    bad("partition-value-missing", "A file has no value of a partition column", "The rows of the file have null instead.", TableMutation(file=commit(1), op="remove", line=1, path="add.partitionValues.city"), "016", of="partitioned"),
+    bad("partition-value-no-number", "The value of a partition column of numbers is a word", "The rows of the file have null instead, or queries fail.", change("add.partitionValues.year", "last", line=1, file=commit(1)), "017", of="partitioned"),
+    footer("rows-none", "A file of 8 rows is said to have none", ROWS_LOST, change("add.stats", compact({**STATS[0], "numRecords": 0, "nullCount": {}})), "023"),
+    footer("nulls-all", "A column without nulls is said to have nothing else", ROWS_LOST, change("add.stats.nullCount.id", 8), "024"),
+    footer("maximum-below-the-footers", "The greatest value of a column is above the upper bound in the log", ROWS_LOST, change("add.stats.maxValues.id", 5), "025"),
+    footer("decimal-maximum-cut", "The upper bound of a decimal lost a digit", ROWS_LOST, change("add.stats.maxValues.price", 6.9), "025"),
+    footer("bounds-of-no-column", "A file lacks a column of which the log has bounds", "Queries find null where the statistics promise values.", change("add.stats", compact(stats_of(3, {"id": 1, "town": "Oslo"}, {"id": 3, "town": "Rome"}, {"id": 0})), line=2), "026", of="evolved"),
+    values("maximum-lowered", "The upper bound of a column is below its values", ROWS_LOST, change("add.stats.maxValues.id", 5), "027"),
+    values("text-maximum-cut", "The upper bound of a text is its first letter", ROWS_LOST, change("add.stats.maxValues.metal", "z"), "027"),
+    values("nulls-not-counted", "A column with two nulls is said to have none", "A query for nulls skips the file.", change("add.stats.nullCount.mass", 0), "028"),
 )  # fmt: skip

@@ -80,6 +80,8 @@ ADD = JsonObject(
         optional("baseRowId", "integer", "The row id of the first row."),
         optional("defaultRowCommitVersion", "integer", "The version that added the file first."),
         optional("clusteringProvider", "string", "What clustered the rows."),
+        optional("stats_parsed", "object", "In a checkpoint: the statistics once more, in the types of the columns."),
+        optional("partitionValues_parsed", "object", "In a checkpoint: the partition values once more, in the types of the columns."),
     ),
 )  # fmt: skip
 
@@ -102,6 +104,7 @@ CHECKSUM = JsonObject(
         JsonMember("numFiles", "integer", "Live files."),
         JsonMember("numMetadata", "integer", "Always 1."),
         JsonMember("numProtocol", "integer", "Always 1."),
+        optional("fileSizeHistogram", "object", "How many live files, and bytes of them, there are by size."),
         optional("numDeletedRecordsOpt", "integer", "Rows that deletion vectors remove."),
         optional("numDeletionVectorsOpt", "integer", "Live deletion vectors."),
     ),
@@ -120,6 +123,9 @@ SCHEMA_FIELD = JsonObject(
     ),
 )
 # --8<-- [end:grammar]
+
+STATS_PARSED, PARTITION_PARSED = "stats_parsed", "partitionValues_parsed"
+"""The members of an entry in a checkpoint that hold statistics and partition values in the types of their columns."""
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 """The key of a column's metadata that holds its name in data files and in statistics."""
@@ -170,11 +176,20 @@ KNOWN_READER_FEATURES = (
 CATALOG_MANAGED = ("catalogManaged", "catalogOwned-preview")
 """The features by which a catalog alone knows the newest commits of a table."""
 
+DESCRIPTOR_VECTOR = "pathOrInlineDv"
+"""The member that names the file of a deletion vector, or holds the vector."""
+
 DELETION_VECTOR_NAME = "deletion_vector_{}.bin"
 """The name of a file of deletion vectors, by the UUID in it."""
 
 UUID_LENGTH = 20
 """Characters of a UUID in Z85, the last ones of ``pathOrInlineDv`` where the vector is in a file of that name."""
+
+ROW_TRACKING = "rowTracking"
+"""The feature for writers by which rows have ids."""
+
+ENABLE_ROW_TRACKING = "delta.enableRowTracking"
+"""The property by which every row has one."""
 
 ROW_TRACKING_DOMAIN = "delta.rowTracking"
 HIGH_WATER_MARK = "rowIdHighWaterMark"

@@ -1,11 +1,11 @@
-"""The JSON metadata of an Iceberg table.
+"""The metadata of an Iceberg table: the JSON of its metadata file, and the records of manifest lists and manifests, which are Avro.
 
-Source: the Iceberg specification, "Table Metadata Fields".
+Source: the Iceberg specification, "Table Metadata Fields", "Snapshots", "Manifest Lists", "Manifests", "Partitioning" and "Appendix C".
 """
 
 from __future__ import annotations
 
-from pqassay_spec.table.json_objects import JsonMember, JsonObject, optional
+from pqassay_spec.table.json_objects import JsonMember, JsonObject, numbered, optional
 
 # --8<-- [start:grammar]
 TABLE_METADATA = JsonObject(
@@ -14,12 +14,145 @@ TABLE_METADATA = JsonObject(
     (
         JsonMember("format-version", "integer", "Version of the format: 1 to 4."),
         JsonMember("location", "string", "The folder of the table, as a URI."),
-        optional("current-snapshot-id", "integer", "The snapshot that readers see; -1 or absent for an empty table."),
+        optional("schemas", "list of objects", "Every schema that the table has had."),
+        optional("current-schema-id", "integer", "Which of them the table has now."),
+        optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
+        optional(
+            "properties",
+            "object",
+            "Settings; `schema.name-mapping.default` gives names to ids where files have none.",
+        ),
+        optional(
+            "current-snapshot-id",
+            "integer",
+            "The snapshot that readers see; -1 or absent for an empty table.",
+        ),
         optional("snapshots", "list of objects", "The snapshots that are kept."),
         optional("refs", "object", "Names of snapshots: branches and tags."),
     ),
-)  # fmt: skip
+)
+SNAPSHOT = JsonObject(
+    "snapshot",
+    "The files of a table at one moment.",
+    (
+        JsonMember("snapshot-id", "integer", "Its number."),
+        optional("sequence-number", "integer", "Orders the changes of a table, from version 2 on."),
+        optional("manifest-list", "string", "The file that lists its manifests."),
+        optional("schema-id", "integer", "The schema that the table had then."),
+        optional("summary", "object", "What the change was, and totals, as texts."),
+    ),
+)
+PARTITION_FIELD = JsonObject(
+    "partition field",
+    "A value that all rows of a data file share.",
+    (
+        JsonMember("source-id", "integer", "The column from which it follows."),
+        optional(
+            "field-id", "integer", "Its own number; counted from 1000 on where version 1 leaves it out."
+        ),
+        JsonMember("name", "string", "Its name."),
+        JsonMember(
+            "transform",
+            "string",
+            "How it follows: `identity`, `bucket[N]`, `truncate[W]`, `year`, `month`, `day`, `hour`, `void`.",
+        ),
+    ),
+)
+MANIFEST_FILE = JsonObject(
+    "manifest_file",
+    "The entry of a manifest in a manifest list.",
+    (
+        numbered(500, "manifest_path", "string", "The manifest.", "required"),
+        numbered(501, "manifest_length", "long", "Its bytes.", "required"),
+        numbered(502, "partition_spec_id", "int", "How its files are partitioned.", "required"),
+        numbered(517, "content", "int", "0: data files, 1: delete files; version 1 has data files alone."),
+        numbered(515, "sequence_number", "long", "When it was added; its entries inherit it."),
+        numbered(516, "min_sequence_number", "long", "The least data sequence number of its live files."),
+        numbered(503, "added_snapshot_id", "long", "The snapshot that added it."),
+        numbered(504, "added_files_count", "int", "Entries of status 1."),
+        numbered(505, "existing_files_count", "int", "Entries of status 0."),
+        numbered(506, "deleted_files_count", "int", "Entries of status 2."),
+        numbered(512, "added_rows_count", "long", "Rows of entries of status 1."),
+        numbered(513, "existing_rows_count", "long", "Rows of entries of status 0."),
+        numbered(514, "deleted_rows_count", "long", "Rows of entries of status 2."),
+        numbered(507, "partitions", "list of records", "A summary of each partition field."),
+        numbered(519, "key_metadata", "bytes", "For encryption."),
+        numbered(520, "first_row_id", "long", "The first row id of its new files, from version 3 on."),
+    ),
+)
+FIELD_SUMMARY = JsonObject(
+    "field_summary",
+    "What a manifest list says of one partition field in all entries of a manifest.",
+    (
+        numbered(509, "contains_null", "boolean", "Whether a value is null.", "required"),
+        numbered(518, "contains_nan", "boolean", "Whether a value is NaN."),
+        numbered(510, "lower_bound", "bytes", "The least value that is neither null nor NaN."),
+        numbered(511, "upper_bound", "bytes", "The greatest."),
+    ),
+)
+MANIFEST_ENTRY = JsonObject(
+    "manifest_entry",
+    "The entry of a file in a manifest.",
+    (
+        numbered(0, "status", "int", "0: existing, 1: added, 2: deleted.", "required"),
+        numbered(1, "snapshot_id", "long", "The snapshot that added or deleted it."),
+        numbered(3, "sequence_number", "long", "The data sequence number; null: that of the manifest."),
+        numbered(4, "file_sequence_number", "long", "When the file was added."),
+        numbered(2, "data_file", "record", "The file.", "required"),
+    ),
+)
+DATA_FILE = JsonObject(
+    "data_file",
+    "What a manifest says of a data file or a delete file.",
+    (
+        numbered(134, "content", "int", "0: data, 1: position deletes, 2: equality deletes."),
+        numbered(100, "file_path", "string", "The file.", "required"),
+        numbered(101, "file_format", "string", "`parquet`, `avro`, `orc` or `puffin`.", "required"),
+        numbered(102, "partition", "record", "The values of the partition fields."),
+        numbered(103, "record_count", "long", "Its rows, or the deletes that it holds.", "required"),
+        numbered(104, "file_size_in_bytes", "long", "Its bytes.", "required"),
+        numbered(108, "column_sizes", "map of int to long", "Bytes of each column."),
+        numbered(109, "value_counts", "map of int to long", "Values of each column, nulls and NaN included."),
+        numbered(110, "null_value_counts", "map of int to long", "Nulls of each column."),
+        numbered(137, "nan_value_counts", "map of int to long", "NaN values of each column."),
+        numbered(
+            125,
+            "lower_bounds",
+            "map of int to bytes",
+            "No value of a column that is neither null nor NaN is less.",
+        ),
+        numbered(128, "upper_bounds", "map of int to bytes", "None is greater."),
+        numbered(131, "key_metadata", "bytes", "For encryption."),
+        numbered(132, "split_offsets", "list of long", "Where the file can be split, ascending."),
+        numbered(135, "equality_ids", "list of int", "The columns that an equality delete compares."),
+        numbered(140, "sort_order_id", "int", "How its rows are sorted."),
+        numbered(142, "first_row_id", "long", "The id of its first row, from version 3 on."),
+        numbered(143, "referenced_data_file", "string", "The one file whose rows are deleted."),
+        numbered(144, "content_offset", "long", "Where a deletion vector begins in its file."),
+        numbered(145, "content_size_in_bytes", "long", "Its bytes."),
+    ),
+)
 # --8<-- [end:grammar]
 
 FORMAT_VERSIONS = (1, 2, 3, 4)
 """The versions of the format that are known."""
+
+EXISTING, ADDED, DELETED = 0, 1, 2
+"""Statuses of entries."""
+
+DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
+"""Contents of files."""
+
+FIRST_PARTITION_FIELD = 1000
+"""The number of the first partition field, where version 1 gives none."""
+
+DELETE_FILE_PATH, DELETE_POSITION = 2_147_483_546, 2_147_483_545
+"""The ids of the two columns of position deletes."""
+
+DELETE_COLUMNS = ((DELETE_FILE_PATH, "file_path", "string"), (DELETE_POSITION, "pos", "long"))
+
+NAME_MAPPING = "schema.name-mapping.default"
+"""The property that gives names to ids for files without ids."""
+
+VERSION_HINT = "version-hint.text"
+"""The file beside the metadata that says which version was the newest when somebody wrote it down."""

@@ -22,12 +22,14 @@ class JsonMember:
         type: What it holds, in words.
         doc: What it means.
         presence: Whether it may be absent.
+        id: Its number, where members are found by numbers.
     """
 
     name: str
     type: str
     doc: str
     presence: Presence = "required"
+    id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,8 @@ class JsonObject:
 def optional(name: str, type_: str, doc: str) -> JsonMember:
     """A member that may be absent."""
     return JsonMember(name, type_, doc, "optional")
+
+
+def numbered(id_: int, name: str, type_: str, doc: str, presence: Presence = "optional") -> JsonMember:
+    """A member that is found by its number."""
+    return JsonMember(name, type_, doc, presence, id_)

@@ -15,14 +15,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 Span = tuple[int, int]
 """Where a value begins and ends, in bytes."""
+
+
+DEEPEST = 200
+"""Levels of objects and lists that `members` goes into."""
+
+
+class Member(NamedTuple):
+    """A value that holds no others.
+
+    Attributes:
+        path: The names that lead to it; an element of a list is named by its number in brackets.
+        span: Where it is.
+        value: What it is.
+    """
+
+    path: tuple[str, ...]
+    span: Span
+    value: Any
 
 
 class _Found(NamedTuple):
@@ -49,6 +69,81 @@ def find(data: bytes, names: Sequence[str]) -> Span | None:
     if found is None:
         return None
     return len(text[: found.start].encode()), len(text[: found.end].encode())
+
+
+def members(data: bytes) -> Iterator[Member]:
+    r"""Yield every value of a JSON text that holds no others, in order; of a text that is an object in JSON, what is in that.
+
+    >>> [(one.path, one.value) for one in members(b'{"add":{"tags":["a"],"stats":"{\\"numRecords\\":3}"}}')]
+    [(('add', 'tags', '[0]'), 'a'), (('add', 'stats', 'numRecords'), 3)]
+
+    Raises:
+        ValueError: It is no JSON text, or nested too deeply.
+    """
+    text = data.decode()
+    if text.isascii():
+        yield from _members(text, (), 0)
+        return
+    places = [0]
+    for character in text:
+        places.append(places[-1] + len(character.encode()))
+    for one in _members(text, (), 0):
+        yield one._replace(span=(places[one.span[0]], places[one.span[1]]))
+
+
+def _members(text: str, path: tuple[str, ...], depth: int) -> Iterator[Member]:
+    try:
+        start = _space(text, 0)
+        end = yield from _value(text, start, path, depth)
+        if _space(text, end) != len(text):
+            raise ValueError("something follows the value")
+    except IndexError:
+        raise ValueError("it ends too early") from None
+
+
+def _value(text: str, at: int, path: tuple[str, ...], depth: int) -> Generator[Member, None, int]:
+    """Yield what is in the value that begins here, and return where it ends."""
+    if depth > DEEPEST:
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+    mark = text[at]
+    if mark not in "{[":
+        value, end = _DECODER.raw_decode(text, at)
+        if (
+            isinstance(value, float)
+            and repr(value) != text[at:end]
+            and Decimal(repr(value)) != Decimal(text[at:end])
+        ):
+            value = text[at:end]  # it has more digits than a number of Python
+        if isinstance(value, str) and value.startswith("{"):
+            with suppress(ValueError):
+                inner = list(_members(value, path, depth + 1))
+                places = _places_of(text, at)
+                for one in inner:
+                    yield one._replace(span=(places[one.span[0]], places[one.span[1]]))
+                if inner:
+                    return end
+        yield Member(path, (at, end), value)
+        return end
+    start, number, closing = at, 0, "}" if mark == "{" else "]"
+    at = _space(text, at + 1)
+    while text[at] != closing:
+        if number:
+            at = _space(text, _after(text, at, ","))
+        name = f"[{number}]"
+        if mark == "{":
+            name, at = _string(text, at)
+            at = _space(text, _after(text, _space(text, at), ":"))
+        at = _space(text, (yield from _value(text, at, (*path, name), depth + 1)))
+        number += 1
+    if not number:
+        yield Member(path, (start, at + 1), {} if mark == "{" else [])
+    return at + 1
+
+
+def _after(text: str, at: int, mark: str) -> int:
+    if text[at] != mark:
+        raise ValueError(f"{mark!r} is missing at {at}")
+    return at + 1
 
 
 def changed(data: bytes, names: Sequence[str], to: str | None) -> bytes:

@@ -38,6 +38,11 @@ _CHECKPOINT = re.compile(
     r"\.(?P<form>parquet|json)",
     re.ASCII,
 )
+_DELTA_JSON = re.compile(
+    r"_last_checkpoint|\d{20}(?:\.json|\.crc|\.checkpoint\.[0-9A-Za-z-]+\.json|\.\d{20}\.compacted\.json)",
+    re.ASCII,
+)
+_VECTORS = re.compile(r"deletion_vector_.+\.bin")
 _ICEBERG = re.compile(r".+\.metadata\.json(?:\.gz)?")
 
 
@@ -95,6 +100,20 @@ def delta_checkpoint(name: str) -> CheckpointName | None:
         match["unique"] or "",
         match["form"],
     )
+
+
+def is_delta_json(name: str) -> bool:
+    """Whether a file is called like one of a Delta log that holds lines of JSON.
+
+    >>> [is_delta_json(f"{3:020}{end}") for end in (".json", ".crc", ".checkpoint.a-1.json", ".checkpoint.parquet")]
+    [True, True, True, False]
+    """
+    return _DELTA_JSON.fullmatch(name) is not None
+
+
+def is_deletion_vector(name: str) -> bool:
+    """Whether a file is called like one of deletion vectors."""
+    return _VECTORS.fullmatch(name) is not None
 
 
 def is_iceberg_metadata(name: str) -> bool:

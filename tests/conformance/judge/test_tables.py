@@ -16,6 +16,7 @@ from pqassay.judge import checker
 
 PLAIN = GOLDEN_FILES / "dlt/plain/table"
 CHECKPOINTED = GOLDEN_FILES / "dlt/checkpointed/table"
+DELETED = GOLDEN_FILES / "dlt/deleted/table"
 LOG = "_delta_log/00000000000000000000.json"
 
 
@@ -26,6 +27,10 @@ def table(tmp_path: Path) -> Path:
 
 def names(report: pqassay.Report) -> list[str]:
     return [Path(file.path).name for file in report.files]
+
+
+def rules_of(report: pqassay.Report) -> list[str]:
+    return [finding.rule for file in report.files for finding in file.findings]
 
 
 def rewritten(table: Path, old: str, new: str) -> None:
@@ -112,22 +117,61 @@ def test_a_table_that_changed_is_read_anew(table: Path) -> None:
     assert (0, 1) == (before, pqassay.check(table).exit_code)
 
 
-def test_a_value_beyond_a_bound_may_be_in_a_deleted_row(table: Path) -> None:
-    rewritten(table, r"\"maxValues\":{\"id\":7", r"\"maxValues\":{\"id\":5")
-    vector = {
-        "storageType": "u",
-        "pathOrInlineDv": "0" * 20,
-        "offset": 1,
-        "sizeInBytes": 34,
-        "cardinality": 2,
-    }
-    rewritten(table, '"dataChange":true,', f'"dataChange":true,"deletionVector":{json.dumps(vector)},')
-    (file,) = (
-        one for one in pqassay.check(table, tier="values").files if one.path.endswith("part-0.parquet")
-    )
+@pytest.mark.parametrize(
+    ("greatest", "rules"),
+    [(6, []), (5, ["DLT-027"])],
+    ids=["the one value beyond it is deleted", "another one is not"],
+)
+def test_a_value_beyond_a_bound_may_be_in_a_deleted_row(
+    tmp_path: Path, greatest: int, rules: list[str]
+) -> None:
+    table = Path(shutil.copytree(DELETED, tmp_path / "t"))
+    rewritten(table, r"\"maxValues\":{\"id\":7", rf"\"maxValues\":{{\"id\":{greatest}")
+    assert rules == rules_of(pqassay.check(table, tier="values"))
 
-    assert ([], "conformant where checked") == (file.findings, file.outcome)
-    assert ["DLT-027"] == file.gaps[0].rules
+
+@pytest.mark.parametrize(
+    ("nulls", "rules"),
+    [(2, []), (1, []), (0, ["DLT-028"]), (8, ["DLT-028"])],
+    ids=["all", "neither none nor all", "none", "all rows"],
+)
+def test_beside_deleted_rows_a_count_of_nulls_says_all_or_none(
+    tmp_path: Path, nulls: int, rules: list[str]
+) -> None:
+    table = Path(shutil.copytree(DELETED, tmp_path / "t"))
+    rewritten(table, r"\"mass\":2}", rf"\"mass\":{nulls}}}")
+    assert rules == rules_of(pqassay.check(table, tier="values"))
+
+
+def test_a_vector_elsewhere_is_not_reachable_and_no_finding(tmp_path: Path) -> None:
+    table = Path(shutil.copytree(DELETED, tmp_path / "t"))
+    name = next(path.name for path in table.glob("*.bin"))
+    old = json.loads((table / LOG).read_text().splitlines()[3])["add"]["deletionVector"]["pathOrInlineDv"]
+    rewritten(table, '"storageType":"u"', '"storageType":"p"')
+    rewritten(table, json.dumps(old)[1:-1], f"file://{table}/{name}")
+    inside = pqassay.check(table)
+    rewritten(table, f"file://{table}/{name}", "s3://elsewhere/vector.bin")
+    elsewhere = pqassay.check(table)
+
+    assert ([], []) == (rules_of(inside), rules_of(elsewhere))
+    assert ["conformant"] * 3 == [file.outcome for file in inside.files]
+    (file,) = (file for file in elsewhere.files if file.path.endswith("part-0.parquet"))
+    assert "errored" == file.outcome
+    assert file.error is not None
+    assert "s3://elsewhere/vector.bin is outside of the folder of the table" in file.error
+
+
+def test_no_damaged_byte_of_a_vector_is_a_mistake_of_the_judge(tmp_path: Path) -> None:
+    table, dice = Path(shutil.copytree(DELETED, tmp_path / "t")), random.Random(25)
+    (path,) = table.glob("*.bin")
+    good = path.read_bytes()
+    for _ in range(30):
+        damaged = bytearray(good)
+        damaged[dice.randrange(len(good))] = dice.randrange(256)
+        path.write_bytes(damaged[: dice.choice([len(good), len(good), dice.randrange(len(good))])])
+        report = pqassay.check(table, tier="values")
+        assert [] == [file.error for file in report.files if file.error and "mistake" in file.error]
+        assert (path.read_bytes() != good) is bool(rules_of(report))
 
 
 HOSTILE = [

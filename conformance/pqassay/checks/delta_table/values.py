@@ -30,3 +30,18 @@ def values_lie_in_their_bounds() -> None:
 @by_audit("DLT-028", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
 def nulls_are_counted() -> None:
     """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+
+
+@by_audit("DLT-035", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
+def tight_bounds_are_values() -> None:
+    """Engines that answer the least and the greatest value by the log give one that is not there."""
+
+
+@by_audit("DLT-038", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
+def nan_lies_below_no_bound() -> None:
+    """Readers that order NaN above all numbers skip the file for it."""
+
+
+@by_audit("DLT-039", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
+def zeros_lie_in_their_bounds() -> None:
+    """Readers that order the zeros by their sign skip the file for one of them."""

@@ -4,7 +4,10 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 
@@ -62,15 +65,16 @@ def _of_file(files: TableFiles, file: str, sizes: dict[str, int]) -> Iterator[Pl
             error.rule = READABLE
             raise
         return
-    yield from _of_parquet(file, data)
+    yield from actions_of_parquet(file, data)
 
 
-def _of_parquet(file: str, data: bytes) -> Iterator[Placed]:
+def actions_of_parquet(file: str, data: bytes) -> Iterator[Placed]:
+    """Yield the actions of a checkpoint in Parquet, or a sidecar, each with its row. Raises `Malformed`, DLT-003."""
     import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
     try:
-        opened = pq.ParquetFile(pa.BufferReader(data))
+        opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
         columns = [name for name in opened.schema_arrow.names if name in KINDS]
         number = 0
         for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
@@ -98,10 +102,23 @@ def _plain(value: Any) -> Json:
         if is_map and name not in ("readerFeatures", "writerFeatures", "partitionColumns"):
             found[name] = dict(member)
         elif isinstance(member, dict):
-            found[name] = member if name.endswith("_parsed") else _plain(member)
+            found[name] = _written(member) if name.endswith("_parsed") else _plain(member)
         else:
             found[name] = member
     return found
+
+
+def _written(value: Any) -> Any:
+    """A value of a column's type as JSON would hold it in statistics."""
+    if isinstance(value, dict):
+        return {name: _written(member) for name, member in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, datetime):
+        return f"{value.replace(tzinfo=None).isoformat()}Z"  # a type without zones takes it with one as well
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _broken(file: str, reason: str) -> Malformed:

@@ -13,8 +13,8 @@ from pqassay.tables.delta.schema import DeltaSchema, schema_of
 from pqassay.tables.delta.segment import Segment, segment_of
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
-from pqassay_spec.table.delta import KNOWN_READER_FEATURES
-from pqassay_spec.table.layout import DELTA_LOG, commit_name
+from pqassay_spec.table.delta import KNOWN_READER_FEATURES, STATS_PARSED
+from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
 
 DESCRIBED, REPEATED = "DLT-004", "DLT-006"
 
@@ -36,6 +36,7 @@ class AddEntry:
         inside: The data file relative to the table; ``None`` where it is elsewhere.
         stats: Its statistics; ``None`` without any, or where they are no JSON object.
         stats_problem: Why they are none.
+        stats_member: The member of the action that holds them.
     """
 
     file: str
@@ -45,6 +46,7 @@ class AddEntry:
     inside: str | None
     stats: Json | None = None
     stats_problem: str = ""
+    stats_member: str = "stats"
 
     @property
     def place(self) -> Place:
@@ -53,7 +55,7 @@ class AddEntry:
 
     def stat(self, name: str) -> Place:
         """Where a member of its statistics is."""
-        return Place(self.file, self.number, ("add", "stats", name))
+        return Place(self.file, self.number, ("add", self.stats_member, name))
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class DeltaState:
         engine: What wrote the newest commit, as it says; empty if it does not.
         sizes: The files of the log that were read, relative to the table, and their lengths.
         features: Features that readers have to know.
+        writer_features: Features that writers have to know.
     """
 
     segment: Segment
@@ -92,11 +95,33 @@ class DeltaState:
     engine: str = ""
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     features: frozenset[str] = frozenset()
+    writer_features: frozenset[str] = frozenset()
 
     @property
     def unreadable(self) -> list[str]:
         """Features for readers that are not known here."""
         return sorted(self.features - set(KNOWN_READER_FEATURES))
+
+
+def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaState, DeltaState] | None:
+    """The state at the version of a checkpoint by it alone, and by the log before it; ``None`` where that is not there any more.
+
+    Raises what `read_state` does.
+    """
+    if not segment.checkpoint:
+        return None
+    names = files.listed(DELTA_LOG)
+    version = segment.version - len(segment.commits)
+    older = {
+        name: size
+        for name, size in names.items()
+        if (told := delta_checkpoint(name)) is None or told.version < version
+    }
+    try:
+        before = segment_of(older, version)
+    except (FormatError, ValueError):
+        return None
+    return _replayed(files, Segment(version, segment.checkpoint, ())), _replayed(files, before)
 
 
 def read_state(files: TableFiles, version: int | None = None) -> DeltaState:
@@ -107,7 +132,10 @@ def read_state(files: TableFiles, version: int | None = None) -> DeltaState:
         NoVersionError: There is no such version.
         OSError: A file cannot be read.
     """
-    segment = segment_of(files.listed(DELTA_LOG), version)
+    return _replayed(files, segment_of(files.listed(DELTA_LOG), version))
+
+
+def _replayed(files: TableFiles, segment: Segment) -> DeltaState:
     replay = _Replay(files)
     if segment.checkpoint:
         replay.checkpoint(segment.checkpoint)
@@ -205,6 +233,8 @@ class _Replay:
             entry.stats = cast("Json", given)
         elif given is not None:
             entry.stats_problem = "not a text"
+        elif isinstance(parsed := add.get(STATS_PARSED), dict):
+            entry.stats, entry.stats_member = cast("Json", parsed), STATS_PARSED
         self._live[_key(add, path)] = entry
 
     def _remove(self, _file: str, _number: int, remove: Json) -> None:
@@ -277,6 +307,7 @@ class _Replay:
             self._engine,
             self._sizes,
             frozenset(features),
+            frozenset(_texts(protocol.get("writerFeatures"))),
         )
 
 
@@ -297,6 +328,11 @@ def _key(action: Mapping[str, Any], path: str) -> tuple[str, str]:
     offset = given.get("offset")
     unique = f"{given.get('storageType')}{given.get('pathOrInlineDv')}"
     return path, unique if offset is None else f"{unique}@{offset}"
+
+
+def logical_key(entry: AddEntry) -> tuple[str, str]:
+    """What tells a logical file from others: the path, and the deletion vector."""
+    return _key(entry.action, entry.path)
 
 
 def live_paths(state: DeltaState) -> Iterator[str]:

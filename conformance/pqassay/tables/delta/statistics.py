@@ -22,7 +22,7 @@ from pqassay.tables.delta.actions import Json
 from pqassay.tables.delta.schema import DeltaColumn, DeltaSchema
 from pqassay.tables.delta.state import AddEntry, DeltaState
 from pqassay.tables.delta.values import UnknownType, bound_value, partition_value
-from pqassay.tables.delta.vectors import deleted_rows
+from pqassay.tables.delta.vectors import DESCRIPTOR, deleted_rows
 from pqassay.tables.moments import MILLISECOND
 
 MIN, MAX, NULLS, ROWS, TIGHT = "minValues", "maxValues", "nullCount", "numRecords", "tightBounds"
@@ -60,7 +60,9 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
         is_tight=stats.get(TIGHT) is not False,
         columns=tuple(_columns(state.schema, entry, stats)),
         partition=tuple(_partition(state.schema, entry)),
-        deleted=deleted if isinstance(deleted, DeletedRows) else None,
+        deleted=DeletedRows(entry.place.below("deletionVector"), "", 0, 0, 0, broken=DESCRIPTOR)
+        if isinstance(deleted, str)
+        else deleted,
         by_id=state.schema.mode == "id",
         remedy=REMEDY,
     )

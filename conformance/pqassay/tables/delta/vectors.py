@@ -12,6 +12,9 @@ from pqassay.tables.delta.state import AddEntry
 from pqassay_spec.table import z85
 from pqassay_spec.table.delta import DELETION_VECTOR_NAME, UUID_LENGTH
 
+DESCRIPTOR = "DLT-018"
+"""The rule about descriptors."""
+
 MOST_INLINE = 1 << 24
 """Characters of a vector in the log that are decoded, at most."""
 

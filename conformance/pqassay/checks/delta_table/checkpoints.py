@@ -1,0 +1,121 @@
+"""Checks of checkpoints against themselves and against the log before them, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.checks.delta_table.subjects import ENTRY, TABLE
+from pqassay.tables.claims import Place
+from pqassay.tables.delta.actions import Json
+from pqassay.tables.delta.comparison import partitions_differ, statistics_differ
+from pqassay.tables.delta.state import logical_key, states_of_checkpoint
+from pqassay.under_test.delta_entries import EntryUnderTest
+from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.table.delta import PARTITION_PARSED, STATS_PARSED
+
+WRITTEN_ANEW = "a new checkpoint, written from the log"
+
+
+def has_checkpoint(table: DeltaTable) -> bool:
+    """Whether the version that is judged is read from a checkpoint."""
+    return bool(table.state.segment.checkpoint)
+
+
+@rule("DLT-020", of=TABLE, only=has_checkpoint)
+def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
+    """Once the older commits are gone, nobody can tell any more what they said."""
+    try:
+        both = states_of_checkpoint(table.at, table.state.segment)
+    except (FormatError, OSError) as error:
+        raise NotChecked(f"the log before the checkpoint cannot be read: {error}", "file") from None
+    if both is None:
+        raise NotApplicable  # the log before it is gone
+    one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
+    for key in log.keys() - one.keys():
+        entry = log[key]
+        yield _wrong(table, entry.place, f"{entry.path} is live by the log, and the checkpoint does not have it", "an entry", "none")  # fmt: skip
+    for key, entry in one.items():
+        before = log.get(key)
+        if before is None:
+            said = f"the checkpoint has {entry.path}, which is not live by the log"
+            yield _wrong(table, entry.place, said, "no entry", "one")
+            continue
+        for member in ("size", "partitionValues", "baseRowId", "defaultRowCommitVersion"):
+            left, right = entry.action.get(member), before.action.get(member)
+            if left is not None and right is not None and left != right:
+                place = entry.place.below(member)
+                said = f"{member} of {entry.path} is {left} in the checkpoint, and {right} in the log"
+                yield _wrong(table, place, said, str(right), str(left))
+        if entry.stats is None or before.stats is None:
+            continue
+        for found in statistics_differ(both[0].schema, entry.stats, before.stats):
+            name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
+            said = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
+            place = entry.stat(found.path[0]).below(*found.path[1:])
+            yield _wrong(table, place, said, found.other, found.one, found.column)
+
+
+def _wrong(
+    table: DeltaTable, place: Place, said: str, expected: str, actual: str, column: str | None = None
+) -> Violation:  # fmt: skip
+    return Violation(
+        said, claim_field(table.file, place), expected, actual, column=column, remedy=WRITTEN_ANEW
+    )
+
+
+def _parsed(one: EntryUnderTest, member: str) -> Json | None:
+    given: Any = one.entry.action.get(member)
+    return cast("Json", given) if isinstance(given, dict) else None
+
+
+def has_both_statistics(one: EntryUnderTest) -> bool:
+    """Whether statistics are there as a text and as a struct."""
+    return (
+        one.entry.stats is not None
+        and one.entry.stats_member != STATS_PARSED
+        and _parsed(one, STATS_PARSED) is not None
+    )
+
+
+@rule("DLT-036", of=ENTRY, only=has_both_statistics)
+def both_statistics_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
+    """Some readers look at the text, and others at the struct."""
+    parsed = _parsed(one, STATS_PARSED) or {}
+    for found in statistics_differ(one.schema, parsed, one.stats):
+        name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
+        yield Violation(
+            f"{name} of {one.data_file} is {found.one} in {STATS_PARSED}, and {found.other} in stats",
+            one.field(one.entry.place.below(STATS_PARSED, *found.path)),
+            expected=found.other,
+            actual=found.one,
+            column=found.column,
+            remedy=WRITTEN_ANEW,
+        )
+
+
+def has_parsed_partition(one: EntryUnderTest) -> bool:
+    """Whether partition values are there as texts and as a struct."""
+    return (
+        _parsed(one, PARTITION_PARSED) is not None and isinstance(one.entry.action.get("partitionValues"), dict)
+    )  # fmt: skip
+
+
+@rule("DLT-037", of=ENTRY, only=has_parsed_partition)
+def both_partition_values_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
+    """Some readers look at the texts, and others at the struct."""
+    texts = _parsed(one, "partitionValues") or {}
+    for found in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
+        yield Violation(
+            f"the value of partition column {found.column} of {one.data_file} is {found.other} in {PARTITION_PARSED}, "
+            f"and {found.one} in partitionValues",
+            one.field(one.entry.place.below(PARTITION_PARSED, *found.path)),
+            expected=found.one,
+            actual=found.other,
+            column=found.column,
+            remedy=WRITTEN_ANEW,
+        )

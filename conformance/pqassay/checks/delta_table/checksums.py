@@ -1,0 +1,92 @@
+"""Checks of version checksum files, tier ``meta``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.checks.delta_table.subjects import TABLE
+from pqassay.tables.claims import DeletedRows, Place
+from pqassay.tables.delta.actions import Json, parse
+from pqassay.tables.delta.state import DeltaState
+from pqassay.tables.delta.statistics import count_of
+from pqassay.tables.delta.vectors import deleted_rows
+from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.layout import DELTA_LOG, checksum_name
+
+REMOVED = "remove the file: it is optional, and may not be overwritten"
+
+
+@rule("DLT-021", of=TABLE)
+def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that compare refuse the table, and those that trust it give wrong counts."""
+    state = table.state
+    file = f"{DELTA_LOG}/{checksum_name(state.segment.version)}"
+    try:
+        raw = table.at.read(file)
+    except FileNotFoundError:
+        raise NotApplicable from None
+    except OSError as error:
+        reason = f"{file} cannot be read: {error.strerror or error}"
+        raise NotChecked(reason, "file") from None
+    try:
+        given: Any = parse(raw.decode())
+    except ValueError as error:
+        given = error
+    if not isinstance(given, dict):
+        said = f"{file} is not a JSON object"
+        yield Violation(said, claim_field(table.file, Place(file, 0, ())), "one JSON object", str(given)[:80], remedy=REMOVED)  # fmt: skip
+        return
+    held = cast("Json", given)
+    for path, expected in _facts(state, held):
+        actual: Any = held
+        for name in path:
+            actual = actual[int(name)] if isinstance(actual, list) else actual[name]
+        if actual != expected:
+            name = ".".join(path)
+            yield Violation(
+                f"{name} of version {state.segment.version} is {actual}, and the log comes to {expected}",
+                claim_field(table.file, Place(file, 0, path)),
+                expected=str(expected),
+                actual=str(actual),
+                remedy=REMOVED,
+            )
+
+
+def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The members that can be compared, and what they should be."""
+    sizes = [count_of(entry.action.get("size")) for entry in state.entries]
+    vectors = [found for entry in state.entries if isinstance(found := deleted_rows(entry), DeletedRows)]
+    wanted: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
+    known = [size for size in sizes if size is not None]
+    if len(known) == len(sizes):
+        wanted["tableSizeBytes"] = sum(known)
+    wanted["numDeletedRecordsOpt"] = sum(vector.cardinality for vector in vectors)
+    wanted["numDeletionVectorsOpt"] = len(vectors)
+    for name, value in wanted.items():
+        if held.get(name) is not None:
+            yield (name,), value
+    histogram: Any = held.get("fileSizeHistogram")
+    if isinstance(histogram, dict) and len(known) == len(sizes):
+        yield from _histogram(cast("Json", histogram), known)
+
+
+def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], int]]:
+    bounds, counts, totals = (held.get(name) for name in ("sortedBinBoundaries", "fileCounts", "totalBytes"))
+    lists = [one for one in (bounds, counts, totals) if isinstance(one, list)]
+    if len(lists) != 3 or len({len(one) for one in lists}) != 1 or any(type(one) is not int for each in lists for one in each):  # fmt: skip
+        return
+    starts = cast("list[int]", bounds)
+    found = [[0, 0] for _ in starts]
+    for size in sizes:
+        place = bisect_right(starts, size) - 1
+        if place >= 0:
+            found[place][0] += 1
+            found[place][1] += size
+    for number, (count, total) in enumerate(found):
+        yield ("fileSizeHistogram", "fileCounts", str(number)), count
+        yield ("fileSizeHistogram", "totalBytes", str(number)), total

@@ -1,0 +1,62 @@
+"""Checks of the entries of delete files, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pqassay.checks import rule
+from pqassay.checks.iceberg_table.subjects import ENTRY
+from pqassay.tables.iceberg.entry_claims import LOWER, UPPER
+from pqassay.tables.iceberg.values import shown
+from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay.under_test.iceberg_table import PARQUET
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.iceberg import DELETE_FILE_PATH, EQUALITY_DELETES, POSITION_DELETES
+
+REMEDY = "rewrite_position_delete_files"
+
+
+def names_one_file(one: EntryUnderTest) -> bool:
+    """Whether it is a position delete file whose deletes are said to be of one data file."""
+    entry = one.entry
+    return entry.content == POSITION_DELETES and entry.format == PARQUET and entry.value(143) is not None
+
+
+@rule("ICE-021", of=ENTRY, only=names_one_file, screen=shape_of)
+def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Violation]:
+    """A reader that does not find the data file between them does not read the deletes, and deleted rows come back."""
+    named: str = one.entry.value(143)
+    raw = named.encode()
+    for field, name in ((LOWER, "lower"), (UPPER, "upper")):
+        bound: bytes | None = (one.entry.value(field) or {}).get(DELETE_FILE_PATH)
+        if bound is not None and (bound > raw if field == LOWER else bound < raw):
+            actual = shown("string", bound)
+            yield Violation(
+                f"the {name} bound of file_path of {one.data_file} is {actual}, and its deletes are of {named}",
+                one.field(one.entry.place(field, DELETE_FILE_PATH)),
+                expected=f"{named} or {'less' if field == LOWER else 'more'}",
+                actual=actual,
+                column="file_path",
+                remedy=REMEDY,
+            )
+
+
+def is_equality_delete(one: EntryUnderTest) -> bool:
+    """Whether it is an equality delete file."""
+    return one.entry.content == EQUALITY_DELETES
+
+
+@rule("ICE-022", of=ENTRY, only=is_equality_delete, screen=shape_of)
+def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers do not know which rows are deleted."""
+    given: Any = one.entry.value(135)
+    unknown = [number for number in given or () if one.column(number) is None]
+    if not given or unknown:
+        actual = f"the id {unknown[0]}, which no schema has" if unknown else "none"
+        yield Violation(
+            f"the equality delete {one.data_file} compares columns that are not known",
+            one.field(one.entry.place(135)),
+            expected="ids of columns",
+            actual=actual,
+        )

@@ -1,0 +1,61 @@
+"""The trace of a file of deletion vectors: its version, and each vector from the first byte behind it on.
+
+Where vectors begin, the log says.  Writers put one behind the other, and so they are sought here.
+"""
+
+from __future__ import annotations
+
+from construct import Struct
+
+from pqassay.dump.forms import Sink
+from pqassay.dump.regions import Errors, unparsed
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.trace import Leaf, trace_into
+from pqassay_spec.table import deletion_vector as grammar
+
+_SIZE, _CHECKSUM = Struct(grammar.STORED.subcons[0]), Struct(grammar.STORED.subcons[2])
+
+REST = "bytes behind the bitmap, within the length of the vector"
+
+
+def trace(source: Source, sink: Sink) -> list[FormatError]:
+    """See `pqassay.dump.dump`."""
+    errors = Errors()
+    problem = trace_into(sink, grammar.FILE_HEAD, source.read(0, min(grammar.HEAD_SIZE, source.size)))
+    if problem is not None:
+        return [problem]
+    at, number = grammar.HEAD_SIZE, 0
+    while at < source.size:
+        path = f"vectors[{number}]"
+        room = source.size - at - grammar.SIZE_SIZE - grammar.CHECKSUM_SIZE
+        size = int.from_bytes(source.read(at, grammar.SIZE_SIZE), "big") if room >= 0 else 0
+        if room < size or not size:
+            told = f"a vector of {size} bytes, where {max(room, 0)} are left"
+            errors.note(Malformed(told, rule="DLT-030", field=f"{path}.size", offset=at))
+            sink([unparsed(f"{path}.rest", at, source.size, "bytes that are no vector")])
+            break
+        _ = trace_into(sink, _SIZE, source.read(at, grammar.SIZE_SIZE), root=path, base=at)
+        at += grammar.SIZE_SIZE
+        _vector(source, sink, errors, f"{path}.vector", at, size)
+        at += size
+        _ = trace_into(sink, _CHECKSUM, source.read(at, grammar.CHECKSUM_SIZE), root=path, base=at)
+        at += grammar.CHECKSUM_SIZE
+        number += 1
+    return errors
+
+
+def _vector(source: Source, sink: Sink, errors: Errors, path: str, start: int, size: int) -> None:
+    end = start
+
+    def hand_on(leaves: list[Leaf]) -> None:
+        nonlocal end
+        end = max((end, *(leaf.offset + leaf.length for leaf in leaves)))
+        sink([leaf for leaf in leaves if leaf.length])
+
+    problem = trace_into(hand_on, grammar.VECTOR, source.read(start, size), root=path, base=start)
+    if problem is not None:
+        errors.note(problem.within(rule="DLT-032"))
+    if end < start + size:
+        reason = REST if problem is None else problem.reason
+        sink([unparsed(f"{path}.rest", end, start + size, reason)])

@@ -1,0 +1,99 @@
+"""The gate of a check: which findings fail it, and in how many files, where not every finding is worth a red build.
+
+A finding concerns a gate by what it does to users: by the worst that breaking its rule could do, or by what engines were seen to do.
+A gate changes the exit code and nothing of the verdicts: a file that breaks a rule is nonconformant behind any gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, get_args
+
+from pqassay.errors import UsageError
+from pqassay_spec.rules.catalogue import Effect
+
+if TYPE_CHECKING:
+    from pqassay.report.model import Finding
+
+EFFECTS: dict[str, Effect] = {effect.replace(" ", "-"): effect for effect in get_args(Effect)}
+"""Effects by their names on a command line, the gravest first."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What fails a check, and whether it did.
+
+    Attributes:
+        effects: Findings that could do one of these, or that engines were seen to answer with one of them, count; all if empty.
+        max_files: In how many files there may be findings that count.
+        files: In how many there are.
+    """
+
+    effects: list[Effect] = field(default_factory=list[Effect])
+    max_files: int = 0
+    files: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether no more files are concerned than may be."""
+        return self.files <= self.max_files
+
+    def concerns(self, finding: Finding) -> bool:
+        """Whether a finding does what this gate is about.
+
+        >>> from types import SimpleNamespace as Some
+        >>> Gate(["rows lost"]).concerns(Some(could="pruning lost", observed=None))
+        False
+        >>> Gate(["rows lost"]).concerns(Some(could="read fails", observed=Some(effect="rows lost")))
+        True
+        """
+        if not self.effects:
+            return True
+        seen = None if finding.observed is None else finding.observed.effect
+        return finding.could in self.effects or seen in self.effects
+
+    def after(self, files: Iterable[Sequence[Finding]]) -> Gate:
+        """This gate with the number of files that concern it, given the findings of each file that count otherwise."""
+        return replace(self, files=sum(any(map(self.concerns, findings)) for findings in files))
+
+    @property
+    def about(self) -> str:
+        """What counts, in words.
+
+        >>> Gate(["rows lost", "wrong rows"]).about
+        'rows lost or wrong rows'
+        """
+        return " or ".join(self.effects) if self.effects else "any finding that counts"
+
+    @property
+    def line(self) -> str:
+        """The gate in one line.
+
+        >>> Gate(["rows lost"], 2, 3).line
+        'failed: rows lost in 3 files, and at most 2 may have that'
+        >>> Gate([], 5, 1).line
+        'passed: any finding that counts in 1 file, and at most 5 may have that'
+        """
+        files = f"{self.files:,} file{'s' * (self.files != 1)}"
+        return f"{'passed' if self.passed else 'failed'}: {self.about} in {files}, and at most {self.max_files:,} may have that"
+
+
+def gate_of(fail_on: Sequence[str], max_files: int | None) -> Gate | None:
+    """The gate that effects, as a command line has them, and a number of files ask for; ``None`` if nothing is asked.
+
+    Raises:
+        UsageError: There is no such effect, or the number is negative.
+
+    >>> gate_of(["rows-lost,wrong-rows"], None)
+    Gate(effects=['rows lost', 'wrong rows'], max_files=0, files=0)
+    """
+    if not fail_on and max_files is None:
+        return None
+    if max_files is not None and max_files < 0:
+        raise UsageError(f"{max_files} files cannot be the most that may have findings")
+    names = [name.strip() for names in fail_on for name in names.split(",")]
+    for name in names:
+        if name not in EFFECTS:
+            raise UsageError(f"there is no effect {name!r}; effects are {', '.join(EFFECTS)}")
+    return Gate([EFFECTS[name] for name in dict.fromkeys(names)], max_files or 0)

@@ -1,0 +1,101 @@
+"""What two sources say of one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
+
+Where one of them says nothing, there is nothing to compare.  Numbers compare by value and not as they are written, and timestamps may be cut to
+milliseconds in one of the two.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+from pqassay.tables.claims import ValueKind
+from pqassay.tables.delta.actions import Json
+from pqassay.tables.delta.schema import DeltaColumn, DeltaSchema
+from pqassay.tables.delta.statistics import MAX, MIN, NULLS, ROWS, TIGHT, member_of, written
+from pqassay.tables.delta.values import UnknownType, bound_value, partition_value
+from pqassay.tables.moments import MILLISECOND
+
+
+class Difference(NamedTuple):
+    """A member of which two sources say different things.
+
+    Attributes:
+        path: The names that lead to it, in the statistics or partition values.
+        column: The column, for messages; ``None`` for what is about the file.
+        one, other: What they say.
+    """
+
+    path: tuple[str, ...]
+    column: str | None
+    one: str
+    other: str
+
+
+def statistics_differ(schema: DeltaSchema, one: Json, other: Json) -> Iterator[Difference]:
+    """Yield what two statistics of one file say differently."""
+    for name in (ROWS, TIGHT):
+        said, again = one.get(name), other.get(name)
+        if said is not None and again is not None and said != again:
+            yield Difference((name,), None, written(said), written(again))
+    for name in (MIN, MAX, NULLS):
+        for column in schema.columns:
+            said, again = (member_of(stats.get(name), column.path) for stats in (one, other))
+            if said is None or again is None or _is_same(column, name, said, again):
+                continue
+            yield Difference((name, *column.path), column.name, written(said), written(again))
+
+
+def _is_same(column: DeltaColumn, member: str, said: Any, again: Any) -> bool:
+    if said == again or member == NULLS:
+        return bool(said == again) or isinstance(
+            said, dict
+        )  # of lists and maps, some count what is in them as well
+    try:
+        (kind, left), (_, right) = bound_value(column, said), bound_value(column, again)
+    except (ValueError, UnknownType):
+        return True  # it is no value of the type, which another rule says
+    if isinstance(left, float) and isinstance(right, float) and math.isnan(left) and math.isnan(right):
+        return True
+    if kind is ValueKind.TIMESTAMP:
+        return _cut(left) == _cut(right) and (_cut(left) in (left, right))
+    if kind is ValueKind.FLOATING and column.type == "float":
+        return _narrow(left) == _narrow(right)
+    return left == right
+
+
+def _narrow(value: Any) -> bytes | float:
+    """A number as a column of 4 bytes holds it."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return float(value)
+
+
+def _cut(moment: Any) -> int:
+    return int(moment) // MILLISECOND * MILLISECOND
+
+
+def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterator[Difference]:
+    """Yield where the texts and the struct of partition values differ."""
+    for column in schema.partition:
+        name = column.path[0]
+        if name not in texts or name not in parsed:
+            continue
+        text, value = texts[name], parsed[name]
+        is_null = text is None or text == ""
+        if is_null or value is None:
+            if is_null is not (value is None or value == ""):
+                yield Difference((name,), column.name, written(text), written(value))
+            continue
+        try:
+            left = partition_value(column, cast("str", text))
+            right = bound_value(column, value)
+        except (ValueError, UnknownType, TypeError, AttributeError):
+            continue
+        if left.value != right.value and written(left.value) != written(
+            right.value
+        ):  # two NaN are written alike
+            yield Difference((name,), column.name, written(text), written(value))

@@ -1,0 +1,96 @@
+"""The claims of a manifest about one file, from its entry.
+
+What is no value of its column's type is left out: rules of tier ``meta`` speak of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pqassay.tables.claims import Bound, ColumnClaims, Count, FileClaims, PartitionValue
+from pqassay.tables.iceberg.manifests import Entry
+from pqassay.tables.iceberg.schema import IcebergColumn
+from pqassay.tables.iceberg.state import IcebergState
+from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
+
+VALUES, NULLS, NANS, LOWER, UPPER = 109, 110, 137, 125, 128
+
+REMEDY = "rewrite_data_files on the file, or a commit that replaces its entry by one with true metrics or without them"
+"""What makes the metrics of an Iceberg table anew."""
+
+
+def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
+    """What a manifest says of a live file that is below the table."""
+    splits = entry.value(132)
+    if splits and (sorted(splits) != splits or splits[-1] >= entry.value(104)):
+        splits = None  # readers leave them aside
+    return FileClaims(
+        table="iceberg",
+        place=entry.place(100),
+        path=entry.inside or "",
+        size=Count(entry.value(104), entry.place(104)),
+        rows=Count(entry.value(103), entry.place(103)),
+        columns=tuple(_columns(state, entry)),
+        partition=tuple(_partition(state, entry)),
+        by_id=True,
+        has_names=bool(state.schema.names),
+        first_split=Count(splits[0], entry.place(132)) if splits else None,
+        remedy=REMEDY,
+    )
+
+
+def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
+    maps: dict[int, dict[int, Any]] = {
+        identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)
+    }
+    for identifier in dict.fromkeys(key for one in maps.values() for key in one):
+        column = state.schema.column(identifier)
+        if column is None or column.is_repeated:
+            continue
+        counts = {
+            number: Count(maps[number][identifier], entry.place(number, identifier))
+            if identifier in maps[number]
+            else None
+            for number in (VALUES, NULLS, NANS)
+        }
+        yield ColumnClaims(
+            name=column.name,
+            path=state.schema.names.get(identifier, ()),
+            field_id=identifier,
+            type=column.type,
+            values=counts[VALUES],
+            nulls=counts[NULLS],
+            nans=counts[NANS],
+            lower=_bound(column, maps[LOWER].get(identifier), entry, LOWER),
+            upper=_bound(column, maps[UPPER].get(identifier), entry, UPPER),
+        )
+
+
+def _bound(column: IcebergColumn, raw: bytes | None, entry: Entry, field: int) -> Bound | None:
+    if raw is None:
+        return None
+    try:
+        kind, value = value_of(column.type, raw)
+    except (ValueError, UnknownTypeError):
+        return None
+    return Bound(kind, value, shown(column.type, raw), entry.place(field, column.id))
+
+
+def _partition(state: IcebergState, entry: Entry) -> Iterator[PartitionValue]:
+    for one in state.schema.specs.get(entry.manifest.listed.spec, ()):
+        is_there, value = entry.partition_value(one.id)
+        column = state.schema.column(one.source)
+        if not is_there or column is None or column.is_repeated:
+            continue
+        yield PartitionValue(
+            name=one.name,
+            path=state.schema.names.get(one.source, ()),
+            field_id=one.source,
+            transform=f"{one.transform}[{one.parameter}]" if one.parameter else one.transform,
+            kind=None,
+            value=value,
+            written="null" if value is None else str(value)[:80],
+            place=entry.partition_place(one.id),
+            type=column.type,
+        )

@@ -1,0 +1,241 @@
+"""Manifest lists and manifests: their entries, as their writers wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pqassay.tables.avro import Container, container
+from pqassay.tables.claims import Place
+from pqassay.tables.iceberg.records import Layout, without_null
+from pqassay_spec.base.errors import boundary
+from pqassay_spec.table.iceberg import (
+    ADDED,
+    DATA,
+    DATA_FILE,
+    DELETED,
+    FIELD_SUMMARY,
+    MANIFEST_ENTRY,
+    MANIFEST_FILE,
+)
+
+LIST, MANIFEST = "ICE-003", "ICE-004"
+
+
+class Summary:
+    """What a manifest list says of one partition field.
+
+    Attributes:
+        number: Which field.
+        contains_null, contains_nan: Whether values are null or NaN; ``None`` where it is not said.
+        lower, upper: Bounds of the others.
+    """
+
+    __slots__ = ("contains_nan", "contains_null", "lower", "number", "upper")
+
+    def __init__(self, number: int, layout: Layout, record: list[Any]) -> None:
+        self.number = number
+        self.contains_null: bool | None = layout.value(record, 509)
+        self.contains_nan: bool | None = layout.value(record, 518)
+        self.lower: bytes | None = layout.value(record, 510)
+        self.upper: bytes | None = layout.value(record, 511)
+
+
+@dataclass
+class ListedManifest:
+    """A manifest as a manifest list has it.
+
+    Attributes:
+        file: The manifest list, relative to the table.
+        number: Its entry there.
+        path: The manifest as the list names it.
+        inside: The manifest relative to the table; ``None`` where it is elsewhere.
+        summaries: What is said of the partition fields; ``None`` where nothing is.
+    """
+
+    file: str
+    number: int
+    path: str
+    inside: str | None
+    summaries: Sequence[Summary] | None
+    _record: list[Any]
+    _layout: Layout
+
+    def value(self, identifier: int) -> Any:
+        """A field by its number; ``None`` where it is not there."""
+        return self._layout.value(self._record, identifier)
+
+    def place(self, identifier: int, *below: str) -> Place:
+        """Where a field is."""
+        return Place(self.file, self.number, (self._layout.name(identifier), *below))
+
+    def summary_place(self, number: int, member: str) -> Place:
+        """Where a member of a summary is."""
+        return Place(self.file, self.number, (f"{self._layout.name(507)}[{number}]", member))
+
+    @property
+    def content(self) -> int:
+        """0 of data files, 1 of delete files."""
+        found: int | None = self.value(517)
+        return DATA if found is None else found
+
+    @property
+    def spec(self) -> int:
+        """The id of the partition spec of its files."""
+        return cast("int", self.value(502))
+
+
+def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
+    """The manifests of a manifest list.
+
+    Args:
+        name: The list, relative to the table.
+        data: Its bytes.
+        inside: Makes a path of the table one below its folder, or ``None``.
+
+    Raises:
+        FormatError: ICE-003.
+    """
+    file = container(name, data, LIST)
+    with boundary(rule=LIST, field=name):
+        layout = Layout(file, file.schema, MANIFEST_FILE)
+        items: Any = layout.schemas.get(507)
+        of_summaries = None
+        if items is not None:
+            of_summaries = Layout(file, without_null(items.get("items")), FIELD_SUMMARY)
+    found: list[ListedManifest] = []
+    for number, record in enumerate(file.objects()):
+        path = layout.value(record, 500)
+        given = layout.value(record, 507)
+        summaries = None
+        if given is not None and of_summaries is not None:
+            summaries = [Summary(place, of_summaries, one) for place, one in enumerate(given)]
+        found.append(ListedManifest(name, number, path, inside(path), summaries, record, layout))
+    return found
+
+
+class Manifest:
+    """A manifest.
+
+    Attributes:
+        listed: What the manifest list says of it.
+        name: The manifest, relative to the table.
+        size: Its bytes.
+        metadata: The metadata in its header.
+        entries: All its entries.
+    """
+
+    def __init__(self, listed: ListedManifest, name: str, data: bytes) -> None:
+        self.listed = listed
+        self.name = name
+        self.size = len(data)
+        self.file: Container = container(name, data, MANIFEST)
+        self.metadata = self.file.metadata
+        with boundary(rule=MANIFEST, field=name):
+            self.layout = Layout(self.file, self.file.schema, MANIFEST_ENTRY)
+            self.files = Layout(self.file, self.layout.schemas[2], DATA_FILE)
+            partition = self.files.schemas.get(102)
+            self.partition = None if partition is None else Layout(self.file, partition, None)
+        status, data_file, sequence = (self.layout.places.get(number) for number in (0, 2, 3))
+        self.entries: list[Entry] = []
+        for number, record in enumerate(self.file.objects()):
+            self.entries.append(
+                Entry(
+                    self,
+                    number,
+                    record[cast("int", status)],
+                    None if sequence is None else record[sequence],
+                    record[cast("int", data_file)],
+                )
+            )
+        # What findings need is read again: bytes of ten thousand files are not kept.
+        self.file = Container(name, b"", MANIFEST, {}, None, "null", b"", 0)
+
+    @property
+    def live(self) -> Iterator[Entry]:
+        """The entries that are not deleted."""
+        return (entry for entry in self.entries if entry.status != DELETED)
+
+
+class Entry:
+    """The entry of a file in a manifest.
+
+    Attributes:
+        manifest: The manifest.
+        number: Its number there.
+        status: 0 existing, 1 added, 2 deleted.
+        own_sequence: The data sequence number that it has itself; ``None`` where it inherits one.
+        inside: The file relative to the table; ``None`` where it is elsewhere. Of live entries.
+    """
+
+    __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "status")
+
+    def __init__(
+        self, manifest: Manifest, number: int, status: int, own_sequence: int | None, file: list[Any]
+    ) -> None:
+        self.manifest = manifest
+        self.number = number
+        self.status = status
+        self.own_sequence = own_sequence
+        self._file = file
+        self.inside: str | None = None
+
+    def value(self, identifier: int) -> Any:
+        """A field of the file by its number; ``None`` where it is not there."""
+        place = self.manifest.files.places.get(identifier)
+        return None if place is None else self._file[place]
+
+    @property
+    def path(self) -> str:
+        """The file, as the manifest names it."""
+        return cast("str", self._file[self.manifest.files.places[100]])
+
+    @property
+    def content(self) -> int:
+        """0 of data, 1 of position deletes, 2 of equality deletes."""
+        found: int | None = self.value(134)
+        return DATA if found is None else found
+
+    @property
+    def format(self) -> str:
+        """The format of the file, in small letters."""
+        return cast("str", self.value(101)).lower()
+
+    @property
+    def sequence(self) -> int | None:
+        """The data sequence number; ``None`` where nothing says it."""
+        if self.own_sequence is not None:
+            return self.own_sequence
+        if self.status != ADDED:
+            return None
+        inherited: int | None = self.manifest.listed.value(515)
+        return inherited
+
+    @property
+    def partition(self) -> list[Any]:
+        """The values of the partition fields, in the order of the manifest's schema."""
+        return self.value(102) or []
+
+    def partition_value(self, identifier: int) -> tuple[bool, Any]:
+        """Whether there is a value of a partition field, and which."""
+        layout = self.manifest.partition
+        if layout is None or identifier not in layout.places:
+            return False, None
+        return True, layout.value(self.partition, identifier)
+
+    def place(self, identifier: int, key: int | None = None) -> Place:
+        """Where a field of the file is; of a map, where the value of a key is."""
+        name = self.manifest.files.name(identifier)
+        own = self.manifest.layout.name(2)
+        return Place(self.manifest.name, self.number, (own, name if key is None else f"{name}[{key}]"))
+
+    def partition_place(self, identifier: int) -> Place:
+        """Where a partition value is."""
+        layout = self.manifest.partition
+        name = str(identifier) if layout is None else layout.name(identifier)
+        return self.place(102).below(name)
+
+    def own_place(self, identifier: int) -> Place:
+        """Where a field of the entry itself is."""
+        return Place(self.manifest.name, self.number, (self.manifest.layout.name(identifier),))

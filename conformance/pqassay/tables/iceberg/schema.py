@@ -1,0 +1,236 @@
+"""The columns of an Iceberg table and how it is partitioned, by their ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pqassay.tables.delta.actions import Json, parse
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table.iceberg import DELETE_COLUMNS, FIRST_PARTITION_FIELD, NAME_MAPPING
+
+METADATA = "ICE-001"
+
+DEEPEST = 100
+"""Levels of nested types that are read."""
+
+DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
+FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]", re.ASCII)
+TRANSFORM = re.compile(r"(bucket|truncate)\[\s*(\d{1,10})\s*\]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergColumn:
+    """A column without members, or the element of a list or a map.
+
+    Attributes:
+        name: What users call it, its path joined by dots.
+        path: Its names.
+        id: Its id.
+        type: Its type as the schema has it.
+        is_repeated: Whether it is in a list or a map.
+        is_required: Whether it, and all that it is in, has to have a value.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    id: int
+    type: str
+    is_repeated: bool = False
+    is_required: bool = False
+
+
+@dataclass(frozen=True)
+class PartitionField:
+    """A field by which a table is partitioned.
+
+    Attributes:
+        id: Its number.
+        name: Its name.
+        source: The id of the column from which it follows.
+        transform: The name of its transform.
+        parameter: The number in brackets; 0 without one.
+    """
+
+    id: int
+    name: str
+    source: int
+    transform: str
+    parameter: int = 0
+
+
+@dataclass
+class IcebergSchema:
+    """The columns of a table.
+
+    Attributes:
+        columns: Each by its id, of the newest schema that has it.
+        specs: The partition fields by the id of the spec.
+        names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
+    """
+
+    columns: dict[int, IcebergColumn]
+    specs: dict[int, tuple[PartitionField, ...]]
+    names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+
+    def column(self, identifier: int) -> IcebergColumn | None:
+        """The column of an id; ``None`` if no schema has it."""
+        return self.columns.get(identifier)
+
+
+def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
+    """The columns and partition fields of a table.
+
+    Args:
+        metadata: The table metadata.
+        newest: The id of the schema that counts before others; the current one by default.
+
+    Raises:
+        Malformed: ICE-001.
+    """
+    schemas = objects(metadata, "schemas")
+    if not schemas and isinstance(metadata.get("schema"), dict):
+        schemas = [metadata["schema"]]
+    if newest is None:
+        newest = metadata.get("current-schema-id")
+    ordered = sorted(schemas, key=lambda one: one.get("schema-id") == newest)
+    columns: dict[int, IcebergColumn] = {
+        identifier: IcebergColumn(name, (name,), identifier, kind, is_required=True)
+        for identifier, name, kind in DELETE_COLUMNS
+    }
+    for schema in ordered:
+        columns.update({column.id: column for column in _columns(schema, (), is_repeated=False, depth=0)})
+    return IcebergSchema(columns, _specs(metadata), _names(metadata))
+
+
+def objects(holder: Json, name: str) -> list[Json]:
+    """The objects in a list; none where the member is absent. Raises `Malformed`."""
+    given = holder.get(name)
+    if given is None:
+        return []
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in cast("list[Any]", given)):
+        raise broken(name, f"{name} is not a list of objects", "a list of objects", given)
+    return cast("list[Json]", given)
+
+
+def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
+    """The error that a member of the metadata has no form that is known."""
+    return Malformed(
+        reason, rule=METADATA, field=f"metadata.{name}", expected=expected, actual=str(actual)[:80]
+    )
+
+
+def _columns(
+    struct: Json, path: tuple[str, ...], *, is_repeated: bool, depth: int, is_required: bool = True
+) -> Iterator[IcebergColumn]:
+    if depth > DEEPEST:
+        raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
+    for one in objects(struct, "fields"):
+        name, identifier = one.get("name"), one.get("id")
+        if not isinstance(name, str) or type(identifier) is not int:
+            raise broken("schemas", "a field of a schema has no name or no id", "both", one)
+        yield from _of_type(
+            one.get("type"),
+            (*path, name),
+            identifier,
+            is_repeated=is_repeated,
+            is_required=is_required and one.get("required") is True,
+            depth=depth,
+        )
+
+
+def _of_type(
+    kind: Any, path: tuple[str, ...], identifier: int, *, is_repeated: bool, is_required: bool, depth: int
+) -> Iterator[IcebergColumn]:
+    if isinstance(kind, str):
+        yield IcebergColumn(".".join(path), path, identifier, kind, is_repeated, is_required)
+        return
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        raise broken(
+            "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
+        )
+    declared = cast("Json", kind)
+    if declared.get("type") == "struct":
+        yield from _columns(declared, path, is_repeated=is_repeated, depth=depth + 1, is_required=is_required)
+        return
+    members = {"list": ("element",), "map": ("key", "value")}.get(str(declared.get("type")), ())
+    if not members:
+        raise broken(
+            "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
+        )
+    for member in members:
+        inner = declared.get(f"{member}-id")
+        if type(inner) is not int:
+            raise broken("schemas", f"the {member} of column {'.'.join(path)} has no id", "an id", inner)
+        yield from _of_type(
+            declared.get(member), (*path, member), inner, is_repeated=True, is_required=False, depth=depth + 1
+        )
+
+
+def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:
+    given = objects(metadata, "partition-specs")
+    if not given:
+        return {0: tuple(_partition_fields(objects(metadata, "partition-spec")))}
+    found: dict[int, tuple[PartitionField, ...]] = {}
+    for spec in given:
+        identifier = spec.get("spec-id")
+        if type(identifier) is not int:
+            raise broken("partition-specs", "a partition spec has no id", "an id", identifier)
+        found[identifier] = tuple(_partition_fields(objects(spec, "fields")))
+    return found
+
+
+def _partition_fields(given: list[Json]) -> Iterator[PartitionField]:
+    for number, one in enumerate(given):
+        sources: Any = one.get("source-ids")
+        first: Any = sources[0] if isinstance(sources, list) and sources else None
+        source = one.get("source-id", first)
+        name, transform = one.get("name"), one.get("transform")
+        identifier = one.get("field-id", FIRST_PARTITION_FIELD + number)
+        if (
+            type(source) is not int
+            or type(identifier) is not int
+            or not isinstance(name, str)
+            or not isinstance(transform, str)
+        ):
+            raise broken(
+                "partition-specs", "a partition field has no source, name or transform", "all three", one
+            )
+        match = TRANSFORM.fullmatch(transform)
+        if match is not None and int(match[2]) > 0:
+            yield PartitionField(identifier, name, source, match[1], int(match[2]))
+        else:
+            yield PartitionField(identifier, name, source, transform)
+
+
+def _names(metadata: Json) -> dict[int, tuple[str, ...]]:
+    properties: Any = metadata.get("properties")
+    given: Any = cast("Json", properties).get(NAME_MAPPING) if isinstance(properties, dict) else None
+    if not isinstance(given, str):
+        return {}
+    try:
+        mapping = parse(given)
+    except ValueError:
+        return {}
+    found: dict[int, tuple[str, ...]] = {}
+    _take_names(mapping, (), found, 0)
+    return found
+
+
+def _take_names(mapping: Any, path: tuple[str, ...], found: dict[int, tuple[str, ...]], depth: int) -> None:
+    """Take those names that are the only ones of their id: of several, a file may have any."""
+    if not isinstance(mapping, list) or depth > DEEPEST:
+        return
+    for one in cast("list[Any]", mapping):
+        if not isinstance(one, dict):
+            continue
+        names: Any = cast("Json", one).get("names")
+        if not isinstance(names, list) or len(cast("list[Any]", names)) != 1 or not isinstance(names[0], str):
+            continue
+        here = (*path, names[0])
+        identifier = cast("Json", one).get("field-id")
+        if type(identifier) is int:
+            found[identifier] = here
+        _take_names(cast("Json", one).get("fields"), here, found, depth + 1)

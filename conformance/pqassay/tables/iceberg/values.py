@@ -1,0 +1,126 @@
+r"""Values as Iceberg serializes each by itself: bounds of columns and of partition fields.
+
+>>> value_of("int", bytes([5, 0, 0, 0])), value_of("decimal(9, 2)", b"\x01\x00")
+((<ValueKind.NUMBER: 'number'>, 5), (<ValueKind.NUMBER: 'number'>, Decimal('2.56')))
+
+Source: the Iceberg specification, "Appendix D: Single-value serialization" and "Schema Evolution".
+"""
+
+from __future__ import annotations
+
+import struct
+from decimal import Context, Decimal
+from typing import NamedTuple
+
+from pqassay.tables.claims import Scalar, ValueKind
+from pqassay.tables.iceberg.schema import DECIMAL, FIXED
+from pqassay.tables.moments import DAY
+
+
+class Typed(NamedTuple):
+    """A value, and what it is."""
+
+    kind: ValueKind
+    value: Scalar
+
+
+class UnknownTypeError(Exception):
+    """Values of a type are not compared."""
+
+
+NANOSECOND = {"time": 1000, "timestamp": 1000, "timestamptz": 1000, "timestamp_ns": 1, "timestamptz_ns": 1}
+"""Nanoseconds of the unit of each type of moments."""
+
+WIDTHS: dict[str, tuple[int, ...]] = {
+    "boolean": (1,),
+    "int": (4,),
+    "long": (8, 4),
+    "float": (4,),
+    "double": (8, 4),
+    "date": (4,),
+    "time": (8,),
+    "timestamp": (8, 4),
+    "timestamptz": (8,),
+    "timestamp_ns": (8, 4),
+    "timestamptz_ns": (8,),
+    "uuid": (16,),
+}
+"""Bytes of a value of each type, those of a type from which it may be promoted included."""
+
+_DIGITS = Context(prec=100)
+
+MOST_DECIMAL = 16
+"""Bytes of the widest decimal: 38 digits."""
+
+
+def value_of(kind: str, raw: bytes) -> Typed:
+    """A value of a type.
+
+    Args:
+        kind: The type as the schema has it.
+        raw: The bytes.
+
+    Raises:
+        ValueError: It is none.
+        UnknownTypeError: Values of the type are not compared.
+    """
+    if kind in ("string", "binary"):
+        if kind == "string":
+            _ = raw.decode()
+            return Typed(ValueKind.TEXT, raw)
+        return Typed(ValueKind.BYTES, raw)
+    if (match := DECIMAL.fullmatch(kind)) is not None:
+        return _decimal(int(match[1]), int(match[2]), raw)
+    if (match := FIXED.fullmatch(kind)) is not None:
+        if len(raw) > int(match[1]):  # writers cut the bounds of long ones
+            raise ValueError(f"it has {len(raw)} bytes, and not {match[1]}")
+        return Typed(ValueKind.BYTES, raw)
+    widths = WIDTHS.get(kind)
+    if widths is None:
+        raise UnknownTypeError(kind)
+    if len(raw) not in widths:
+        raise ValueError(f"it has {len(raw)} bytes, and not {' or '.join(map(str, widths))}")
+    return _primitive(kind, raw)
+
+
+def _primitive(kind: str, raw: bytes) -> Typed:
+    if kind == "uuid":
+        return Typed(ValueKind.BYTES, raw)
+    if kind == "boolean":
+        return Typed(ValueKind.BOOLEAN, raw != b"\0")
+    if kind in ("float", "double"):
+        return Typed(ValueKind.FLOATING, struct.unpack("<f" if len(raw) == 4 else "<d", raw)[0])
+    number = int.from_bytes(raw, "little", signed=True)
+    if kind == "date":
+        return Typed(ValueKind.DATE, number)
+    if kind == "time":
+        return Typed(ValueKind.TIME, number * NANOSECOND[kind])
+    if kind in NANOSECOND:
+        return Typed(ValueKind.TIMESTAMP, number * (DAY if len(raw) == 4 else NANOSECOND[kind]))
+    return Typed(ValueKind.NUMBER, number)
+
+
+def _decimal(precision: int, scale: int, raw: bytes) -> Typed:
+    if not 1 <= len(raw) <= MOST_DECIMAL:
+        raise ValueError(f"it has {len(raw)} bytes, and not 1 to {MOST_DECIMAL}")
+    number = int.from_bytes(raw, "big", signed=True)
+    if abs(number) >= 10**precision:
+        raise ValueError(f"it has more than {precision} digits")
+    return Typed(ValueKind.NUMBER, Decimal(number).scaleb(-scale, _DIGITS))
+
+
+def shown(kind: str, raw: bytes) -> str:
+    """A value for messages: as it is where it can be read, else its bytes."""
+    try:
+        typed = value_of(kind, raw)
+    except (ValueError, UnknownTypeError):
+        return f"0x{raw[:32].hex()}" if raw else "no bytes"
+    if isinstance(typed.value, bytes):
+        if typed.kind is ValueKind.TEXT:
+            return repr(typed.value.decode()[:60])
+        return f"0x{typed.value[:32].hex()}"
+    if typed.kind is ValueKind.DATE:
+        return f"day {typed.value}"
+    if typed.kind in (ValueKind.TIMESTAMP, ValueKind.TIME):
+        return f"{typed.value} ns"
+    return str(typed.value)

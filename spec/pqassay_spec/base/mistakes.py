@@ -1,0 +1,58 @@
+"""The end of a command by a mistake of its own: one line, and an exit code that says nothing about any file.
+
+A script that reads exit code 1 as *there are findings* must never get it from an installation that is broken, or from a program that fell over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+from pqassay_spec.base.terminal import printable
+
+SOFTWARE = 70
+"""Exit code of a program that failed by itself: ``EX_SOFTWARE`` of ``sysexits.h``."""
+
+TRACEBACK = "PQASSAY_TRACEBACK"
+"""The environment variable that asks for the whole traceback."""
+
+
+@contextlib.contextmanager
+def own_mistakes(program: str) -> Generator[None]:
+    """Run a command so that what nobody foresaw is two lines on stderr and exit code 70."""
+    try:
+        yield
+    except (ImportError, OSError) as error:  # what files and outputs do is spoken of before
+        _end(
+            error,
+            f"this installation of {program} is broken: {error}",
+            "`pip check` says more; install it again",
+        )
+    except MemoryError as error:
+        _end(error, "there is not enough memory", "nothing was judged")
+    except Exception as error:  # noqa: BLE001 - that is what this is for
+        _end(
+            error,
+            f"a mistake in {program}, please report it: {_told(error)}",
+            f"{TRACEBACK}=1 shows where it comes from",
+        )
+
+
+def _told(error: Exception) -> str:
+    import traceback  # noqa: PLC0415 - a command that works needs none
+
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{what} ({Path(where.filename).name}, line {where.lineno})"
+
+
+def _end(error: Exception, what: str, hint: str) -> None:
+    if os.environ.get(TRACEBACK):
+        import traceback  # noqa: PLC0415 - as above
+
+        traceback.print_exception(error)
+    print(f"error: {printable(what)}\n{printable(hint)}", file=sys.stderr)  # noqa: T201 - what a command says last
+    sys.exit(SOFTWARE)

@@ -1,0 +1,65 @@
+r"""Deletion vectors of Delta: the rows of a data file that are no longer in the table, as a bitmap of their positions.
+
+A file of deletion vectors begins with its version; one vector follows another, each between its length and its checksum, which are big-endian
+while the vector itself is little-endian.  The log names the file, the place of the length in it, and the bytes of the vector.
+
+    >>> from pqassay_spec.table.roaring import ROARING
+    >>> empty = VECTOR.build({"bitmap": {"count": 0, "bitmaps": []}})
+    >>> empty.hex(" ", 4)
+    'd1d33964 00000000 00000000'
+    >>> stored(empty).hex(" ", 4)
+    '0000000c d1d33964 00000000 00000000 bf18480c'
+
+Source: the Delta protocol, "Deletion Vector Format" and "Deletion Vector File Storage Format".
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from construct import Bytes, Const, GreedyRange, Int8ub, Int32ub, Int32ul, Struct, this
+
+from pqassay_spec.table.roaring import ROARING
+
+# --8<-- [start:grammar]
+MAGIC = 1681511377
+"""Begins a vector."""
+
+FILE_VERSION = 1
+"""The version of files of deletion vectors."""
+
+VECTOR = Struct(
+    "magic" / Const(MAGIC, Int32ul) * "Says that a bitmap in the portable format follows.",
+    "bitmap" / ROARING * "The positions of the rows, the first row being 0.",
+)
+"""A deletion vector, as the log holds it in Z85."""
+
+STORED = Struct(
+    "size" / Int32ub * "Bytes of the vector.",
+    "vector" / Bytes(this.size) * "The vector.",
+    "checksum" / Int32ub * "CRC-32 of the vector.",
+)
+"""A deletion vector in a file."""
+
+FILE_HEAD = Struct("version" / Int8ub * "Always 1.")
+"""What a file of deletion vectors begins with."""
+
+FILE = Struct(
+    *FILE_HEAD.subcons,
+    "vectors" / GreedyRange(STORED) * "The vectors.",
+)
+"""A file of deletion vectors; where vectors begin, the log says."""
+# --8<-- [end:grammar]
+
+HEAD_SIZE, SIZE_SIZE, CHECKSUM_SIZE = FILE_HEAD.sizeof(), Int32ub.sizeof(), Int32ub.sizeof()
+MAGIC_SIZE = Int32ul.sizeof()
+
+
+def checksum(vector: bytes) -> int:
+    """The CRC-32 of a vector."""
+    return zlib.crc32(vector)
+
+
+def stored(vector: bytes) -> bytes:
+    """A vector as a file holds it."""
+    return STORED.build({"size": len(vector), "vector": vector, "checksum": checksum(vector)})

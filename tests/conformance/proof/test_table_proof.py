@@ -1,0 +1,101 @@
+"""What a Delta table says falsely of a file is shown by engines that lose rows of the table by it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import pqassay
+from places import GOLDEN_FILES, GUIDES, ROOT
+from pqassay.proof import trial
+from pqassay.proof.table_plan import table_around
+from pqassay.report.model import Proof
+from pqassay.report.text import render
+from pqassay_spec.rules.catalogue import Tier
+
+LOWERED = GOLDEN_FILES / "dlt/maximum-lowered/table"
+NEEDS_DELTALAKE = pytest.mark.skipif(
+    find_spec("deltalake") is None,
+    reason="deltalake is not installed, by which engines read Delta tables",
+)
+
+
+def proofs(table: Path, *engines: str) -> list[Proof]:
+    report = trial.proved(pqassay.check(table, tier="values"), engines=engines)
+    return [finding.proof for file in report.files for finding in file.findings if finding.proof]
+
+
+def seen(proof: Proof) -> dict[str, tuple[str, int, int]]:
+    return {one.engine: (one.verdict, one.rows or 0, one.lost) for one in proof.engines}
+
+
+@NEEDS_DELTALAKE
+def test_a_maximum_that_is_lowered_loses_the_rows_above_it() -> None:
+    (proof,) = proofs(LOWERED, "deltalake", "polars")
+
+    assert ("misled", "SELECT id FROM t WHERE id >= 6", 10) == (proof.outcome, proof.query, proof.true_rows)
+    assert {"deltalake": ("rows lost", 8, 2), "Polars": ("rows lost", 8, 2)} == seen(proof)
+    assert all("dlt/maximum-lowered/table" in (one.reproduce or "") for one in proof.engines)
+    assert [] == proofs(GOLDEN_FILES / "dlt/plain/table", "deltalake")
+
+
+@NEEDS_DELTALAKE
+def test_true_rows_are_those_that_no_vector_removes() -> None:
+    (proof,) = proofs(GOLDEN_FILES / "dlt/maximum-of-the-rest-lowered/table", "deltalake")
+    assert (8, {"deltalake": ("rows lost", 7, 1)}) == (proof.true_rows, seen(proof))
+
+
+@NEEDS_DELTALAKE
+def test_the_guide_shows_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    (shown,) = re.findall(r"```text\n(    proof .*?\n)```\n", (GUIDES / "tables.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    stream = io.StringIO()
+    render(trial.proved(pqassay.check("golden_files/dlt/maximum-lowered/table", tier="values")), stream)
+    assert shown in stream.getvalue()
+
+
+def test_the_table_of_a_file_is_found_around_it(tmp_path: Path) -> None:
+    table = Path(shutil.copytree(LOWERED, tmp_path / "t"))
+    (table / "day=1").mkdir()
+    assert (str(table), None) == (
+        table_around(str(table / "day=1" / "part-0.parquet")),
+        table_around(str(tmp_path / "part-0.parquet")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "tier", "reason"),
+    [
+        ("bounds-inverted", "meta", "queries are tried for what a table says of one of its files, and this is about the table"),
+        ("vector-turned", "footer", "the true rows cannot be told: DLT-031 is broken"),
+        ("deleted-and-bounded", "values", "queries for the least or the greatest value are not tried"),
+    ],
+)  # fmt: skip
+def test_where_no_query_can_show_it_the_reason_is_said(table: str, tier: Tier, reason: str) -> None:
+    report = pqassay.check(GOLDEN_FILES / f"dlt/{table}/table", tier=tier)
+    (proof,) = (
+        one.proof for file in trial.proved(report, engines=["deltalake"]).files for one in file.findings
+    )
+    assert proof is not None
+    assert ("not provable", reason) == (proof.outcome, proof.reason)
+
+
+def test_an_older_version_is_not_what_engines_read(tmp_path: Path) -> None:
+    table = Path(shutil.copytree(LOWERED, tmp_path / "t"))
+    log = table / "_delta_log"
+    (again,) = (line for line in (log / f"{0:020}.json").read_text().splitlines() if "part-0" in line)
+    entry = json.loads(again)
+    del entry["add"]["stats"]
+    (log / f"{1:020}.json").write_text(json.dumps(entry) + "\n")
+    report = pqassay.check(table, tier="values", version=0)
+    (proof,) = (one.proof for file in trial.proved(report, engines=["polars"]).files for one in file.findings)
+
+    assert [] == proofs(table)
+    assert proof is not None
+    assert "the finding is about an older version, and queries are tried on the newest" == proof.reason

@@ -1,0 +1,77 @@
+"""A page of every kind in a browser: everybody can use it, light and dark, on a screen and on a phone, and it asks nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from axe import BY_COLOUR, grave, shorten
+from browser import Browser, served
+
+pytestmark = pytest.mark.slow
+
+KINDS = {
+    "home": "index.html",
+    "checker": "check/index.html",
+    "rules": "rules/index.html",
+    "rule": "rules/sta-041.html",
+    "golden files": "cases/index.html",
+    "golden file": "cases/blm-zeroed.html",
+    "museum": "museum/index.html",
+    "exhibit": "museum/16-sta-max-too-small.html",
+    "implementations": "implementations/index.html",
+    "implementation": "implementations/duckdb.html",
+    "status": "status.html",
+    "data": "data/index.html",
+    "chapter": "spec/bloom.html",
+    "guide": "guide/ci.html",
+    "findings": "guide/findings-writers.html",
+    "recall": "recall.html",
+    "module": "reference/pqassay.errors.html",
+    "changelog": "changelog.html",
+}
+
+PHONE = 390
+"""Width of a phone in pixels."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with served(site) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+@pytest.mark.parametrize("page", KINDS.values(), ids=list(KINDS))
+def test_everybody_can_use_it_in_light_and_dark_on_a_screen_and_on_a_phone(
+    browser: Browser, address: str, page: str
+) -> None:
+    tab = browser.open(address + page)
+    assert tab.evaluate("document.body.dataset.mdColorScheme") == "default"
+    shorten(tab)
+    assert grave(tab) == []
+
+    tab.resize(PHONE, 844)
+    tab.evaluate("document.querySelector('label[title=\"Switch to dark mode\"]').click()")
+    assert tab.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    assert tab.evaluate("document.documentElement.scrollWidth") == PHONE
+    assert grave(tab, BY_COLOUR) == []
+
+    assert (tab.complaints, tab.outside(address)) == ([], [])
+    tab.close()
+
+
+def test_who_wants_it_dark_gets_it_dark(browser: Browser, address: str) -> None:
+    schemes = []
+    for dark in (False, True):
+        tab = browser.open(f"{address}faq.html", dark=dark)
+        schemes.append(tab.evaluate("document.body.dataset.mdColorScheme"))
+        tab.close()
+    assert schemes == ["default", "slate"]

@@ -1,0 +1,218 @@
+"""A page for each golden file: what is wrong with it, its bytes with their fields, and what implementations make of it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from pages.cases.byte_changes import changed, changed_file, comparison, fields_of, mutation_sentence
+from pages.cases.case_questions import LONGEST, golden_cases, questions
+from pages.cases.hex_view import HexView
+from pages.cases.museum_pages import exhibit_page
+from pages.implementations.answers import HARM, Answer, worst
+from pages.implementations.matrix import catalogue_title, kind_of
+from pages.page import File, Page, Site, case_file, case_page, implementation_page
+from pages.places import GOLDEN_FILES
+from pqassay_spec.golden.case import MANIFEST, OWN
+from pqassay_spec.golden.revision import current
+from pqassay_spec.rules import catalogue
+
+MOST_FIELDS = 3
+"""Changed fields whose bytes are shown before and after; all are marked in the hex view."""
+
+MOST_ROWS = 12
+"""Rows of a table that are shown."""
+
+MOST_SIBLINGS = 40
+"""Other files made from the same one that are linked; the list of all has the rest."""
+
+STANDINGS = {
+    "counted": "counts in revision {}",
+    "added": "is asked and reported, and counts from the revision after {} on",
+    "changed": "changed since revision {}, and does not count in it",
+}
+
+
+class View(NamedTuple):
+    """The hex view of one file of a case.
+
+    Attributes:
+        name: The name of the file.
+        size: Its bytes.
+        table: The rows of the table of fields.
+        bytes: The rows of the hexdump.
+        left_out: How many fields are not shown.
+        prefix: Begins the ids in it.
+        errors: What kept further fields from being read.
+    """
+
+    name: str
+    size: int
+    table: Markup
+    bytes: Markup
+    left_out: int
+    prefix: str
+    errors: Sequence[str]
+
+
+class Told(NamedTuple):
+    """What an implementation answered about a case: its gravest verdict, and each answer."""
+
+    name: str
+    version: str
+    page: str
+    worst: str
+    answers: Sequence[Answer]
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of every golden file."""
+    for case in site.cases.values():
+        yield page_of(case, site)
+
+
+def page_of(case: Mapping[str, Any], site: Site) -> Page:
+    """The page of a golden file."""
+    case_id = case["id"]
+    path = case_page(case_id)
+    rules = [catalogue.rules()[rule] for rule in case["expect"]["check"]["rules"]]
+    found = comparison(case).difference if "mutation" in case else None
+    told = told_by(case_id, site)
+    body = site.render(
+        "case.html",
+        path,
+        it=case,
+        kind=kind_of(case),
+        family=catalogue_title(case["family"]),
+        rules=rules,
+        verdict=verdict(rules),
+        mutation=mutation_sentence(case) if found else "",
+        found=found,
+        changed=changed(case, MOST_FIELDS) if found else None,
+        views=list(views(case)),
+        told=told,
+        right=[one for one in told if one.worst == "right"],
+        not_asked=[kept.name for kept in site.results.newest if case_id not in site.answers[kept.name]],
+        questions=list(questions(case_id, site)),
+        longest=LONGEST,
+        rows=rows_of(case_id, site),
+        files=files_of(case),
+        siblings=siblings(case, site),
+        most_siblings=MOST_SIBLINGS,
+        exhibit=exhibit_page(case) if "exhibit" in case else None,
+        is_foreign=case["provenance"]["by"] not in OWN,
+        standing=STANDINGS[current().standing(case_id, golden_cases(site)[case_id].asked_sha256)].format(
+            current().number
+        ),
+        case_file=case_file,
+    )
+    words = " ".join(case["expect"]["check"]["rules"])
+    return Page(path, f"{case_id}: {case['title']}", summary(case), body, words)
+
+
+def summary(case: Mapping[str, Any]) -> str:
+    """A sentence about a case: what it costs, or what kind of file it is."""
+    return "A valid golden file." if case["effect"] == "none" else str(case["effect"])
+
+
+def verdict(rules: Sequence[catalogue.Rule]) -> str:
+    """What a check of the file says in its first line."""
+    fails = sum(rule.verdict == "FAIL" for rule in rules)
+    if fails:
+        return f"nonconformant ({fails} FAIL)"
+    return "conformant, with remarks" if rules else "conformant"
+
+
+def views(case: Mapping[str, Any]) -> Iterator[View]:
+    """Yield the hex view of a case's input, and that of the file beside it if that is the one that was changed."""
+    names = dict.fromkeys((changed_file(case), case["input"]["file"]))
+    for number, name in enumerate(names):
+        view = hex_view(case, name, "" if number == 0 else "o")
+        fields = view.fields
+        yield View(
+            name,
+            fields.source.size,
+            view.table(),
+            view.bytes(),
+            view.left_out,
+            view.prefix,
+            [str(error) for error in fields.errors[:MOST_FIELDS]],
+        )
+
+
+def hex_view(case: Mapping[str, Any], name: str, prefix: str = "") -> HexView:
+    """The hex view of a file of a case, with marks at the bytes that are not those of its parent."""
+    if "mutation" not in case or name != changed_file(case):
+        return HexView(fields_of(case["id"], name), prefix=prefix)
+    found = comparison(case)
+    follows = [one.new.offset for one in found.difference.follows if one.new is not None]
+    return HexView(found.after, found.changed, follows, prefix)
+
+
+def told_by(case_id: str, site: Site) -> Sequence[Told]:
+    """What each implementation that was asked answered, the gravest first."""
+    told = [
+        Told(kept.name, kept.version, implementation_page(kept.name), worst(given), given)
+        for kept in site.results.newest
+        if (given := site.answers[kept.name].get(case_id))
+    ]
+    return sorted(told, key=lambda one: HARM.index(one.worst))
+
+
+def rows_of(case_id: str, site: Site) -> Mapping[str, Any] | None:
+    """The rows that a reader gets of a case's file: columns, the first of them, and how many there are."""
+    rows = golden_cases(site)[case_id].rows
+    if rows is None or not rows.columns:
+        return None
+    shown = [[_written(value) for value in row] for row in rows.rows[:MOST_ROWS]]
+    return {"columns": rows.columns, "shown": shown, "count": len(rows.rows)}
+
+
+def _written(value: Any) -> str:
+    """A value of a row, without what JSON needs to write it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int | str):
+        return str(value)
+    members: dict[str, Any] = vars(value)
+    only = next(iter(members.values())) if len(members) == 1 else None
+    text = only if isinstance(only, str) else json.dumps(members, default=vars, ensure_ascii=False)
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
+
+
+MOST_CHARACTERS = 60
+"""Characters of a value of a row that are shown."""
+
+
+def files_of(case: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
+    """The files in the folder of a case, its manifest last: name and bytes."""
+    folder = GOLDEN_FILES / case["id"]
+    found = sorted(folder.iterdir(), key=lambda path: (path.name == MANIFEST, path.name))
+    return [(path.name, path.stat().st_size) for path in found]
+
+
+@cache
+def _children(site: Site) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for case in site.cases.values():
+        if "parent" in case:
+            found[case["parent"]].append(case["id"])
+    return found
+
+
+def siblings(case: Mapping[str, Any], site: Site) -> Sequence[str]:
+    """Other cases made from the same parent; of a parent, those made from it."""
+    family = _children(site).get(case.get("parent", case["id"]), ())
+    return [name for name in family if name != case["id"]]
+
+
+def files(site: Site) -> Iterator[File]:
+    """Yield every file of every case."""
+    for case in site.cases.values():
+        for name, _ in files_of(case):
+            yield File(case_file(case["id"], name), GOLDEN_FILES / case["id"] / name)

@@ -1,0 +1,306 @@
+"""The hex view of a file: its bytes in rows of 16, and a table of its fields, each of which knows the other.
+
+Each run of bytes of one field is one element, ``<b data-f=7>``, or ``<i>`` where the bytes carry structure and no value; a part that
+differs from the parent is inside ``<mark>``, one that follows from something else has the class ``w``.  ``data-f`` is the number of the
+field's row in the table, whose id ends with it.  ``hex-view.js`` lights up what belongs together; without it, both are there to read.
+
+Of a file with many fields only windows are shown: around what differs, the beginning, and the end, where the footer is.
+"""
+
+from __future__ import annotations
+
+import html
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from pages.cases.field_types import type_of
+from pqassay.difference.tree import SHORT, Fields, Item, shown
+from pqassay_spec.grammar.hexdump import ROW, show
+from pqassay_spec.grammar.thrift_wire import WireType
+from pqassay_spec.grammar.trace import Leaf, Unparsed
+
+MOST_ROWS = 1_000
+"""Fields of a file that is shown whole."""
+
+WINDOW = 6
+"""Fields on both sides of one that differs that are shown of a larger file."""
+
+HEAD, FOOT = 120, 300
+"""Fields at the beginning and at the end that are shown of a larger file."""
+
+MOST_MARKED = 200
+"""Fields that differ that are shown of a larger file."""
+
+LONG = 64 * ROW
+"""Bytes of a field beyond which its middle is left out."""
+
+KEPT_ENDS = 4 * ROW
+"""Bytes at both ends of a long field that are shown, and on both sides of what differs in it."""
+
+VALUE = 48
+"""Characters of a value that are shown."""
+
+Range = tuple[int, int]
+"""Bytes ``[start, end)``."""
+
+Run = tuple[int, int, str, str]
+"""Bytes ``[start, end)`` of one field, and the tags around them."""
+
+
+@dataclass
+class FieldRow:
+    """A row of the table: a field with the bytes that carry its structure, or such bytes alone.
+
+    Attributes:
+        path: The path of the field.
+        name: What it is called within its parent.
+        parent: The path of what it belongs to.
+        items: Its leaves, in the order of their bytes.
+    """
+
+    path: str
+    name: str
+    parent: str
+    items: list[Item]
+
+    @property
+    def start(self) -> int:
+        """Offset of its first byte."""
+        return self.items[0].leaf.offset
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last byte."""
+        return self.items[-1].end
+
+
+def field_rows(fields: Fields) -> list[FieldRow]:
+    """The rows of a file's table: header and length of a field are in its row."""
+    rows: list[FieldRow] = []
+    for item in fields.items:
+        leaf = item.leaf
+        path, part = leaf.path, ""
+        if leaf.structural:
+            path, _, part = leaf.path.rpartition(":")
+        if rows and part != "stop":
+            last = rows[-1]
+            if last.path == path and last.end == leaf.offset and last.items[-1].leaf.structural:
+                last.items.append(item)
+                continue
+        parent, _, name = path.rpartition(".")
+        if part == "stop":
+            parent, name, path = path, "end of the struct", f"{path}:stop"
+        rows.append(FieldRow(path, name, parent, [item]))
+    return rows
+
+
+class HexView:
+    """The view of one file.
+
+    Args:
+        fields: Its fields.
+        changed: Its bytes that differ from those of its parent.
+        follows: Offsets of fields that differ since something else does.
+        prefix: Begins the ids, where there is more than one view on a page.
+    """
+
+    def __init__(
+        self, fields: Fields, changed: Sequence[Range] = (), follows: Iterable[int] = (), prefix: str = ""
+    ) -> None:
+        self.fields, self.changed, self.follows = fields, changed, frozenset(follows)
+        self.prefix = prefix
+        self.rows = field_rows(fields)
+        self.data = fields.source.read(0, fields.source.size)
+        self.shown = self._windows()
+
+    @property
+    def left_out(self) -> int:
+        """How many fields are not shown."""
+        return len(self.rows) - len(self.shown)
+
+    def _windows(self) -> Sequence[int]:
+        """The numbers of the rows that are shown."""
+        if len(self.rows) <= MOST_ROWS:
+            return range(len(self.rows))
+        marked = [number for number, row in enumerate(self.rows) if self._is_marked(row)][:MOST_MARKED]
+        chosen = {*range(HEAD), *range(len(self.rows) - FOOT, len(self.rows))}
+        for number in marked:
+            chosen.update(range(max(number - WINDOW, 0), min(number + WINDOW + 1, len(self.rows))))
+        return sorted(chosen)
+
+    def _is_marked(self, row: FieldRow) -> bool:
+        return any(start < row.end and row.start < end for start, end in self.changed)
+
+    # ------------------------------------------------------------------------------------------------- the table
+
+    def table(self) -> Markup:
+        """The rows of the table, as HTML; ends of cells and rows are left out, as HTML allows."""
+        return Markup("".join(self._table()))
+
+    def _table(self) -> Iterator[str]:
+        parent, before = None, -1
+        for number in self.shown:
+            row = self.rows[number]
+            if number != before + 1:
+                yield f"<tr class=gap><td colspan=6>{number - before - 1:,} fields left out"
+            if row.parent != parent or number != before + 1:
+                parent = row.parent
+                yield f"<tr><th colspan=6 scope=rowgroup>{_text(parent or 'file')}"
+            before = number
+            leaf = row.items[-1].leaf
+            mark = " class=x" if self._is_marked(row) else ""
+            size = row.end - row.start
+            yield (
+                f"<tr id={self.prefix}f{number}{mark}><td>{row.start}<td>{size}<td>{_text(row.name)}"
+                f"<td>{_text(type_of(row.path))}<td>{self._value(row.items[-1])}<td>{_text(leaf.doc)}"
+            )
+
+    def _value(self, item: Item) -> str:
+        leaf = item.leaf
+        if isinstance(leaf.value, Unparsed):
+            return f"<em>{_text(leaf.value.reason)}</em>"
+        if leaf.structural:
+            return _text(structure(leaf))
+        if leaf.length > SHORT:
+            return html.escape(shown(item, self.fields.source), quote=False)
+        return html.escape(show(leaf.value, leaf.label, VALUE), quote=False)
+
+    # ------------------------------------------------------------------------------------------------- the bytes
+
+    def bytes(self) -> Markup:
+        """The rows of bytes, as HTML: offset, hexadecimal digits, text."""
+        return Markup("\n".join(self._lines()))
+
+    def _lines(self) -> Iterator[str]:
+        digits, texts = self.data.hex(" "), self.data.translate(_READABLE).decode("ascii")
+        expected = 0
+        for line, runs in self._by_line().items():
+            if line != expected:
+                yield f"<span>{'*':8}  {line - expected:,} bytes left out</span>"
+            expected = min(line + ROW, len(self.data))
+            told, column = "", line
+            for start, end, opening, closing in runs:
+                if start > column:  # of a byte that is not shown only its place is left
+                    told += "   " * (start - column)
+                told += f"{opening}{digits[3 * start : 3 * end - 1]}{closing} "
+                column = end
+            padding = "   " * (line + ROW - column)
+            yield f"{line:08x}  {told}{padding} {html.escape(texts[line:expected], quote=False)}"
+        if expected < len(self.data):
+            yield f"<span>{'*':8}  {len(self.data) - expected:,} bytes left out</span>"
+
+    def _by_line(self) -> dict[int, list[Run]]:
+        lines: dict[int, list[Run]] = {}
+        for start, end, opening, closing in self._runs():
+            while start < end:
+                line = start // ROW * ROW
+                stop = min(end, line + ROW)
+                lines.setdefault(line, []).append((start, stop, opening, closing))
+                start = stop  # noqa: PLW2901 - the rest of the run
+        return lines
+
+    def _runs(self) -> Iterator[Run]:
+        """Yield the bytes that are shown, in runs of one field of which all or none differ."""
+        for number, item, begin, end in self._owned():
+            row, leaf = self.rows[number], item.leaf
+            if leaf.structural:
+                about = f' title="{structure(leaf)}"' if len(row.items) > 1 else ""
+                opening, closing = f"<i data-f={number}{about}>", "</i>"
+            else:
+                opening, closing = f"<b data-f={number}>", "</b>"
+            weak = " class=w" if leaf.offset in self.follows else ""
+            for first, last in self._visible(row, begin, end):
+                for start, stop, is_changed in self._cut(first, last):
+                    if is_changed:
+                        yield start, stop, f"{opening}<mark{weak}>", f"</mark>{closing}"
+                    else:
+                        yield start, stop, opening, closing
+
+    def _owned(self) -> Iterator[tuple[int, Item, int, int]]:
+        """Yield the stretches of the bytes that are shown, each with the number of its row and the leaf that it belongs to."""
+        pieces = [(number, item) for number in self.shown for item in self.rows[number].items]
+        position, is_apart = 0, True
+        for _, item in pieces:
+            is_apart = is_apart and item.leaf.offset >= position
+            position = max(position, item.end)
+        if is_apart:
+            yield from ((number, item, item.leaf.offset, item.end) for number, item in pieces)
+            return
+        # Structures lie over each other, such as the fields of a text and the text: a byte belongs to the shortest.
+        owners: list[int] = [-1] * len(self.data)
+        for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].leaf.length):
+            leaf = pieces[place][1].leaf
+            owners[leaf.offset : leaf.offset + leaf.length] = [place] * leaf.length
+        start = 0
+        for owner, group in groupby(owners):
+            end = start + sum(1 for _ in group)
+            if owner >= 0:
+                number, item = pieces[owner]
+                yield number, item, start, end
+            start = end
+
+    def _visible(self, row: FieldRow, begin: int, stop: int) -> Iterator[Range]:
+        """What is shown of some bytes of a field: all, or of a long one both ends and what differs first."""
+        start, end = row.start, row.end
+        if stop - begin <= LONG:
+            yield begin, stop
+            return
+        chosen = [(start, start + KEPT_ENDS)]
+        first = next((max(one, start) for one, other in self.changed if other > start and one < end), None)
+        if first is not None:
+            chosen.append((max(first - KEPT_ENDS, chosen[0][1]), min(first + KEPT_ENDS, end)))
+        chosen.append((max(end - KEPT_ENDS, chosen[-1][1]), end))
+        for one, other in ((one // ROW * ROW, -(-other // ROW) * ROW) for one, other in chosen):  # whole rows
+            if max(one, begin) < min(other, stop):
+                yield max(one, begin), min(other, stop)
+                begin = min(other, stop)
+
+    def _cut(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+        """A run in parts, each with whether it differs."""
+        place = bisect_right(self.changed, (start, start))
+        place -= place > 0 and self.changed[place - 1][1] > start
+        while start < end:
+            begin, stop = self.changed[place] if place < len(self.changed) else (end, end)
+            if begin > start:
+                yield start, min(begin, end), False
+                start = min(begin, end)
+            elif start < end:
+                yield start, min(stop, end), True
+                start = min(stop, end)
+                place += 1
+
+
+def structure(leaf: Leaf) -> str:
+    """What bytes that carry structure say, in a few words.
+
+    >>> structure(Leaf("footer.schema:count", 6, 1, (3, 12))), structure(Leaf("footer.version:header", 4, 1, (1, 5)))
+    ('3 elements', 'field 1, I32')
+    """
+    part, value = leaf.path.rpartition(":")[2], leaf.value
+    if part == "header":
+        return _header(*value)
+    if part == "count":
+        return "1 element" if value[0] == 1 else f"{value[0]:,} elements"
+    if part == "length":
+        return "1 byte" if value == 1 else f"{value:,} bytes"
+    return show(value)
+
+
+@cache
+def _header(identifier: int, wire: int) -> str:
+    return f"field {identifier}, {WireType(wire).name}"
+
+
+@cache
+def _text(text: Any) -> str:
+    return html.escape(text, quote=False)
+
+
+_READABLE = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
+"""What stands for each byte in the readable part of a row."""

@@ -1,0 +1,141 @@
+"""The checker in the browser: the judge as an archive for Pyodide, the runtime, and what its page needs to know.
+
+The runtime is the npm package of one exact version, see `npm_package`; without npm and network the site is built all the same,
+and its page says that the checker was left out.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import io
+import json
+import logging
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from npm_package import NpmPackage, PackageMissingError
+
+from pages.page import File, Site, case_file
+from pages.places import ROOT
+from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.pm import grammar as pm
+
+VERSION = "314.0.7"
+"""Version of Pyodide, which begins with that of its Python."""
+
+INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
+"""Its digest, as the registry and a ``package-lock.json`` name it."""
+
+PACKAGE = NpmPackage("pyodide", VERSION, INTEGRITY, "PQASSAY_PYODIDE")
+
+RUNTIME = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "pyodide-lock.json",
+    "python_stdlib.zip",
+    "README.md",
+)
+"""What a page loads of it, and what names its licence."""
+
+FOLDER = "check/runtime"
+
+ARCHIVE = f"{FOLDER}/pqassay.zip"
+
+LEFT_OUT = (
+    "pqassay/cli/",
+    "pqassay/corpus/",
+    "pqassay/proof/",
+    "pqassay/schemas/",
+    "pqassay/suite/",
+    "pqassay/explain.py",
+    "pqassay/pytest_plugin.py",
+    "pqassay/strategies.py",
+)
+"""Parts of the packages that judging in a browser does not reach."""
+
+COMPILED = re.compile(rb"^(?:import|from) (?:numpy|pyarrow|xxhash)\b", re.MULTILINE)
+"""What a module says that cannot be imported there: it needs what is not Python."""
+
+SUFFIXES = (".py", ".toml", ".json", ".j2", ".css", ".js")
+
+LIBRARIES = ("construct", "construct_typed", "jinja2", "markupsafe")
+"""Packages of others that are needed; all are, or do without more than, Python."""
+
+log = logging.getLogger("mkdocs.pages.checker")
+
+
+def files(site: Site) -> Iterator[File]:
+    """Yield the runtime, the archive, and the list of golden files that can be opened; nothing where there is no runtime."""
+    found = runtime()
+    if found is None:
+        return
+    content = {**found, "pqassay.zip": archive()}
+    for name, data in content.items():
+        yield File(f"{FOLDER}/{name}", data)
+    sizes = {name: len(data) for name, data in content.items() if name != "README.md"}
+    yield File(f"{FOLDER}/sizes.json", json.dumps(sizes).encode())
+    cases = {case_id: parts_of(site, case_id) for case_id in site.cases}
+    yield File("check/cases.json", json.dumps(cases, separators=(",", ":")).encode())
+
+
+def parts_of(site: Site, case_id: str) -> Sequence[str]:
+    """The addresses in the site of the files of a golden case that a check looks at, the judged one first."""
+    main = site.cases[case_id]["input"]["file"]
+    folder = ROOT / "golden_files" / case_id
+    others = sorted(path.name for path in folder.iterdir() if path.name not in (main, MANIFEST))
+    beside = [name for name in others if main == pm.FILE_NAME and name == pm.DATA_NAME]
+    return [case_file(case_id, name) for name in (main, *beside)]
+
+
+def lines(site: Site) -> Iterator[str]:
+    """Yield the part of the page that JavaScript brings to life, or the sentence that says that it was left out."""
+    if runtime() is None:
+        yield '<p class="checker-absent"><strong>The checker was left out of this copy of the site</strong>, since its runtime could not '
+        yield "be had when it was built. The command above judges the same files, and more.</p>"
+        return
+    options = "".join(f'<option value="{html.escape(case_id)}">' for case_id in site.cases)
+    yield site.render("checker.html", "check/index.html", options=options)
+
+
+@cache
+def runtime() -> Mapping[str, bytes] | None:
+    """The files of the runtime by name; ``None``, said loudly, where it is neither kept nor to be had."""
+    try:
+        return PACKAGE.files(RUNTIME)
+    except PackageMissingError as error:
+        # Information, not a warning: a strict build goes on, and the tests of the checker are skipped.
+        log.info("THE CHECKER IN THE BROWSER IS LEFT OUT: %s", error)
+        return None
+
+
+def archive() -> bytes:
+    """The packages that judge, as a zip archive; the same bytes from the same sources."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for name, path in sorted(_content()):
+            if COMPILED.search(content := path.read_bytes()):
+                continue
+            entry = zipfile.ZipInfo(name)  # the date is the first that there is
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            packed.writestr(entry, content, compresslevel=9)
+    return stream.getvalue()
+
+
+def _content() -> Iterator[tuple[str, Path]]:
+    roots = [ROOT / "spec" / "pqassay_spec", ROOT / "conformance" / "pqassay"]
+    for name in LIBRARIES:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise PackageMissingError(f"{name} is not installed")
+        roots.append(Path(spec.origin).parent)
+    for root in roots:
+        for path in root.rglob("*"):
+            name = f"{root.name}/{path.relative_to(root).as_posix()}"
+            if path.suffix in SUFFIXES and "__pycache__" not in name and not name.startswith(LEFT_OUT):
+                yield name, path

@@ -1,0 +1,100 @@
+"""The index of the site's search: small, without what nobody searches for, and with generated pages and fields in it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pages.page import Page
+
+INDEX = Path("search", "search_index.json")
+
+IN_SCRIPT = Path("search", "search_index.js")
+"""The same as a script, which pages that are opened from disk load."""
+
+LEFT_OUT = ("reference/",)
+"""Beginnings of the addresses of pages that are not searched: whoever looks for a name of the code asks the code."""
+
+MOST = 450
+"""Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
+
+BLOCKS = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+
+MARKUP = re.compile(r"<[^>]+>")
+
+
+def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -> None:
+    """Write the index of a built site anew; nothing where it has none.
+
+    Args:
+        site: The folder of the site.
+        pages: Generated pages, of which the index does not know.
+        fields: Entries for the fields of structures.
+    """
+    path = site / INDEX
+    if not path.exists():
+        return
+    index = json.loads(path.read_text(encoding="utf-8"))
+    index["docs"] = [*_kept(index["docs"]), *map(entry, pages), *fields]
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(text, encoding="utf-8")
+    (site / IN_SCRIPT).write_text(f"var __index = {text}", encoding="utf-8")
+
+
+def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for one in entries:
+        if not one["location"].startswith(LEFT_OUT):
+            yield {**one, "text": shortened(one["text"])}
+
+
+def shortened(text: str) -> str:
+    """The text of a section without its listings and tags, and cut at a word."""
+    plain = " ".join(html.unescape(MARKUP.sub(" ", BLOCKS.sub(" ", text))).split())
+    short = plain if len(plain) <= MOST else plain[:MOST].rpartition(" ")[0] + " …"
+    return f"<p>{html.escape(short, quote=False)}</p>" if short else ""
+
+
+ALSO_CALLED = {
+    "upper bound": "maximum max",
+    "lower bound": "minimum min",
+    "cut": "truncated",
+    "null count": "null_count nulls",
+    "rows lost": "missing rows",
+}
+"""Other words that people look for."""
+
+
+TAGS_OF = {
+    r"upper bound[^.]*\bcut\b": "truncated maximum",
+    r"lower bound[^.]*\bcut\b": "truncated minimum",
+}
+"""What people call what a page speaks of in words of its own: a search shows it beside the title, and before all that merely has one of the words."""
+
+
+def tags_of(text: str) -> list[str]:
+    """The names that people have for what a text speaks of."""
+    return [tag for spoken, tag in TAGS_OF.items() if re.search(spoken, text, re.IGNORECASE)]
+
+
+def also_called(text: str) -> str:
+    """Further words for what a text speaks of."""
+    return " ".join(others for known, others in ALSO_CALLED.items() if re.search(rf"\b{known}\b", text))
+
+
+def entry(page: Page) -> dict[str, Any]:
+    """The entry of a generated page."""
+    spoken = f"{page.title} {page.summary} {page.words}"
+    parts = (page.summary, page.words, also_called(spoken))
+    text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in parts if part)
+    told: dict[str, Any] = {
+        "location": page.path,
+        "title": html.escape(page.title, quote=False),
+        "text": text,
+    }
+    if tags := tags_of(spoken):
+        told["tags"] = tags
+    return told if page.boost == 1 else {**told, "boost": page.boost}

@@ -1,0 +1,200 @@
+"""A page for each implementation: what it gets wrong by cause, what misleads it, what is expected, and how versions differ."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import finding_programs
+import kept_results
+from kept_results import Kept
+
+from pages.implementations.answers import BAD, Answer, answers, counted
+from pages.implementations.matrix import KINDS, catalogue_title, kind_of, matrix_rows
+from pages.page import File, Page, Site, implementation_page
+from pqassay.report.run_model import SEVERITIES, WRITER_SEVERITIES, Result
+from pqassay.suite.expectations import Expectation, parse
+from pqassay.suite.implementations import EXPECTATIONS, Implementation
+
+CASES_SHOWN = 12
+"""Cases of one cause that are named; the rest is counted."""
+
+CSV_COLUMNS = (
+    "implementation", "version", "case", "family", "kind", "operation", "verdict", "severity", "query", "reason", "actual", "expected",
+)  # fmt: skip
+
+
+class Cause(NamedTuple):
+    """Wrong answers with one cause.
+
+    Attributes:
+        first: The first of them.
+        observed: What was observed, in words.
+        cases: Ids of the cases, as far as they are shown.
+        more: How many more there are.
+    """
+
+    first: Answer
+    observed: str
+    cases: Sequence[str]
+    more: int
+
+
+class Change(NamedTuple):
+    """What differs between two versions: ids of cases with the operation that came to another verdict."""
+
+    older: str
+    newer: str
+    mended: Sequence[tuple[str, str, str, str]]
+    broken: Sequence[tuple[str, str, str, str]]
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield a page for each implementation that has results."""
+    known = {one.name: one for one in kept_results.in_the_matrix()}
+    found = [
+        *finding_programs.findings(finding_programs.READERS),
+        *finding_programs.findings(finding_programs.WRITERS),
+    ]
+    for kept in site.results.newest:
+        mine = site.answers[kept.name]
+        path = implementation_page(kept.name)
+        title = known[kept.name].title if kept.name in known else kept.name
+        lies = [one for given in mine.values() for one in given if one.is_lie and one.verdict in BAD]
+        body = site.render(
+            "implementation.html",
+            path,
+            kept=kept,
+            title=title,
+            report=kept.report,
+            is_todays=kept.report.golden_files_sha256 == site.results.digest,
+            matrix=[(catalogue_title(prefix), row) for prefix, row in matrix_rows(site, mine)],
+            kinds=KINDS,
+            causes=list(_causes(kept)),
+            lies=_by_rules(lies, site),
+            expectations=_expectations(known.get(kept.name)),
+            changes=list(_changes(kept.name, site)),
+            exchange=site.results.exchange,
+            findings=[one for one in found if any(_is_about(kept, software) for software in one.software)],
+            slug=slug,
+            known_cases=site.cases,
+        )
+        told = ", ".join(
+            f"{count:,} {verdict}" for verdict, count in counted([one for g in mine.values() for one in g])
+        )
+        yield Page(
+            path,
+            f"{title} {kept.version}",
+            f"What {title} {kept.version} makes of the golden files: {told}.",
+            body,
+        )
+
+
+def files(site: Site) -> Iterator[File]:
+    """Yield all answers as CSV, and a badge for each implementation."""
+    stream = io.StringIO()
+    lines = csv.writer(stream, lineterminator="\n")
+    lines.writerow(CSV_COLUMNS)
+    for mine in site.answers.values():
+        for given in mine.values():
+            lines.writerows(_line(answer, site) for answer in given)
+    yield File("implementations/answers.csv", stream.getvalue().encode())
+    for kept in site.results.newest:
+        yield File(f"implementations/{kept.name}.svg", badge(kept).encode())
+
+
+def _line(answer: Answer, site: Site) -> Sequence[str]:
+    case = site.cases.get(answer.case)
+    family, kind = (case["family"], kind_of(case)) if case is not None else ("", "table to write")
+    severity = "" if answer.severity is None else str(answer.severity)
+    row = (
+        answer.name, answer.version, answer.case, family, kind, answer.operation, answer.verdict, severity,
+        answer.query, answer.reason, answer.actual, answer.expected,
+    )  # fmt: skip
+    return [f"'{text}" if text.startswith(("=", "+", "-", "@")) else text for text in row]
+
+
+# ------------------------------------------------------------------------------------------------------- parts
+
+
+def slug(text: str) -> str:
+    """A text as part of an anchor."""
+    return "-".join("".join(one if one.isalnum() else " " for one in text.lower()).split())
+
+
+def _causes(kept: Kept) -> Iterator[Cause]:
+    by_case = answers(kept)
+    for group in kept.report.causes:
+        first = group[0]
+        if first.case == "hello":
+            continue
+        answer = next(one for one in by_case[first.case] if one.operation == first.operation)
+        cases = list(dict.fromkeys(result.case for result in group))
+        yield Cause(answer, observed(first), cases[:CASES_SHOWN], len(cases[CASES_SHOWN:]))
+
+
+def observed(result: Result) -> str:
+    """What was observed, in words."""
+    if result.severity is None:
+        return result.outcome
+    names = WRITER_SEVERITIES if result.operation == "encode" else SEVERITIES
+    return f"{result.severity}, {names[result.severity]}"
+
+
+def _by_rules(lies: Sequence[Answer], site: Site) -> Mapping[tuple[str, ...], Sequence[Answer]]:
+    found: dict[tuple[str, ...], list[Answer]] = {}
+    for lie in lies:
+        rules = site.cases[lie.case]["expect"]["check"]["rules"] if lie.case in site.cases else []
+        found.setdefault(tuple(rules), []).append(lie)
+    return dict(sorted(found.items()))
+
+
+def _expectations(known: Implementation | None) -> Sequence[Expectation]:
+    path = known.folder / EXPECTATIONS if known is not None else None
+    return parse(path.read_bytes()).entries if path is not None and path.exists() else ()
+
+
+def _changes(name: str, site: Site) -> Iterator[Change]:
+    """Yield what differs between each version and the one before it, the newest first; only what both were asked."""
+    versions = [kept for kept in site.results.kept if kept.name == name]
+    for older, newer in reversed(list(pairwise(versions))):
+        before, after = (
+            {(one.case, one.operation): one.verdict for given in answers(kept).values() for one in given}
+            for kept in (older, newer)
+        )
+        other = [
+            (*key, before[key], after[key]) for key in after if key in before and before[key] != after[key]
+        ]
+        yield Change(
+            older.version,
+            newer.version,
+            [one for one in other if one[2] in BAD and one[3] not in BAD],
+            [one for one in other if one[3] in BAD],
+        )
+
+
+def _is_about(kept: Kept, software: str) -> bool:
+    """Whether a finding's software, such as ``Spark 4.3.0``, is an implementation."""
+    name = software.rpartition(" ")[0].lower()
+    return name in (kept.name, (kept.report.driver.name or "").lower())
+
+
+def badge(kept: Kept) -> str:
+    """A picture of one line: the version, and how many questions were answered rightly."""
+    passed = kept.report.summary.outcomes.get("passed", 0)
+    asked = sum(score.asked for score in kept.report.scores)
+    left, right = f"pqassay: {kept.name} {kept.version}", f"{passed:,} of {asked:,}"
+    width = [7 * len(text) + 12 for text in (left, right)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{sum(width)}" height="20" role="img" '
+        f'aria-label="{escape(left)}: {right}"><title>{escape(left)}: {right} answers right</title>'
+        f'<rect width="{sum(width)}" height="20" rx="3" fill="#37474f"/>'
+        f'<rect x="{width[0]}" width="{width[1]}" height="20" rx="3" fill="#00695c"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
+        f'<text x="{width[0] / 2}" y="14" textLength="{width[0] - 12}">{escape(left)}</text>'
+        f'<text x="{width[0] + width[1] / 2}" y="14" textLength="{width[1] - 12}">{right}</text></g></svg>\n'
+    )

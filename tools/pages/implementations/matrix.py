@@ -1,0 +1,80 @@
+"""The matrix: the gravest answer of each implementation about each kind of files of each family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pages.implementations.answers import BAD, Answer, counted, worst
+from pages.page import Site, implementation_page
+from pqassay_spec.rules import catalogue
+
+KINDS: Mapping[str, str] = {"valid": "valid files", "lie": "well-formed lies", "invalid": "damaged files"}
+"""Kinds of golden files as a reader meets them: what it must read, what it cannot know, and what it should notice."""
+
+
+def kind_of(case: Mapping[str, Any]) -> str:
+    """The kind of a golden case: one of `KINDS`."""
+    if case["expect"].get("scan") == "exposure":
+        return "lie"
+    return str(case["kind"])
+
+
+class MatrixCell(NamedTuple):
+    """Answers of one implementation about one kind of files of one family.
+
+    Attributes:
+        verdict: The gravest.
+        bad: How many cases came to no good.
+        asked: How many cases were asked.
+        told: What was answered, in words.
+    """
+
+    verdict: str
+    bad: int
+    asked: int
+    told: str
+
+
+def matrix_rows(
+    site: Site, mine: Mapping[str, Sequence[Answer]]
+) -> Iterator[tuple[str, Mapping[str, MatrixCell]]]:
+    """Yield the cells of one implementation: for each family, by the kind of file."""
+    for family in catalogue.families():
+        cells: dict[str, MatrixCell] = {}
+        for kind in KINDS:
+            cases = [
+                mine.get(name, ())
+                for name, case in site.cases.items()
+                if case["family"] == family.prefix and kind_of(case) == kind
+            ]
+            cells[kind] = _matrix_cell([given for given in cases if given])
+        yield family.prefix, cells
+
+
+def _matrix_cell(asked: Sequence[Sequence[Answer]]) -> MatrixCell:
+    verdicts = [worst(given) for given in asked]
+    one_each = [
+        next(one for one in given if one.verdict == verdict)
+        for given, verdict in zip(asked, verdicts, strict=True)
+    ]
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in counted(one_each)) or "not asked"
+    return MatrixCell(worst(one_each), sum(one in BAD for one in verdicts), len(asked), told)
+
+
+def catalogue_title(prefix: str) -> str:
+    """The title of a family."""
+    return next(family.title for family in catalogue.families() if family.prefix == prefix)
+
+
+def matrix(site: Site, here: str) -> str:
+    """The whole matrix as HTML for the page at ``here``: a row for each family and kind, a column for each implementation."""
+    rows = {name: dict(matrix_rows(site, mine)) for name, mine in site.answers.items()}
+    return site.render(
+        "matrix.html",
+        here,
+        implementations=[(kept, implementation_page(kept.name)) for kept in site.results.newest],
+        families=[(family.prefix, family.title) for family in catalogue.families()],
+        kinds=KINDS,
+        rows=rows,
+    )

@@ -1,0 +1,101 @@
+"""Drawing rows of bytes: each field is a box as wide as its bytes, and a link."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from pages.pictures.byte_layout import Layout, Placed, Segment
+from pages.pictures.drawing import SMALL, Picture, fitted
+
+GUTTER, ROW, HEAD = 52, 46, 22
+"""Width of the column of offsets, and heights of a row and of the numbers above the first."""
+
+BYTE = {8: 90, 4: 76}
+"""Width of a byte in rows of so many."""
+
+UNUSED = ("reserved", "unused")
+"""Names of fields that hold nothing."""
+
+
+def drawn(found: Layout, label: str) -> Picture:
+    """Draw rows of bytes."""
+    byte = BYTE[found.width]
+    picture = Picture(GUTTER + found.width * byte + 2, f"{label}, {found.width} in a row")
+    used = max(segment.column + segment.columns for placed in found.placed for segment in placed.segments)
+    for column in range(used):
+        picture.text(GUTTER + (column + 0.5) * byte, 14, f"+{column}" if column else "0", "pale middle")
+    for row, offset in enumerate(found.offsets):
+        told = "…" if offset is None else str(offset)
+        picture.text(GUTTER - 8, HEAD + row * ROW + ROW / 2 + 4, told, "offset end")
+    for placed in found.placed:
+        _draw(picture, placed, byte)
+    return picture
+
+
+def _draw(picture: Picture, placed: Placed, byte: int) -> None:
+    field = placed.field
+    link = picture.link(f"#{field.anchor}", field.hint)
+    kind = "variable" if placed.is_broken else "unused" if field.name in UNUSED else "field"
+    for segment in placed.segments:
+        x, y, width = GUTTER + segment.column * byte, HEAD + segment.row * ROW, segment.columns * byte
+        picture.rectangle(link, x, y, width, ROW, kind)
+        if placed.is_broken:
+            _broken(picture, link, x + width * 0.82, y)
+    _inner_borders(picture, placed, byte, link)
+    _label(picture, placed, byte, link)
+
+
+def _broken(picture: Picture, link: ET.Element, x: float, y: float) -> None:
+    """Two slanted strokes: here are more bytes than are drawn."""
+    for shift in (0, 8):
+        points = [(x + shift + 7, y + 1), (x + shift - 7, y + ROW - 1)]
+        picture.path(points, "break", link)
+
+
+def _inner_borders(picture: Picture, placed: Placed, byte: int, link: ET.Element) -> None:
+    """Take away the border between two rows of one field, where both have it."""
+    for above, below in zip(placed.segments, placed.segments[1:], strict=False):
+        start = max(above.column, below.column)
+        end = min(above.column + above.columns, below.column + below.columns)
+        if start < end:
+            y = HEAD + below.row * ROW
+            picture.path([(GUTTER + start * byte + 1, y), (GUTTER + end * byte - 1, y)], "inner", link)
+
+
+def _label(picture: Picture, placed: Placed, byte: int, link: ET.Element) -> None:
+    field, segment = placed.field, placed.labelled
+    left, top, width = _place(segment, byte)
+    height = ROW * _joined(placed)
+    middle = left + width / 2
+    name = fitted(field.name, width - 8, 2)
+    told = field.type.replace(", little-endian", "").replace("`", "")
+    if placed.is_broken:
+        told = f"{told}, {'variable' if field.size is None else f'{field.size} bytes'}"
+    under = _type(told, (width - 12) * (0.76 if placed.is_broken else 1)) if len(name) == 1 else []
+    y = top + height / 2 - 7.5 * (len(name) + len(under) - 1) + 4
+    for words in name:
+        picture.text(middle, y, words, "name middle", link)
+        y += 15
+    for words in under:
+        picture.text(middle, y, words, "pale middle", link)
+    for other in placed.segments:
+        if other is not segment and height == ROW:
+            x, y, width = _place(other, byte)
+            more = fitted(f"… {field.name}", width - 8, 1, SMALL)[0]
+            picture.text(x + width / 2, y + ROW / 2 + 4, more, "pale middle", link)
+
+
+def _type(told: str, width: float) -> list[str]:
+    """A type on one line: without what follows a comma, where there is no room for it."""
+    whole, short = (fitted(words, width, 1, SMALL) for words in (told, told.partition(",")[0]))
+    return short if whole[0].endswith("…") and not short[0].endswith("…") else whole
+
+
+def _joined(placed: Placed) -> int:
+    """Rows that a field fills from one end to the other."""
+    whole = {segment.columns for segment in placed.segments} == {placed.labelled.columns}
+    return len(placed.segments) if whole and len({one.column for one in placed.segments}) == 1 else 1
+
+
+def _place(segment: Segment, byte: int) -> tuple[float, float, float]:
+    return GUTTER + segment.column * byte, HEAD + segment.row * ROW, segment.columns * byte

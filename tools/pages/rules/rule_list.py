@@ -1,0 +1,104 @@
+"""The list of all rules with its filter, and the same as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, get_args
+
+from pages.home import SILENT
+from pages.page import File, Site, rule_page
+from pages.rules.rule_pages import cases_about, harm_today
+from pqassay_spec.rules import catalogue, documents
+from pqassay_spec.rules.observed import ObservedEffect, observed
+from pqassay_spec.rules.profiles import profiles
+
+HERE = "rules/index.html"
+
+JUDGES_NO_FILES = "-"
+"""What is said of a rule for readers where rules for files have a verdict, a tier and an observation."""
+
+ROLES = (("writer", "writers"), ("reader", "readers"), ("both", "both"))
+
+SCHEMA_VERSION = 1
+
+
+def lines(site: Site) -> Iterator[str]:
+    """Yield the list and its filter as HTML."""
+    rows = [
+        {
+            "rule": rule,
+            "family": family.prefix,
+            "verdict": rule.verdict if rule.judges_files else "for readers",
+            "tier": rule.tier if rule.judges_files else JUDGES_NO_FILES,
+            "observed": observed(rule.id).effect if rule.judges_files else JUDGES_NO_FILES,
+            "profiles": _profiles(rule),
+            "harm": "yes" if harm_today(rule, site) in SILENT else "",
+        }
+        for family in catalogue.families()
+        for rule in family.rules
+    ]
+    yield site.render(
+        "rule_list.html",
+        HERE,
+        rows=rows,
+        families=[(family.prefix.lower(), family.title) for family in catalogue.families()],
+        verdicts=[*((one.lower(), one) for one in catalogue.VERDICTS), ("for readers", "for readers")],
+        tiers=_same(catalogue.TIERS),
+        roles=ROLES,
+        effects=_same(get_args(catalogue.Effect)),
+        seen=_same(get_args(ObservedEffect)),
+        origins=_same(get_args(catalogue.OriginKind)),
+        profiles=_same(list(profiles())),
+    )
+
+
+def _same(values: Sequence[str]) -> Sequence[tuple[str, str]]:
+    return [(value, value) for value in values]
+
+
+def _profiles(rule: catalogue.Rule) -> Sequence[str]:
+    """The profiles that report more where a file breaks the rule."""
+    return [one.name for one in profiles().values() if rule.judges_files and one.promotion_of(rule)]
+
+
+def files(site: Site) -> Iterator[File]:
+    """Yield every rule with everything that the catalogue, the golden files and the results know, as JSON."""
+    told = {
+        "schema_version": SCHEMA_VERSION,
+        "kind": "rules",
+        "families": [
+            {
+                "prefix": one.prefix,
+                "title": one.title,
+                "since": one.since,
+                "chapter": f"spec/{one.module}.html",
+            }
+            for one in catalogue.families()
+        ],
+        "rules": [_as_json(rule, site) for rule in catalogue.rules().values()],
+    }
+    yield File("data/rules.json", f"{json.dumps(told, indent=1, ensure_ascii=False)}\n".encode())
+
+
+def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
+    members = {name: value for name, value in asdict(rule).items() if value != ""}
+    if not rule.judges_files:
+        members.pop("verdict")
+    cases = cases_about(rule, site)
+    return members | {
+        "read_at": documents.address(rule.origin.document, rule.origin.section),
+        "page": rule_page(rule.id),
+        "profiles": _profiles(rule),
+        **({"observed": observed(rule.id).effect} if rule.judges_files else {}),
+        "golden_files": [case["id"] for case in cases],
+        "implementations": {
+            name: {
+                case["id"]: {answer.operation: answer.verdict for answer in mine[case["id"]]}
+                for case in cases
+                if case["id"] in mine
+            }
+            for name, mine in site.answers.items()
+        },
+    }

@@ -1,0 +1,192 @@
+"""A page for each rule: what it demands, who breaks it, what that does to whom, the bytes, and where everything comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pages.cases.byte_changes import changed, mutation_sentence
+from pages.implementations.answers import BAD, HARM, Answer, worst
+from pages.page import Page, Site, case_file, case_page, rule_page
+from pages.places import GOLDEN_FILES, ROOT
+from pqassay.checks.remedies import remedy
+from pqassay.explain import places
+from pqassay.report.rules import obliged_since
+from pqassay.under_test.file import FileUnderTest, Options
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.golden.case import to_json
+from pqassay_spec.rules import catalogue, documents
+from pqassay_spec.rules.catalogue import Rule
+from pqassay_spec.rules.observed import observations, observed
+from pqassay_spec.rules.profiles import profiles
+from pqassay_spec.rules.quirks import quirks_of
+from pqassay_spec.rules.reader_cases import cases_of, reader_rules_of
+
+MOST_CASES = 12
+"""Golden files whose answers a page shows; the rest is listed."""
+
+MOST_FIELDS = 2
+"""Changed fields that are shown with their bytes."""
+
+ROLES = {"writer": "for writers", "reader": "for readers", "both": "for writers and readers"}
+
+ORIGINS = {
+    "stated": "Stated in",
+    "inferred": "Inferred from",
+    "ours": "Added by this specification; it follows from",
+}
+
+DECODINGS = {
+    "reject": "A reader that decodes the structure has to refuse a file that breaks this rule.",
+    "either": "A reader that decodes the structure may refuse a file that breaks this rule, or leave the structure aside.",
+}
+
+BOOST = 2.0
+"""How much sooner than chapters a search names the page of a rule."""
+
+
+class Lesson(NamedTuple):
+    """What one case shows of a rule: the case, and the answer of each implementation, ``None`` where it was not asked."""
+
+    case: Mapping[str, Any]
+    answers: Sequence[Answer | None]
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of every rule."""
+    for family in catalogue.families():
+        for rule in family.rules:
+            yield rule_page_of(rule, family, site)
+
+
+def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
+    """The page of a rule."""
+    path = rule_page(rule.id)
+    breaking = cases_about(rule, site)
+    pair = next((case for case in breaking if "mutation" in case), None) if rule.judges_files else None
+    asked = [
+        kept
+        for kept in site.results.newest
+        if any(case["id"] in site.answers[kept.name] for case in breaking[:MOST_CASES])
+    ]
+    lessons = [
+        Lesson(case, [_worst(site.answers[kept.name].get(case["id"], ())) for kept in asked])
+        for case in breaking[:MOST_CASES]
+    ]
+    exhibits = [case for case in breaking if "exhibit" in case]
+    seen = observed(rule.id)
+    body = site.render(
+        "rule.html",
+        path,
+        rule=rule,
+        family=family,
+        role=ROLES[rule.role],
+        seen=seen,
+        engines=(found.engines if (found := observations().get(rule.id)) else ()),
+        observation=observations().get(rule.id),
+        origin=ORIGINS[rule.origin.kind],
+        document=documents.document(rule.origin.document),
+        address=documents.address(rule.origin.document, rule.origin.section),
+        obliged=obliged_since(rule),
+        places=[(label, Path(text.partition(":")[0]), text) for label, text in places(rule, family)],
+        profiles=[
+            (one.name, promotion) for one in profiles().values() if (promotion := one.promotion_of(rule))
+        ]
+        if rule.judges_files
+        else [],
+        quirks=quirks_of(rule.id),
+        decoding=DECODINGS.get(rule.decode, ""),
+        pair=pair,
+        changed=changed(pair, MOST_FIELDS) if pair is not None else None,
+        mutation=mutation_sentence(pair) if pair is not None else "",
+        downloads=_downloads(pair),
+        mends=_remedy(pair, rule) if pair is not None else None,
+        lessons=lessons,
+        asked=asked,
+        worst_answer=_gravest(lessons),
+        breaking=breaking,
+        more=breaking[MOST_CASES:],
+        exhibits=[(case, [to_json(one) for one in case["exhibit"]["seen"]]) for case in exhibits],
+        readers=sorted({one for case in breaking for one in reader_rules_of(case["id"])} - {rule.id})
+        if rule.judges_files
+        else [],
+        case_page=case_page,
+        site_address=site.address,
+    )
+    words = " ".join(
+        (rule.verdict, rule.tier, rule.could, rule.field, *(case["title"] for case in breaking[:MOST_CASES]))
+    )
+    return Page(
+        path,
+        f"{rule.id}: {rule.sentence}",
+        rule.sentence,
+        body,
+        words if rule.judges_files else "",
+        BOOST,
+    )
+
+
+@cache
+def _ids(site: Site) -> tuple[str, ...]:
+    return tuple(site.cases)
+
+
+def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
+    """Golden cases that break a rule for files, or that test one for readers; first those that break nothing else, and harm most."""
+    if not rule.judges_files:
+        return [site.cases[name] for name in cases_of(rule.id, _ids(site))]
+    found = [case for case in site.cases.values() if rule.id in case["expect"]["check"]["rules"]]
+    return sorted(
+        found,
+        key=lambda case: (
+            len(case["expect"]["check"]["rules"]),
+            "mutation" not in case,
+            -sum(worst(mine.get(case["id"], ())) in BAD for mine in site.answers.values()),
+        ),
+    )
+
+
+def _worst(given: Sequence[Answer]) -> Answer | None:
+    return min(given, key=lambda answer: HARM.index(answer.verdict), default=None)
+
+
+def _gravest(lessons: Sequence[Lesson]) -> Answer | None:
+    """The gravest answer of all, for the command that asks again."""
+    found = [
+        answer
+        for lesson in lessons
+        for answer in lesson.answers
+        if answer is not None and answer.verdict in BAD
+    ]
+    return min(found, key=lambda answer: HARM.index(answer.verdict), default=None)
+
+
+def harm_today(rule: Rule, site: Site) -> str:
+    """The gravest verdict of any implementation about the golden files of a rule for files."""
+    given = [
+        answer
+        for case in cases_about(rule, site)
+        for mine in site.answers.values()
+        for answer in mine.get(case["id"], ())
+    ]
+    return worst(given)
+
+
+def _downloads(pair: Mapping[str, Any] | None) -> Sequence[tuple[str, str, str]]:
+    """What can be downloaded: a label, the case, and the path in the site."""
+    if pair is None:
+        return ()
+    name = pair["input"]["file"]
+    return (
+        ("good", pair["parent"], case_file(pair["parent"], name)),
+        ("bad", pair["id"], case_file(pair["id"], name)),
+    )
+
+
+def _remedy(case: Mapping[str, Any], rule: Rule) -> str | None:
+    """The command that mends the file of a case, with its path in a checkout."""
+    path = GOLDEN_FILES / case["id"] / case["input"]["file"]
+    with FileSource(path, str(path.relative_to(ROOT))) as source:
+        return remedy(FileUnderTest(source, Options("footer")), rule.id)

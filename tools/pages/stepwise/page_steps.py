@@ -1,0 +1,243 @@
+"""The stepper of a page search over two columns: from bounds to pages, to rows, and to the pages of every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from pages.markup import Link, case_link
+from pages.pictures.drawing import SMALL, Picture, fitted
+from pages.pictures.golden_bytes import DATA
+from pages.places import GOLDEN_FILES
+from pages.stepwise.steps import Step, Stepper, code, counted, grid
+from pqassay_reference import scan
+from pqassay_reference.pages.bound_text import bound_text
+from pqassay_reference.query.facts import read_facts
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.parquet.column_order import Order
+from pqassay_spec.parquet.page_search import (
+    Condition,
+    Rows,
+    candidate_pages,
+    intersection,
+    pages_of_rows,
+    reads,
+    rows_of_page,
+    rows_of_pages,
+)
+from pqassay_spec.parquet.thrift import ColumnIndex, OffsetIndex, SchemaElement
+
+CASE = "pix/article-two-columns"
+"""A row group whose columns are cut into pages at different rows."""
+
+PATH = GOLDEN_FILES / CASE / DATA
+
+TERMS: Sequence[tuple[str, Condition, bytes, str]] = (
+    ("A", ">", (35).to_bytes(4, "little"), "A > 35"),
+    ("B", "=", b"F", "B = 'F'"),
+)
+"""The condition: column, comparison, PLAIN bytes of the literal, and the same in SQL."""
+
+CONDITION = " AND ".join(sql for *_, sql in TERMS)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The page index of a column."""
+
+    element: SchemaElement
+    order: Order
+    bounds: ColumnIndex
+    places: OffsetIndex
+
+    def shown(self, page: int) -> str:
+        """The bounds of a page as text."""
+        bounds = (self.bounds.min_values[page], self.bounds.max_values[page])
+        return " to ".join(bound_text(self.element, self.order, bound) for bound in bounds)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search, step by step.
+
+    Attributes:
+        columns: The columns by name.
+        row_count: Rows of the row group.
+        pages: For each term, the pages that its bounds leave.
+        rows: For each term, the rows of these.
+        both: The rows that all terms leave.
+        needed: For each column, the pages that hold any of those.
+    """
+
+    columns: Mapping[str, Column]
+    row_count: int
+    pages: Sequence[Sequence[int]]
+    rows: Sequence[Rows]
+    both: Rows
+    needed: Mapping[str, Sequence[int]]
+
+
+def search() -> Search:
+    """The search of the golden file."""
+    columns: dict[str, Column] = {}
+    with FileSource(PATH) as source:
+        facts = read_facts(source)
+        [group] = facts.metadata.row_groups
+        for leaf, chunk in enumerate(group.columns):
+            claims = facts.claims_of(source, 0, leaf)
+            bounds, places = claims.column_index, claims.offset_index
+            if chunk.meta_data is None or claims.order is None:
+                raise ValueError(f"{CASE} has a column without an order")
+            name = ".".join(chunk.meta_data.path_in_schema)
+            columns[name] = Column(claims.leaf.element, claims.order, bounds, places)
+    pages = [
+        candidate_pages(columns[name].bounds, columns[name].order, condition, value)
+        for name, condition, value, _ in TERMS
+    ]
+    rows = [
+        rows_of_pages(columns[name].places, group.num_rows, found)
+        for (name, *_), found in zip(TERMS, pages, strict=True)
+    ]
+    both = rows[0]
+    for more in rows[1:]:
+        both = intersection(both, more)
+    needed = {name: pages_of_rows(each.places, group.num_rows, both) for name, each in columns.items()}
+    return Search(columns, group.num_rows, pages, rows, both, needed)
+
+
+def stepper(link: Link) -> Stepper:
+    """The steps."""
+    found = search()
+    steps = [_pages(found), *_terms(found), _both(found), _needed(found), _reads(found), _values(found)]
+    source = f"Drawn from the bytes of the golden file {case_link(CASE, link)}."
+    return Stepper("page-search-steps", f"The pages that {CONDITION} needs", source, steps)
+
+
+def _pages(found: Search) -> Step:
+    told = ", ".join(f"{name} into {len(each.places.page_locations)}" for name, each in found.columns.items())
+    text = Markup(
+        "The row group has {} rows. Each column is cut into pages at rows of its own: {}. Asked for are the rows with {}."
+    ).format(found.row_count, told, code(CONDITION))
+    return Step("Pages of different columns do not align", text, [drawn(found)])
+
+
+def _terms(found: Search) -> Iterator[Step]:
+    left: dict[str, Sequence[int]] = {}
+    for (name, _, _, sql), pages, rows in zip(TERMS, found.pages, found.rows, strict=True):
+        left[name] = pages
+        column = found.columns[name]
+        out = [page for page in range(len(column.bounds.min_values)) if page not in pages]
+        excluded = " and ".join(f"{page} ({column.shown(page)})" for page in out)
+        text = Markup(
+            "By its bounds, no value of {} on {} {} makes {} true. What is left are rows {}, which the offset index of {} tells."
+        ).format(name, "page" if len(out) == 1 else "pages", excluded, code(sql), told(rows), name)
+        yield Step(f"The bounds of {name} leave pages, and so rows", text, [drawn(found, left, rows)])
+
+
+def _both(found: Search) -> Step:
+    left = {name: pages for (name, *_), pages in zip(TERMS, found.pages, strict=True)}
+    text = (
+        f"Only rows can be compared between columns. Those that both conditions leave are {told(found.both)}: "
+        f"{counted(sum(map(len, found.both)), 'row')} of {found.row_count}."
+    )
+    return Step("Both conditions have to be true of a row", text, [drawn(found, left, found.both)])
+
+
+def _needed(found: Search) -> Step:
+    pages = ", ".join(f"{_numbers(needed)} of {name}" for name, needed in found.needed.items())
+    text = f"These rows are stored on {pages}. No other page is read."
+    return Step("From rows back to pages, in every column", text, [drawn(found, found.needed, found.both)])
+
+
+def _reads(found: Search) -> Step:
+    rows: list[tuple[str, ...]] = []
+    read = stored = 0
+    for name, column in found.columns.items():
+        stored += sum(location.compressed_page_size for location in column.places.page_locations)
+        tasks = reads(column.places, found.row_count, found.both)
+        for page, (location, taken) in zip(found.needed[name], tasks, strict=True):
+            read += location.compressed_page_size
+            rows.append(
+                (name, str(page), str(location.offset), f"{location.compressed_page_size:,}", told(taken))
+            )
+    rows.append((f"{counted(read, 'byte')} of the {stored:,} that all pages take",))
+    heads = ("Column", "Page", "Offset", "Bytes", "Rows of the page to take")
+    text = "Pages reach beyond the rows that are left, so the reader decodes a page and takes of it what it needs."
+    return Step("What is fetched", text, [grid("Pages that are read", heads, rows)])
+
+
+def _values(found: Search) -> Step:
+    table = scan(PATH, None, list(found.columns)).to_table().to_pylist()
+    wanted = scan(PATH, CONDITION, list(found.columns)).to_table().to_pylist()
+    candidates = [number for part in found.both for number in part]
+    matches = [number for number in candidates if table[number] in wanted]
+    rows = [(str(number), *(str(value) for value in table[number].values())) for number in matches]
+    text = Markup("The condition is tried on the values of the {} rows. It is true of {}.").format(
+        len(candidates), len(matches)
+    )
+    return Step("The values decide", text, [grid("Rows of the result", ("Row", *found.columns), rows)])
+
+
+def told(rows: Rows) -> str:
+    """Ranges of rows in words.
+
+    >>> told([range(0, 3), range(5, 6)])
+    '0 to 2 and 5'
+    """
+    each = [str(part.start) if len(part) == 1 else f"{part.start} to {part.stop - 1}" for part in rows]
+    return " and ".join(each) or "none"
+
+
+def _numbers(pages: Sequence[int]) -> str:
+    return f"{'page' if len(pages) == 1 else 'pages'} {' and '.join(map(str, pages))}"
+
+
+GUTTER, WIDTH, ROW, GAP, TOP = 30, 700, 40, 12, 24
+"""Width of the names of columns and of the picture, heights of a column, between two, and above the first."""
+
+
+def drawn(found: Search, left: Mapping[str, Sequence[int]] | None = None, rows: Rows | None = None) -> str:
+    """The pages of all columns: of those in ``left``, which pages are left, and the rows that are."""
+    state = f"rows {told(rows)} are left" if rows is not None else "nothing is left out yet"
+    picture = Picture(WIDTH, f"Pages of columns {', '.join(found.columns)}: {state}")
+    scale = (WIDTH - GUTTER - 12) / found.row_count
+    bottom = TOP + len(found.columns) * (ROW + GAP)
+    for part in rows or []:
+        x = GUTTER + part.start * scale
+        picture.box(x, TOP - 6, len(part) * scale, bottom - TOP + 4, "rows", f"rows {told([part])} are left")
+    _axis(picture, rows or [], found.row_count, scale, bottom)
+    for number, (name, column) in enumerate(found.columns.items()):
+        y = TOP + number * (ROW + GAP)
+        picture.text(8, y + ROW / 2 + 4, name, "strong")
+        for page in range(len(column.places.page_locations)):
+            own = rows_of_page(column.places, found.row_count, page)
+            chosen = None if left is None or name not in left else page in left[name]
+            _page(picture, column.shown(page), page, own, chosen, y, scale)
+    return picture.html("pages")
+
+
+def _axis(picture: Picture, rows: Rows, row_count: int, scale: float, y: float) -> None:
+    edges = {0, row_count, *(edge for part in rows for edge in (part.start, part.stop))}
+    for edge in sorted(edges):
+        kind = "pale end" if edge == row_count else "pale" if edge == 0 else "pale middle"
+        picture.text(GUTTER + edge * scale, y + 12, f"row {edge}" if edge == 0 else str(edge), kind)
+
+
+def _page(
+    picture: Picture, bounds: str, page: int, own: range, chosen: bool | None, y: float, scale: float
+) -> None:
+    x, width = GUTTER + own.start * scale, len(own) * scale
+    kind, state = {
+        None: ("open", ""),
+        True: ("kept", "kept"),
+        False: ("left-out", "left out"),
+    }[chosen]
+    hint = f"page {page}, rows {told([own])}: {bounds}{f'; {state}' if state else ''}"
+    picture.box(x + 1, y, width - 2, ROW, kind, hint)
+    name = f"page {page}, {state}" if state else f"page {page}"
+    words = [fitted(each, width - 6, 1, SMALL)[0] for each in (bounds, name)]
+    for number, each in enumerate(words):
+        weight = "strong middle" if chosen and number else "pale middle" if number else "middle"
+        picture.text(x + width / 2, y + ROW / 2 + 4 + 14 * number - 7 * (len(words) - 1), each, weight)

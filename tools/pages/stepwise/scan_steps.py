@@ -1,0 +1,286 @@
+"""The stepper of a scan: what is left to be read after each rung, page by page.
+
+The file is the one that the guide makes, by the first block of its page, and the question is the one that the guide asks with
+``--explain-to``, so that the figures are those of its picture.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from pages.markup import Link
+from pages.pictures.drawing import Picture
+from pages.places import ROOT
+from pages.stepwise.steps import Step, Stepper, address, code, counted, grid
+from pqassay_reference import scan
+from pqassay_reference.predicate.text import parse_predicate
+from pqassay_reference.query.counters import EVERYTHING
+from pqassay_reference.query.explain import ColumnTrace, Trace
+from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
+from pqassay_reference.query.picture import size_text
+from pqassay_reference.query.rungs import Rung
+from pqassay_reference.query.waterfall import Step as Fallen
+from pqassay_reference.query.waterfall import waterfall
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.parquet.page_search import rows_of_page
+
+GUIDE = ROOT / "docs" / "guide" / "scan.md"
+
+FIRST_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""What makes the file."""
+
+ASKED = re.compile(
+    r'^\$ pqassay-ref scan (?P<file>\S+) "(?P<condition>[^"]+)" --columns (?P<columns>\S+) --explain --explain-to \S+$',
+    re.MULTILINE,
+)
+"""The command that draws the picture."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a column, by the offset index: its rows in the row group, and its bytes."""
+
+    rows: range
+    length: int
+
+
+@dataclass(frozen=True)
+class Rungs:
+    """The scan with one rung more each time.
+
+    Attributes:
+        condition: What is asked for.
+        columns: The columns of the file.
+        groups: The rows of each row group.
+        pages: For each row group, the pages of each column.
+        steps: The waterfall: everything, then a step for each rung.
+        traces: What the scan with the rungs up to each step looked at.
+        rows: Rows of the result, the same at each step.
+    """
+
+    condition: str
+    columns: Sequence[str]
+    groups: Sequence[int]
+    pages: Sequence[Sequence[Sequence[Page]]]
+    steps: Sequence[Fallen]
+    traces: Sequence[Trace]
+    rows: int
+
+
+@cache
+def rungs() -> Rungs:
+    """Make the file and scan it with no rung, with the first, with the first two, and so on."""
+    guide = GUIDE.read_text(encoding="utf-8")
+    block, asked = FIRST_BLOCK.search(guide), ASKED.search(guide)
+    if block is None or asked is None:
+        raise ValueError(f"{GUIDE.name} no longer makes a file and explains a scan of it")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        exec(compile(block[1], GUIDE.name, "exec"), {})  # a page of ours, whose blocks the tests run
+        return _scanned(Path(asked["file"]), asked["condition"], asked["columns"].split(","))
+
+
+def _scanned(path: Path, condition: str, returned: Sequence[str]) -> Rungs:
+    predicate = parse_predicate(condition)
+    ladder = list(Rung)
+    traces: list[Trace] = []
+    steps: list[Fallen] = []
+    counts: set[int] = set()
+    for used in range(len(ladder) + 1):
+        KEPT_FACTS.clear()  # a scan is to be as the first of its process
+        asked = scan(path, predicate, returned, without=ladder[used:], explain=True)
+        counts.add(sum(batch.num_rows for batch in asked))
+        steps = waterfall(asked)
+        traces.append(asked.trace or Trace())
+    if len(counts) != 1:
+        raise ValueError(f"rungs change the result: {sorted(counts)} rows")
+    with FileSource(path) as source:
+        facts = read_facts(source)
+        groups = [group.num_rows for group in facts.metadata.row_groups]
+        pages = [_pages(facts, source, number, rows) for number, rows in enumerate(groups)]
+        chunks = facts.metadata.row_groups[0].columns
+    names = [".".join(chunk.meta_data.path_in_schema) for chunk in chunks if chunk.meta_data]
+    return Rungs(condition, names, groups, pages, steps, traces, counts.pop())
+
+
+def _pages(facts: FileFacts, source: FileSource, group: int, rows: int) -> list[list[Page]]:
+    found: list[list[Page]] = []
+    for leaf in range(len(facts.metadata.row_groups[group].columns)):
+        index = facts.claims_of(source, group, leaf).offset_index
+        locations = index.page_locations if index else []
+        found.append(
+            [
+                Page(rows_of_page(index, rows, at), one.compressed_page_size)
+                for at, one in enumerate(locations)
+            ]
+            if index
+            else []
+        )
+    return found
+
+
+def stepper(link: Link) -> Stepper:
+    """The steps: everything, then each rung that leaves less to be read, and in between those that leave the same."""
+    made = rungs()
+    steps = list(_steps(made, link))
+    guide = link("guide/scan.md", "see-why-it-was-fast")
+    source = f"The file is the one that [the guide]({guide}) makes. Each step is a scan with one technique more; all return the same rows."
+    return Stepper("scan-steps", f"What is left to be read for {made.condition}", source, steps)
+
+
+def _steps(made: Rungs, link: Link) -> Iterator[Step]:
+    for number, step in enumerate(made.steps):
+        # Where pages and bytes are those of the step before, its picture would be the same.
+        is_same = number > 0 and _read(step) == _read(made.steps[number - 1])
+        parts = [_figures(made, number)] if is_same else [drawn(made, number), _figures(made, number)]
+        yield Step(_title(step), _text(made, number, link), parts)
+
+
+def _read(step: Fallen) -> tuple[int | None, int]:
+    return step.left.pages, step.left.length
+
+
+def _title(step: Fallen) -> str:
+    return "Everything" if step.name == EVERYTHING else f"Rung {step.name}"
+
+
+def _text(made: Rungs, number: int, link: Link) -> Markup:
+    step = made.steps[number]
+    if step.name == EVERYTHING:
+        return Markup("A reader that believes nothing reads {} to find {} with {}.").format(
+            step.title, counted(made.rows, "row"), code(made.condition)
+        )
+    section = address(link, "spec/scan.md", SECTIONS[Rung(step.name)])
+    before = made.steps[number - 1].left
+    is_same = before == step.left
+    told = "Here it leaves as much as before." if is_same else _saved(step)
+    return Markup('<a href="{}">{}</a>: {}. {}').format(section, step.name, step.title, told)
+
+
+def _saved(step: Fallen) -> str:
+    if not step.saved or step.share is None:
+        return "It saves requests, not bytes."
+    return f"It saves {size_text(step.saved)}, {step.share:.1%} of what was left.".replace("%", "\u00a0%")
+
+
+SECTIONS = {
+    Rung.METADATA: "metadata",
+    Rung.PROJECTION: "projection",
+    Rung.FILES: "files",
+    Rung.ROW_GROUPS: "row-groups",
+    Rung.SETS: "distinct-sets",
+    Rung.PAGES: "pages",
+    Rung.LATE: "late-materialisation",
+    Rung.DICTIONARIES: "dictionaries",
+    Rung.FETCH: "fetch-plan",
+    Rung.STREAM: "streaming",
+}
+"""The section of the chapter on each rung."""
+
+
+def _figures(made: Rungs, number: int) -> str:
+    steps = made.steps[max(number - 1, 0) : number + 1]
+    rows = [
+        (
+            f"after {step.name}",
+            f"{step.left.row_groups:,}",
+            f"{step.left.rows:,}",
+            "?" if step.left.pages is None else f"{step.left.pages:,}",
+            f"{step.left.length:,}",
+            f"{step.left.requests:,}",
+        )
+        for step in steps
+    ]
+    heads = ("Left", "Row groups", "Rows", "Pages", "Bytes", "Requests")
+    return grid("What is left to be read", heads, rows)
+
+
+# ------------------------------------------------------------------------------------------------------- the picture
+
+LEFT, WIDTH, ROW, TOP = 96, 760, 26, 26
+"""Where pages begin, width of the picture, heights of a column and of the names of row groups."""
+
+
+def drawn(made: Rungs, number: int) -> str:
+    """All pages of the file, those that are left apart from the others, and a bar for their bytes."""
+    step = made.steps[number]
+    picture = Picture(
+        WIDTH,
+        f"Pages left after {step.name}: {step.left.pages} of {made.steps[0].left.pages}, {step.left.length:,} bytes",
+    )
+    scale = (WIDTH - LEFT - 4) / sum(made.groups)
+    for at, name in enumerate(made.columns):
+        picture.text(LEFT - 8, TOP + at * ROW + ROW / 2 + 4, name, "end label")
+    first = 0
+    for group, rows in enumerate(made.groups):
+        picture.text(LEFT + (first + rows / 2) * scale, 16, f"row group {group}", "pale middle")
+        for at in range(len(made.columns)):
+            y = TOP + at * ROW + 3
+            for pages, is_left in _lots(made, number, group, at):
+                places = [
+                    (LEFT + (first + page.rows.start) * scale, len(page.rows) * scale) for page in pages
+                ]
+                picture.boxes(
+                    places,
+                    y,
+                    ROW - 6,
+                    "kept" if is_left else "left-out",
+                    _hint(made, group, at, pages, is_left=is_left),
+                )
+        first += rows
+    _bar(picture, made, number, TOP + len(made.columns) * ROW + 8)
+    return picture.html("scan")
+
+
+def _lots(made: Rungs, number: int, group: int, column: int) -> Iterator[tuple[list[Page], bool]]:
+    """Yield the pages of a chunk that are left after a step, and those that are not."""
+    pages = made.pages[group][column]
+    for wanted in (False, True):
+        lot = [page for page in pages if left(made, number, group, column, page) is wanted]
+        if lot:
+            yield lot, wanted
+
+
+def _hint(made: Rungs, group: int, column: int, pages: Sequence[Page], *, is_left: bool) -> str:
+    size = size_text(sum(page.length for page in pages))
+    said = "left to be read" if is_left else "not read"
+    return f"{made.columns[column]}, row group {group}: {counted(len(pages), 'page')}, {size}, {said}"
+
+
+def _bar(picture: Picture, made: Rungs, number: int, y: float) -> None:
+    whole, own = made.steps[0].left.length, made.steps[number].left.length
+    width = WIDTH - LEFT - 4
+    picture.text(LEFT - 8, y + 13, "bytes", "end label strong")
+    picture.box(LEFT, y, width, 18, "left-out", f"all pages: {whole:,} bytes")
+    picture.box(LEFT, y, width * own / whole, 18, "kept", f"left: {own:,} bytes")
+    told = f"{size_text(own)} of {size_text(whole)}"
+    x = LEFT + width * own / whole
+    if x < LEFT + width * 0.7:
+        picture.text(x + 6, y + 13, told, "strong")
+    else:
+        picture.text(x - 6, y + 13, told, "strong end")
+
+
+def left(made: Rungs, number: int, group: int, column: int, page: Page) -> bool:
+    """Whether a page is left after a step: whether the scan with the rungs up to there reads any of its rows of this column."""
+    for file in made.traces[number].files:
+        for one in file.groups:
+            if one.row_group == group:
+                for each in one.columns:
+                    if each.name == made.columns[column]:
+                        return _is_read(each, page)
+    return False
+
+
+def _is_read(column: ColumnTrace, page: Page) -> bool:
+    return any(
+        one.is_read and one.row < page.rows.stop and page.rows.start < one.row + one.row_count
+        for one in column.pages
+    )
