@@ -9,10 +9,10 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
+from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
 from pqassay.under_test.file import Broken
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
-from pqassay.under_test.iceberg_table import PARQUET
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA
 
