@@ -157,11 +157,12 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
     nulls: dict[int, int] = one.entry.value(NULLS) or {}
     nans: dict[int, int] = one.entry.value(NANS) or {}
     values: dict[int, int] = one.entry.value(VALUES) or {}
+    rows: int = one.entry.value(103)
     for key in dict.fromkeys((*nulls, *nans)):
         column = one.column(key)
         if column is None or column.is_repeated:
             continue
-        most: int = values.get(key, one.entry.value(103))
+        most = values.get(key, rows)
         counted = nulls.get(key, 0) + nans.get(key, 0)
         if counted > most or min(nulls.get(key, 0), nans.get(key, 0)) < 0:
             field = NULLS if key in nulls else NANS
