@@ -18,7 +18,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pqassay.errors import UsageError
 from pqassay.lake.targets import is_uri
@@ -331,7 +331,8 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
             f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; "
             "`pqassay check --write-baseline FILE` makes one"
         ) from None
-    for entry in cast("list[Entry | WriterEntry]", [*entries.findings, *entries.writers]):
+    both: list[Entry | WriterEntry] = [*entries.findings, *entries.writers]
+    for entry in both:
         if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in [
             f"{GAP}{obstacle}" for obstacle in HIDING
         ]:

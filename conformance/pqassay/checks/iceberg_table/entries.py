@@ -9,10 +9,10 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
+from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
 from pqassay.under_test.file import Broken
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
-from pqassay.under_test.iceberg_table import PARQUET
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA
 
@@ -157,11 +157,12 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
     nulls: dict[int, int] = one.entry.value(NULLS) or {}
     nans: dict[int, int] = one.entry.value(NANS) or {}
     values: dict[int, int] = one.entry.value(VALUES) or {}
+    rows: int = one.entry.value(103)
     for key in dict.fromkeys((*nulls, *nans)):
         column = one.column(key)
         if column is None or column.is_repeated:
             continue
-        most: int = values.get(key, one.entry.value(103))
+        most = values.get(key, rows)
         counted = nulls.get(key, 0) + nans.get(key, 0)
         if counted > most or min(nulls.get(key, 0), nans.get(key, 0)) < 0:
             field = NULLS if key in nulls else NANS
