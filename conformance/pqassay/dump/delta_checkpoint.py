@@ -74,8 +74,8 @@ def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
 def _values(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield what holds no other values, with its path."""
     if isinstance(value, dict):
-        for name, member in cast("dict[Any, Any]", value).items():
-            yield from _values(member, (*path, str(name)))
+        for name, member in cast("dict[str, Any]", value).items():
+            yield from _values(member, (*path, name))
     elif isinstance(value, list):
         for number, member in enumerate(cast("list[Any]", value)):
             yield from _values(member, (*path[:-1], f"{path[-1]}[{number}]"))
