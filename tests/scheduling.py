@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 LONG = {
+    "tests/conformance/implementations/test_spark_driver.py",
+    "tests/conformance/judge/test_check_jobs.py",
+    "tests/conformance/judge/test_structure_mutations.py",
     "tests/conformance/proof/test_proof.py",
+    "tests/conformance/suite/test_self_test.py",
+    "tests/docs/test_guides.py",
     "tests/docs/test_packaging.py",
     "tests/docs/test_site.py",
     "tests/golden_files/test_foreign_readers.py",

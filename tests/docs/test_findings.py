@@ -25,6 +25,7 @@ SHOWN = [
 ]
 
 NAMES = {
+    "deltalake": "deltalake",
     "pyarrow": "pyarrow",
     "DuckDB": "duckdb",
     "Polars": "polars",

@@ -15,9 +15,7 @@ pytestmark = pytest.mark.slow
 KINDS = {
     "home": "index.html",
     "checker": "check/index.html",
-    "rules": "rules/index.html",
     "rule": "rules/sta-041.html",
-    "golden files": "cases/index.html",
     "golden file": "cases/blm-zeroed.html",
     "museum": "museum/index.html",
     "exhibit": "museum/16-sta-max-too-small.html",
@@ -27,7 +25,6 @@ KINDS = {
     "data": "data/index.html",
     "chapter": "spec/bloom.html",
     "guide": "guide/ci.html",
-    "findings": "guide/findings-writers.html",
     "recall": "recall.html",
     "module": "reference/pqassay.errors.html",
     "changelog": "changelog.html",

@@ -55,3 +55,13 @@ def found(tab: Tab, words: str) -> list[str]:
 )
 def test_what_people_look_for_is_at_the_first_place(tab: Tab, words: str, pages: list[str]) -> None:
     assert found(tab, words)[: len(pages)] == pages
+
+
+def test_the_row_that_a_search_leads_to_is_in_sight(tab: Tab) -> None:
+    assert found(tab, "byte 29 descriptor")[1] == "spec/pm.html#columndescriptor-byte-29"
+    tab.follow('document.querySelectorAll(".md-search-result__list a")[1].click()')
+    row, header = tab.evaluate(
+        """[document.querySelector(":target").closest("tr"), document.querySelector(".md-header")].map((one) => one.getBoundingClientRect().toJSON())"""
+    )
+    assert "max_rep_level" in tab.evaluate("document.querySelector(':target').closest('tr').innerText")
+    assert header["bottom"] <= row["top"] < row["bottom"] <= tab.evaluate("innerHeight")

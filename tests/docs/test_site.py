@@ -193,6 +193,18 @@ def test_every_family_has_a_chapter_with_its_rules() -> None:
     assert {name for name, placeholder in wanted.items() if placeholder not in found.get(name, "")} == set()
 
 
+def test_every_example_of_a_chapter_is_in_a_listing() -> None:
+    """Outside of one it is prose to the site, and a list that it prints a reference that leads nowhere."""
+    outside = [
+        f"{path.name}: {line}"
+        for path in CHAPTERS.glob("*.md")
+        for text in re.split(r"^```.*?^```$", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for line in text.splitlines()
+        if line.startswith(">>>")
+    ]
+    assert outside == []
+
+
 def test_every_placeholder_of_rules_names_a_family() -> None:
     named = {
         prefix

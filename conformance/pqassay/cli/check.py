@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
-    "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
+    "`pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 
@@ -56,7 +57,9 @@ def check(
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
-            report = with_new_baseline(report, wanted.write_baseline, wanted.options)
+            report = with_new_baseline(
+                report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
+            )
         if prove:
             report = _proved(report, wanted, engine or [])
     except UsageError as error:

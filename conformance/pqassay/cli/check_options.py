@@ -175,6 +175,13 @@ class Arguments:
             metavar="FILE", help="Write all findings to a baseline, so that only new ones count later."
         ),
     ] = None
+    by_writer: Annotated[
+        bool,
+        typer.Option(
+            "--by-writer",
+            help="Entries of --write-baseline name the software that wrote the files, so that they hold for files to come.",
+        ),
+    ] = False
     output_format: Annotated[
         FormatName | None, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
     ] = None
@@ -223,6 +230,7 @@ class Wanted:
         format: How to print the report.
         output: Where to write the report, instead of stdout.
         write_baseline: Where to write a baseline.
+        by_writer: Whether its entries name writers.
     """
 
     paths: Sequence[str]
@@ -233,6 +241,7 @@ class Wanted:
     format: FormatName
     output: Path | None
     write_baseline: str | None
+    by_writer: bool
 
     def require_apart(self, inputs: Sequence[str] | None = None) -> None:
         """Refuse outputs that are among the files to check, by default those that are named.
@@ -287,7 +296,10 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         format=FormatName(defaults.get("format", arguments.output_format) or "text"),
         output=arguments.output,
         write_baseline=arguments.write_baseline,
+        by_writer=arguments.by_writer,
     )
+    if merged.by_writer and merged.write_baseline is None:
+        raise UsageError("--by-writer says how --write-baseline is written; there is none")
     merged.require_apart()
     require_no_data({"--output": arguments.output, "--write-baseline": arguments.write_baseline})
     return merged

@@ -60,13 +60,13 @@ def interruptible() -> Generator[None]:
             signal.signal(number, handler)
 
 
-def with_new_baseline(report: Report, path: str, options: CheckOptions) -> Report:
+def with_new_baseline(report: Report, path: str, options: CheckOptions, *, by_writer: bool = False) -> Report:
     """Write a baseline of everything that is broken, and look at the report as the next run will."""
     from pqassay.judge.baseline import Baseline
 
     baseline = options.get("baseline")
     old = None if baseline is None else Baseline.read(baseline)
-    made = Baseline.of(report, path, keep=old)
+    made = Baseline.of(report, path, keep=old, by_writer=by_writer)
     try:
         made.write()
     except OSError as error:

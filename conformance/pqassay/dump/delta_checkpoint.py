@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from pqassay.dump import parquet
 from pqassay.dump.delta_log import documented
@@ -74,10 +74,10 @@ def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
 def _values(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield what holds no other values, with its path."""
     if isinstance(value, dict):
-        for name, member in value.items():
-            yield from _values(member, (*path, str(name)))
+        for name, member in cast("dict[str, Any]", value).items():
+            yield from _values(member, (*path, name))
     elif isinstance(value, list):
-        for number, member in enumerate(value):
+        for number, member in enumerate(cast("list[Any]", value)):
             yield from _values(member, (*path[:-1], f"{path[-1]}[{number}]"))
     elif isinstance(value, str) and value.startswith("{"):
         try:

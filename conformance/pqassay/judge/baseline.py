@@ -3,12 +3,17 @@
 An entry names a file, a rule and a column, not a place: places move whenever a file is written anew.  It holds the
 number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
 accepted the same way: by file, obstacle, and number of columns.
+
+Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by what footers say of it: then it
+holds for all that this writer wrote and will write, until it expires, and says why.
 """
 
 # ruff: noqa: PTH100, PTH118, PTH120, PTH123 - paths are text here, of any bytes
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
+import fnmatch
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +62,37 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class WriterEntry:
+    """What is known of everything that a writer wrote, in files that are there and in files to come.
+
+    ``created_by`` is a pattern for what the footer says of the writer, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
+    any if there is none.  ``expires`` is the last day on which it holds, such as ``"2027-01-31"``, in UTC.
+    """
+
+    created_by: str
+    rule: str
+    reason: str
+    column: str | None = None
+    expires: str | None = None
+
+    def covers(self, created_by: str | None, name: str, column: str | None) -> bool:
+        """Whether it is about a finding or a gap, by the name of rule or gap, of a file by a writer.
+
+        >>> WriterEntry("parquet-mr*", "STA-041", "reported upstream").covers("parquet-mr version 1.8.1", "STA-041", "price")
+        True
+        """
+        return (
+            self.rule == name
+            and self.column in (None, column)
+            and fnmatch.fnmatchcase(created_by or "", self.created_by)
+        )
+
+    def has_expired(self, today: dt.date) -> bool:
+        """Whether its last day is over."""
+        return self.expires is not None and dt.date.fromisoformat(self.expires) < today
+
+
+@dataclass(frozen=True)
 class BaselineFile:
     """The content of a baseline."""
 
@@ -64,6 +100,7 @@ class BaselineFile:
     kind: Literal["baseline"]
     pqassay: str
     findings: list[Entry]
+    writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
 
 
 @dataclass
@@ -78,6 +115,7 @@ class Baseline:
     entries: dict[tuple[str, str, str | None], Entry] = field(
         default_factory=dict[tuple[str, str, str | None], Entry]
     )
+    writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Baseline:
@@ -99,25 +137,37 @@ class Baseline:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} stands there twice")
             entries[entry.key] = entry
-        return cls(name, entries)
+        return cls(name, entries, found.writers)
 
     @classmethod
-    def of(cls, report: Report, path: str | os.PathLike[str], *, keep: Baseline | None = None) -> Baseline:
+    def of(
+        cls,
+        report: Report,
+        path: str | os.PathLike[str],
+        *,
+        keep: Baseline | None = None,
+        by_writer: bool = False,
+    ) -> Baseline:
         """Make a baseline of all findings of a report.
 
         Args:
             report: The report.
             path: Where the baseline will be written; the paths in it are relative to that.
-            keep: A baseline whose entries about what the report did not look at are kept.
+            keep: A baseline whose entries about what the report did not look at are kept, and those about writers.
+            by_writer: Whether entries name the writers of the files, where footers do, rather than the files.
         """
-        made = cls(os.fspath(path))
+        made = cls(os.fspath(path), writers=[] if keep is None else list(keep.writers))
         for file in report.files:
-            for finding in file.findings:
-                entry = Entry(made._path_of(file.path), finding.rule, finding.count, _column(finding))
-                made.entries[entry.key] = entry
-            for gap in file.gaps:
-                entry = Entry(made._path_of(file.path), gap.name, gap.count)
-                made.entries[entry.key] = entry
+            found = [(finding.rule, finding.count, _column(finding)) for finding in file.findings]
+            for name, count, column in [*found, *((gap.name, gap.count, None) for gap in file.gaps)]:
+                if made._writer_knows(file, name, column):
+                    continue
+                if by_writer and file.created_by:
+                    pattern = _literally(_clean(file.created_by))
+                    made.writers.append(WriterEntry(pattern, name, WHEN_WRITTEN, column))
+                else:
+                    entry = Entry(made._path_of(file.path), name, count, column)
+                    made.entries[entry.key] = entry
         if keep is not None:
             for entry, status in keep.statuses(report, ()):
                 if status is _UNSEEN:
@@ -134,7 +184,8 @@ class Baseline:
         entries = sorted(
             self.entries.values(), key=lambda entry: (entry.path, entry.rule, entry.column or "")
         )
-        content = members(BaselineFile(1, "baseline", __version__, entries))
+        writers = sorted(self.writers, key=lambda one: (one.created_by, one.rule, one.column or ""))
+        content = members(BaselineFile(1, "baseline", __version__, entries, writers))
         write_whole(self.path, f"{json.dumps(content, indent=2)}\n".encode())
 
     def applied(self, report: Report, level: Threshold, roots: Sequence[str] = ()) -> Report:
@@ -145,6 +196,7 @@ class Baseline:
             level: From which verdict on a finding counts.
             roots: Names of the folders that the run read as a whole: what is not in them any more is gone.
         """
+        today = _today()
         files = [self._marked(file, level) for file in report.files]
         stale: list[StaleEntry] = []
         unseen = 0
@@ -153,6 +205,12 @@ class Baseline:
                 unseen += 1
             elif status:
                 stale.append(StaleEntry(entry.path, entry.rule, status, entry.column))
+        for writer in self.writers:
+            if writer.has_expired(today):
+                about = f"files by {writer.created_by}"
+                stale.append(
+                    StaleEntry(about, writer.rule, f"it expired after {writer.expires}", writer.column)
+                )
         summary = summarise(files, report.ignored)
         state = BaselineState(self.path, summary.known, unseen, stale)
         marked = dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
@@ -164,17 +222,29 @@ class Baseline:
         path = self._path_of(file.path)
         findings = [
             dataclasses.replace(
-                finding, known=self._knows(path, finding.rule, finding.count, _column(finding))
+                finding,
+                known=self._knows(path, finding.rule, finding.count, _column(finding))
+                or self._writer_knows(file, finding.rule, _column(finding)),
             )
             for finding in file.findings
         ]
-        gaps = [dataclasses.replace(gap, known=self._knows(path, gap.name, gap.count)) for gap in file.gaps]
+        gaps = [
+            dataclasses.replace(
+                gap, known=self._knows(path, gap.name, gap.count) or self._writer_knows(file, gap.name, None)
+            )
+            for gap in file.gaps
+        ]
         outcome = file.outcome if file.outcome == "errored" else outcome_of(findings, gaps, level)
         return dataclasses.replace(file, findings=findings, gaps=gaps, outcome=outcome)
 
     def _knows(self, path: str, name: str, count: int, column: str | None = None) -> bool:
         entry = self.entries.get((path, name, column))
         return entry is not None and count <= entry.count
+
+    def _writer_knows(self, file: FileReport, name: str, column: str | None) -> bool:
+        created_by = None if file.created_by is None else _clean(file.created_by)
+        covering = (one for one in self.writers if one.covers(created_by, name, column))
+        return any(not one.has_expired(_today()) for one in covering)
 
     def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
         """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
@@ -208,6 +278,18 @@ class Baseline:
 
 
 _UNSEEN = "not looked at"
+
+WHEN_WRITTEN = "known when this baseline was written"
+"""Why writers are in a baseline that a check has written."""
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
+def _literally(text: str) -> str:
+    """A pattern that fits a text and nothing else."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
 def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
@@ -249,11 +331,19 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
             f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; "
             "`pqassay check --write-baseline FILE` makes one"
         ) from None
-    for entry in entries.findings:
+    both: list[Entry | WriterEntry] = [*entries.findings, *entries.writers]
+    for entry in both:
         if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in [
             f"{GAP}{obstacle}" for obstacle in HIDING
         ]:
             raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
+    for writer in entries.writers:
+        try:
+            writer.has_expired(_today())
+        except ValueError:
+            raise UsageError(f"baseline {name}: {writer.expires!r} is no day such as 2027-01-31") from None
+        if not writer.reason.strip():
+            raise UsageError(f"baseline {name}: {writer.rule} of {writer.created_by} has no reason")
     return entries
 
 

@@ -274,7 +274,14 @@ def _proofs(
         return []
     table = table_around(file.path) if told else ""
     if table is None or not engines:
-        reason = "the table of the file is not around it" if engines else "none of the engines reads tables"
+        reason = "none of the engines reads tables"
+        if engines:
+            of = family_of(findings[0].rule).file
+            reason = (
+                "the table of the file is not around it"
+                if of == "delta"
+                else f"engines are not asked about {of.capitalize()} tables"
+            )
         return [Proof("not provable", reason=reason) for _ in findings]
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
         folder = Path(name)

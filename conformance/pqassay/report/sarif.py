@@ -233,8 +233,8 @@ def fingerprint(rule: str, path: str, column: str | None) -> str:
 
 
 def _location(position: Position, finding: Finding) -> Json:
-    path = finding.path
-    if position.field.startswith("data."):  # bytes of the file beside
+    path = position.file or finding.path
+    if position.file is None and position.field.startswith("data."):  # bytes of the file beside
         path = posixpath.join(posixpath.dirname(path), DATA_NAME)
     physical: Json = {"artifactLocation": artifact(path)}
     if position.offset >= 0:

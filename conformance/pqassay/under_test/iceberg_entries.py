@@ -103,7 +103,8 @@ class EntryUnderTest:
 
     def typed(self, column: IcebergColumn, identifier: int) -> Typed | None:
         """A bound as a value; ``None`` where there is none, or none of its type."""
-        raw: bytes | None = (self.entry.value(identifier) or {}).get(column.id)
+        given: dict[int, bytes] = self.entry.value(identifier) or {}
+        raw = given.get(column.id)
         try:
             return None if raw is None else value_of(column.type, raw)
         except (ValueError, UnknownTypeError):
@@ -229,7 +230,7 @@ class Screen:
 
 
 def _ascend(splits: list[int]) -> bool:
-    return len(splits) == 1 or all(before < after for before, after in pairwise(splits))
+    return len(splits) == 1 or all(before <= after for before, after in pairwise(splits))
 
 
 def shape_of(one: EntryUnderTest) -> Hashable | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
-from pqassay.tables.iceberg.state import ElsewhereError, IcebergState, read_iceberg
+from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState, read_iceberg
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-
-PARQUET, PUFFIN = "parquet", "puffin"
 
 
 @lru_cache(maxsize=4)
@@ -78,7 +76,8 @@ class IcebergTable:
         if not isinstance(summary, dict):
             return ""
         names = ("iceberg-version", "engine-name", "engine-version")
-        return " ".join(str(summary[name]) for name in names if name in summary)
+        given = cast("dict[str, Any]", summary)
+        return " ".join(str(given[name]) for name in names if name in given)
 
     @property
     def notes(self) -> list[str]:
@@ -91,6 +90,4 @@ class IcebergTable:
         notes.extend(
             f"{count} files of the table are {name}, and not judged" for name, count in others.items()
         )
-        if any(entry.format == PUFFIN for entry in state.entries):
-            notes.append("deletion vectors are not decoded")
         return notes

@@ -18,11 +18,25 @@ from pqassay.values.roaring import Bitmap, decode
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.table import deletion_vector as grammar
 from pqassay_spec.table.delta import DESCRIPTOR_VECTOR
+from pqassay_spec.table.layout import TableKind
 
 MOST_BYTES = 1 << 28
 """Bytes of a vector that are read, at most; bits for two billion rows take so many."""
 
-LIES_IN_ITS_FILE, LENGTH, CHECKSUM, BITMAP = "DLT-019", "DLT-030", "DLT-031", "DLT-032"
+
+class VectorRules(NamedTuple):
+    """The ids of the rules about the bytes of a vector, in one format of tables."""
+
+    lies_in_its_file: str
+    length: str
+    checksum: str
+    bitmap: str
+
+
+RULES: dict[TableKind, VectorRules] = {
+    "delta": VectorRules("DLT-019", "DLT-030", "DLT-031", "DLT-032"),
+    "iceberg": VectorRules("ICE-025", "ICE-035", "ICE-036", "ICE-037"),
+}
 
 
 class StoredVector(NamedTuple):
@@ -56,6 +70,11 @@ class DeletionVector:
         return claims.deleted
 
     @property
+    def rules(self) -> VectorRules:
+        """The ids of its rules."""
+        return RULES["delta" if self.file.claims is None else self.file.claims.table]
+
+    @property
     def name(self) -> str:
         """The file that holds it, for messages."""
         return self.claims.file or "the log"
@@ -84,11 +103,11 @@ class DeletionVector:
         try:
             with table.opened(path) as source:
                 if source.size < end:
-                    raise Broken(LIES_IN_ITS_FILE)
+                    raise Broken(self.rules.lies_in_its_file)
                 head = source.read(0, grammar.HEAD_SIZE)
                 data = source.read(claims.offset, end - claims.offset)
         except FileNotFoundError:
-            raise Broken(LIES_IN_ITS_FILE) from None
+            raise Broken(self.rules.lies_in_its_file) from None
         except OSError as error:
             reason = f"{claims.file} cannot be read: {error.strerror or error}"
             raise NotChecked(reason, "file", judgeable=False) from None
@@ -108,9 +127,9 @@ class DeletionVector:
             return claims.inline
         stored = self.stored
         if stored.size != claims.length:
-            raise Broken(LENGTH)
+            raise Broken(self.rules.length)
         if stored.checksum != grammar.checksum(stored.vector):
-            raise Broken(CHECKSUM)
+            raise Broken(self.rules.checksum)
         return stored.vector
 
     @Remembered
@@ -118,7 +137,7 @@ class DeletionVector:
         """The positions of the rows that it removes.
 
         Raises:
-            Malformed: DLT-032, it is no bitmap; the offset is that in the vector.
+            Malformed: It is no bitmap, by the rule of its format; the offset is that in the vector.
             NotChecked: See `vector`.
         """
         data = self.vector
@@ -126,7 +145,7 @@ class DeletionVector:
         if len(data) < grammar.MAGIC_SIZE or magic != grammar.MAGIC:
             raise Malformed(
                 f"it begins with {magic}",
-                rule=BITMAP,
+                rule=self.rules.bitmap,
                 field="magic",
                 offset=0,
                 length=grammar.MAGIC_SIZE,
@@ -138,7 +157,7 @@ class DeletionVector:
         except Unsupported:
             raise
         except FormatError as error:
-            error.rule = BITMAP
+            error.rule = self.rules.bitmap
             error.offset = (error.offset or 0) + grammar.MAGIC_SIZE
             error.field = f"bitmap.{error.field}"
             raise

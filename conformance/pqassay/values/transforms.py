@@ -7,7 +7,9 @@ Source: the Iceberg specification, "Partition Transforms" and "Appendix B: 32-bi
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -150,6 +152,9 @@ def _unlike(found: Any, claim: PartitionValue, kind: str) -> NDArray[np.bool_]:
     value = claim.value
     if kind in TEXTS:
         raw = value.encode() if isinstance(value, str) else value
+        if kind == "uuid" and isinstance(value, str):  # as some writers of Avro have it
+            with suppress(ValueError):
+                raw = UUID(value).bytes
         if not isinstance(raw, bytes):
             raise _unreadable(claim)
         same = pc.equal(found.cast(pa.large_binary()), pa.scalar(raw, pa.large_binary()))

@@ -154,7 +154,9 @@ class _Run:
             report = checked.report
             wanted.require_apart([file.path for file in report.files])
             if wanted.write_baseline is not None:
-                report = with_new_baseline(report, wanted.write_baseline, wanted.options)
+                report = with_new_baseline(
+                    report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
+                )
             notes = checked.notes
             if self.table is not None:
                 try:

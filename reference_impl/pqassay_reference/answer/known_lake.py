@@ -275,7 +275,7 @@ class KnownLake:
         missing = [file for file in files if file not in self._complete]
         if missing:
             with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(lambda file: self.fragments[file].ensure_complete_metadata(), missing))
+                list(pool.map(_complete, [self.fragments[file] for file in missing]))
             self._complete.update(missing)
 
     @cached_property
@@ -292,6 +292,10 @@ class KnownLake:
         nothing = pa.nulls(count)
         whole = np.ones(count, np.bool_)
         return ZoneTable("", (), False, SumKind.NONE, np.arange(count), whole, groups, (), nothing, nothing)
+
+
+def _complete(fragment: pads.ParquetFileFragment) -> None:
+    fragment.ensure_complete_metadata()
 
 
 def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progress | None = None) -> KnownLake:

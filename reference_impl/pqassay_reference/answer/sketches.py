@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -63,7 +64,8 @@ def sketches_of(lake: KnownLake, kind: IndexType, column: str, files: Sequence[i
         Refused: A file has several columns of the name.
     """
     with ThreadPoolExecutor(lake.threads) as pool:
-        return list(pool.map(lambda number: _of_file(lake.files[number], kind, column), files))
+        wanted = [lake.files[number] for number in files]
+        return list(pool.map(partial(_of_file, kind=kind, column=column), wanted))
 
 
 def _of_file(file: KnownFile, kind: IndexType, column: str) -> FileSketches:

@@ -9,7 +9,8 @@ What comes out is what `pqassay_spec.directory.zone_sums.double_sum` says; tests
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,28 +70,24 @@ def integer_sums(numbers: AnyNumbers, groups: Numbers | None, count: int) -> lis
         groups: The group of each; ``None`` if all are in the first.
         count: Groups.
     """
-    totals = [0] * count
+    totals: Any = np.zeros(count, object)
     for start in range(0, len(numbers), BATCH):
         piece = numbers[start : start + BATCH]
         within = None if groups is None else groups[start : start + BATCH]
         if piece.dtype.itemsize * 8 <= _PIECE:
-            low, high = piece, piece[:0]
-        else:
-            low = piece & np.array((1 << _PIECE) - 1, piece.dtype)
-            high = piece >> np.array(_PIECE, piece.dtype)
-        for shift, part in ((0, low), (_PIECE, high)):
-            if len(part):
-                for group, total in enumerate(_added(part, within, count)):
-                    totals[group] += int(total) << shift
-    return totals
+            totals += _added(piece, within, count)
+            continue
+        totals += _added(piece & np.array((1 << _PIECE) - 1, piece.dtype), within, count)
+        totals += _added(piece >> np.array(_PIECE, piece.dtype), within, count) * (1 << _PIECE)
+    found: list[int] = totals.tolist()
+    return found
 
 
-def _added(part: AnyNumbers, groups: Numbers | None, count: int) -> Sequence[int]:
-    """The sums of at most `BATCH` integers of at most 32 bits."""
+def _added(part: AnyNumbers, groups: Numbers | None, count: int) -> Any:
+    """The sums of at most `BATCH` integers of at most 32 bits, as Python has integers."""
     if groups is None:
-        return [int(part.sum(dtype=np.int64))] + [0] * (count - 1)
-    totals: list[int] = np.bincount(groups, part, count).astype(np.int64).tolist()
-    return totals
+        return np.array([int(part.sum(dtype=np.int64))] + [0] * (count - 1), object)
+    return np.bincount(groups, part, count).astype(np.int64).astype(object)
 
 
 def wide_integer_sums(rows: NDArray[np.uint8], groups: Numbers | None, count: int) -> list[int]:
@@ -117,40 +114,85 @@ def wide_integer_sums(rows: NDArray[np.uint8], groups: Numbers | None, count: in
     return totals
 
 
-def double_sums(numbers: NDArray[np.float64], groups: Numbers | None, count: int) -> list[DoubleSum]:
-    """The exact sum of the doubles in each group.
+class Digits(NamedTuple):
+    """Sums of whole numbers on one grid.
+
+    Attributes:
+        place: Each is in units of 2 to this power.
+        added: For each group its sum, exact.
+    """
+
+    place: int
+    added: NDArray[np.float64]
+
+
+class DoubleSums:
+    """The exact sums of doubles in groups, as the numbers on each grid that add up to them.
 
     Args:
         numbers: Doubles that are not NaN.
         groups: The group of each; ``None`` if all are in the first.
         count: Groups.
     """
-    totals = [DoubleSum(0, 0)] * count
-    for start in range(0, len(numbers), BATCH):
-        piece = numbers[start : start + BATCH]
-        within = None if groups is None else groups[start : start + BATCH]
-        for found in _sums_of_digits(piece, within, count):
-            for group, more in found.items():
-                totals[group] = totals[group].plus(more)
-    return totals
+
+    def __init__(self, numbers: NDArray[np.float64], groups: Numbers | None, count: int) -> None:
+        self._count = count
+        self._digits: list[Digits] = []
+        self._others: dict[int, DoubleSum] = {}
+        for start in range(0, len(numbers), BATCH):
+            piece = numbers[start : start + BATCH]
+            within = None if groups is None else groups[start : start + BATCH]
+            for found in _sums_of_digits(piece, within, count):
+                if isinstance(found, Digits):
+                    self._digits.append(found)
+                else:
+                    for group, more in found.items():
+                        self._others[group] = self._others.get(group, DoubleSum(0, 0)).plus(more)
+
+    def exact(self) -> list[DoubleSum]:
+        """Each sum, not rounded."""
+        units: Any = np.zeros(self._count, object)
+        for place, added in self._digits:
+            units += added.astype(np.int64).astype(object) * (1 << place + UNIT_BITS)
+        found = [DoubleSum(one, 0) for one in units.tolist()]
+        for group, more in self._others.items():
+            found[group] = found[group].plus(more)
+        return found
+
+    def rounded(self) -> NDArray[np.float64]:
+        """Each sum as the nearest double, ties to even: what `DoubleSum.rounded` gives."""
+        if self._others:
+            return np.array([one.rounded() for one in self.exact()], np.float64)
+        if not self._digits:
+            return np.zeros(self._count)
+        # Each is exact, and so far from the ends of what a double holds that fsum rounds but once.
+        parts = [(added * 2.0**place).tolist() for place, added in self._digits]
+        return np.array(list(map(math.fsum, zip(*parts, strict=True))), np.float64) + 0.0
+
+
+def double_sums(numbers: NDArray[np.float64], groups: Numbers | None, count: int) -> list[DoubleSum]:
+    """The exact sum of the doubles in each group. See `DoubleSums`."""
+    return DoubleSums(numbers, groups, count).exact()
 
 
 def _sums_of_digits(
     rest: NDArray[np.float64], groups: Numbers | None, count: int
-) -> Iterator[dict[int, DoubleSum]]:
+) -> Iterator[Digits | dict[int, DoubleSum]]:
     """The sums of at most `BATCH` doubles.
 
     Numbers of like size are whole numbers of 31 bits on a coarse grid, and what is left over is so on a finer one: products and
     differences with powers of two are exact, and so are sums of such whole numbers.  What few grids do not reach is added by its bits.
     """
-    top = int(np.frexp(np.abs(rest).max())[1])
+    top = int(np.frexp(max(rest.max(), -rest.min()))[1])
     lowest = top - GRIDS * _DIGIT_BITS
     if lowest > _SMALLEST and top < -_SMALLEST and np.isfinite(rest).all():
         for place in range(top - _DIGIT_BITS, lowest - 1, -_DIGIT_BITS):
-            digits = np.rint(rest * 2.0**-place)
-            added = [float(digits.sum())] if groups is None else np.bincount(groups, digits, count).tolist()
-            shift = place + UNIT_BITS
-            yield {group: DoubleSum(int(total) << shift, 0) for group, total in enumerate(added) if total}
+            digits = rest * 2.0**-place
+            np.rint(digits, out=digits)
+            added: Any = np.zeros(count) if groups is None else np.bincount(groups, digits, count)
+            if groups is None:
+                added[:1] = digits.sum()
+            yield Digits(place, added)
             rest = rest - digits * 2.0**place
             if not rest.any():
                 return
@@ -194,4 +236,4 @@ def _sums_by_bits(bits: Numbers, groups: Numbers | None, count: int) -> dict[int
     return found
 
 
-__all__ = ["DoubleSum", "double_sums", "integer_sums", "wide_integer_sums"]
+__all__ = ["DoubleSum", "DoubleSums", "double_sums", "integer_sums", "wide_integer_sums"]

@@ -25,26 +25,26 @@ class Groups(NamedTuple):
 
     Attributes:
         of_rows: The group of each row; ``None`` where all are in the first.
-        group_count: Groups.
-        keys: The keys of each group, in ascending order of the groups: PLAIN bytes, ``None`` for null.
+        group_count: Groups, in ascending order of their keys.
+        firsts: One row of each group, where there are keys.
     """
 
     of_rows: Numbers | None
     group_count: int
-    keys: Sequence[tuple[bytes | None, ...]]
+    firsts: Numbers
 
 
 def by_pages(bounds: Numbers) -> Groups:
     """One group for each page, also for one without rows."""
     count = len(bounds) - 1
     rows = None if count == 1 else np.repeat(np.arange(count), np.diff(bounds))
-    return Groups(rows, count, [()] * count)
+    return Groups(rows, count, np.zeros(0, np.int64))
 
 
 def by_keys(columns: Sequence[ColumnValues]) -> Groups:
     """One group for each combination of keys that occurs, ascending, nulls first."""
     if not len(columns[0]):
-        return Groups(None, 0, [])
+        return Groups(None, 0, np.zeros(0, np.int64))
     codes = np.zeros(len(columns[0]), np.int64)
     space = 1
     for column in columns:
@@ -54,8 +54,7 @@ def by_keys(columns: Sequence[ColumnValues]) -> Groups:
             space = int(codes.max()) + 1
         codes, space = codes * size + own, space * size
     of_rows, firsts = _dense(codes, space)
-    raws = [_keys_of(column, firsts) for column in columns]
-    return Groups(of_rows, len(firsts), list(zip(*raws, strict=True)))
+    return Groups(of_rows, len(firsts), firsts)
 
 
 def _from_null(column: ColumnValues) -> tuple[Numbers, int]:
@@ -85,14 +84,6 @@ def _dense(codes: Numbers, space: int) -> tuple[Numbers, Numbers]:
     numbers = np.empty(space, np.int64)
     numbers[occurring] = np.arange(len(occurring))
     return numbers[codes], rows[occurring]
-
-
-def _keys_of(column: ColumnValues, rows: Numbers) -> list[bytes | None]:
-    if column.null is None:
-        return list(column.plain_of(column.codes[rows]))
-    there = rows[~column.null[rows]]
-    raws = iter(column.plain_of(column.codes[there]))
-    return [None if is_null else next(raws) for is_null in column.null[rows].tolist()]
 
 
 def counted(groups: Numbers | None, count: int, length: int) -> Numbers:

@@ -10,6 +10,7 @@ Source: chapter ``directory.md``, section "Values in blobs".
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,10 +101,9 @@ class ColumnValues:
         bits = _turned(codes)
         return bits.view(np.dtype(f"<f{bits.dtype.itemsize}")).astype(np.float64)
 
-    def plain_of(self, codes: AnyNumbers) -> list[bytes]:
-        """The PLAIN bytes of the values with some codes, byte arrays without their length."""
-        chosen = codes if self._uniques is None else self._uniques.take(pa.array(codes))
-        return each_plain(self.column, chosen)
+    def with_codes(self, codes: AnyNumbers) -> Any:
+        """The values with some codes, as `plain_bytes` takes them: byte arrays in an Arrow array, of numbers the codes themselves."""
+        return codes if self._uniques is None else self._uniques.take(pa.array(codes))
 
     def uniques(self, start: int, stop: int) -> Uniques:
         """The distinct values of some rows that are neither null nor NaN."""
@@ -132,6 +132,26 @@ def united(column: DescribedColumn, parts: list[Uniques]) -> Uniques:
     pieces = [part.values for part in parts]
     found: Any = pa.concat_arrays(pieces).unique() if pieces else pa.array([], pa.binary())
     return Uniques(column, found.take(_byte_order(column, found)))
+
+
+def joined(column: DescribedColumn, several: Sequence[Any]) -> Any:
+    """Values as `ColumnValues.with_codes` gives them, of several parts."""
+    if not is_bytes(column):
+        return np.concatenate(several) if several else _no_codes(column)
+    return pa.concat_arrays(several) if several else pa.array([], pa.binary())
+
+
+def stored_array(column: DescribedColumn, values: Any, null: Flags) -> Any:
+    """Values at the places that are not null, as the array of the physical type that `ColumnValues` takes."""
+    places = np.cumsum(~null) - 1
+    chosen = pa.array(places, mask=null)
+    if is_bytes(column):
+        return values.take(chosen)
+    numbers = _numbers(column, values)
+    whole: Any = pa.array(
+        numbers.astype(np.bool_) if column.kind == Type.BOOLEAN else _signed(column, numbers)
+    )
+    return whole.take(chosen)
 
 
 def is_bytes(column: DescribedColumn) -> bool:
@@ -188,6 +208,17 @@ def _is_nan(codes: AnyNumbers) -> Flags:
     """Whether numbers, as `_codes` has them, are NaN: beyond either infinity."""
     highest = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}[codes.dtype.itemsize]
     return (codes > highest) | (codes < -highest - 1)
+
+
+def _signed(column: DescribedColumn, numbers: AnyNumbers) -> Any:
+    """Numbers as pyarrow has their physical type."""
+    kinds = {Type.INT32: "<i4", Type.INT64: "<i8", Type.FLOAT: "<f4", Type.DOUBLE: "<f8"}
+    kind = kinds.get(Type(column.kind))
+    if kind is not None:
+        return numbers.view(np.dtype(kind))
+    width = numbers.dtype.itemsize
+    buffer = pa.py_buffer(numbers.tobytes())
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(numbers), [None, buffer])
 
 
 def _no_codes(column: DescribedColumn) -> AnyNumbers:
@@ -270,4 +301,13 @@ def _with_lengths(values: Any) -> bytes:
     return joined.tobytes()
 
 
-__all__ = ["ColumnValues", "Uniques", "each_plain", "is_bytes", "plain_bytes", "united"]
+__all__ = [
+    "ColumnValues",
+    "Uniques",
+    "each_plain",
+    "is_bytes",
+    "joined",
+    "plain_bytes",
+    "stored_array",
+    "united",
+]

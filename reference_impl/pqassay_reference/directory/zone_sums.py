@@ -1,11 +1,15 @@
 """Zone sums: counts, an exact sum and two bounds of a measure in a file, in each row group or page, or for each combination of keys.
 
+Whatever is known of the groups is a column of an array, with an element for each group.
+
 Source: chapter ``directory.md``, section "Zone sums".
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,50 +19,76 @@ from numpy.typing import NDArray
 
 from pqassay_reference.directory.blobs import Blob
 from pqassay_reference.directory.described_data import DescribedColumn, DescribedData, GroupValues
-from pqassay_reference.directory.exact_sums import DoubleSum, double_sums, integer_sums, wide_integer_sums
+from pqassay_reference.directory.exact_sums import (
+    DoubleSum,
+    DoubleSums,
+    integer_sums,
+    wide_integer_sums,
+)
 from pqassay_reference.directory.grouping import Groups, by_keys, by_pages, counted, extremes
-from pqassay_reference.directory.ordered_values import ColumnValues, is_bytes
+from pqassay_reference.directory.ordered_values import (
+    ColumnValues,
+    is_bytes,
+    joined,
+    plain_bytes,
+    stored_array,
+)
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory import zone_sums as grammar
 from pqassay_spec.directory.codes import Granularity
-from pqassay_spec.directory.packed_values import join_values
 from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, integer_parts
-from pqassay_spec.parquet.column_order import key
 
-Key = tuple[bytes | None, ...]
 Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _GREATEST_DECIMAL = 16
 """Bytes of the widest decimal whose sums may fit into 128 bits."""
 
+Totals = DoubleSums | list[DoubleSum] | list[int]
+"""The sums of groups, exact: of doubles before they are rounded, of whole numbers of any size."""
 
-class Bounds(NamedTuple):
-    """The PLAIN bytes of the least and of the greatest measure."""
 
-    least: bytes
-    greatest: bytes
+class KeyColumn(NamedTuple):
+    """One key of some groups.
+
+    Attributes:
+        null: For each group whether the key is null.
+        values: The others, as `pqassay_reference.directory.ordered_values.plain_bytes` takes them.
+    """
+
+    null: Mask
+    values: Any
 
 
 @dataclass(frozen=True)
-class GroupSums:
-    """What is known of one group.
+class Zones:
+    """Some groups, part by part.
 
     Attributes:
+        sizes: Groups of each part.
+        keys: Their keys.
         rows, nulls, nans: Rows, those whose measure is null, and those whose measure is NaN.
-        total: The sum: an integer, or one of doubles that was not rounded; 0 of what has no sums.
-        bounds: The bounds; ``None`` where no measure is neither null nor NaN.
+        totals: The sums; 0 of what has none.
+        least, greatest: The bounds of those groups that have a measure that is neither null nor NaN.
     """
 
-    rows: int
-    nulls: int
-    nans: int
-    total: int | DoubleSum
-    bounds: Bounds | None
+    sizes: tuple[int, ...]
+    keys: tuple[KeyColumn, ...]
+    rows: Numbers
+    nulls: Numbers
+    nans: Numbers
+    totals: Totals
+    least: Any
+    greatest: Any
 
+    def __len__(self) -> int:
+        return len(self.rows)
 
-Part = dict[Key, GroupSums]
-"""The groups of a part, by their keys, in ascending order."""
+    @property
+    def there(self) -> Mask:
+        """For each group whether it has bounds."""
+        return self.rows - self.nulls - self.nans > 0
 
 
 def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
@@ -67,44 +97,56 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
     Raises:
         Refused: A sum takes more than 128 bits, or the blob is too large.
     """
-    parts: list[Part] = []
+    found: list[Zones] = []
     for group in data.row_groups():
-        found = _parts(data, group)
-        if data.granularity == Granularity.FILE:
-            parts = [_merged(data.columns[-1], [*parts, *found])]
-        else:
-            parts += found
-        limit.require(Group.size * sum(map(len, parts)))
-    if data.granularity == Granularity.FILE:
-        parts = [_ascending(data.columns[:-1], parts[0] if parts else _without_rows(data))]
-    blob = _built(data.columns, parts)
+        found.append(_zones(data, group))
+        if data.granularity == Granularity.FILE and len(found) > 1:
+            found = [_merged(data.columns, found)]
+        limit.require(Group.size * sum(map(len, found)))
+    if data.granularity == Granularity.FILE and not found:
+        found = [_without_rows(data)]
+    blob = _built(data.columns, found)
     limit.require(len(blob))
-    return Blob(blob, sum(map(len, parts)))
+    return Blob(blob, sum(map(len, found)))
 
 
-def _without_rows(data: DescribedData) -> Part:
-    """A part without rows: one empty group, or with keys none."""
-    kind = grammar.sum_kind(data.columns[-1].leaf)
-    if len(data.columns) > 1:
-        return {}
-    return {(): GroupSums(0, 0, 0, DoubleSum(0, 0) if kind == SumKind.DOUBLE else 0, None)}
+def _without_rows(data: DescribedData) -> Zones:
+    """A file without row groups: one empty group, or with keys none."""
+    measure, keys = data.columns[-1], data.columns[:-1]
+    nothing = np.zeros(0 if keys else 1, np.int64)
+    no_keys = tuple(KeyColumn(np.zeros(0, np.bool_), joined(column, [])) for column in keys)
+    totals: Totals = [0] * len(nothing)
+    if grammar.sum_kind(measure.leaf) == SumKind.DOUBLE:
+        totals = [DoubleSum(0, 0)] * len(nothing)
+    bounds = joined(measure, [])
+    return Zones((len(nothing),), no_keys, nothing, nothing, nothing, totals, bounds, bounds)
 
 
-def _parts(data: DescribedData, group: GroupValues) -> list[Part]:
+def _zones(data: DescribedData, group: GroupValues) -> Zones:
+    """The groups of a row group."""
     measure = ColumnValues(data.columns[-1], group.columns[-1])
-    if len(data.columns) > 1:
-        keys = [
-            ColumnValues(column, values)
-            for column, values in zip(data.columns[:-1], group.columns[:-1], strict=True)
-        ]
-        groups = by_keys(keys)
-        return [dict(zip(groups.keys, _sums(measure, groups), strict=True))]
-    groups = by_pages(group.bounds)
-    return [{(): found} for found in _sums(measure, groups)]
+    if len(data.columns) == 1:
+        groups = by_pages(group.bounds)
+        return _sums(measure, groups, (1,) * groups.group_count, ())
+    keys = [
+        ColumnValues(column, values)
+        for column, values in zip(data.columns[:-1], group.columns[:-1], strict=True)
+    ]
+    groups = by_keys(keys)
+    return _sums(measure, groups, (groups.group_count,), _keys_of(keys, groups))
 
 
-def _sums(measure: ColumnValues, groups: Groups) -> Iterator[GroupSums]:
-    """The sums of each group of a row group."""
+def _keys_of(keys: Sequence[ColumnValues], groups: Groups) -> tuple[KeyColumn, ...]:
+    found: list[KeyColumn] = []
+    for column in keys:
+        null = np.zeros(groups.group_count, np.bool_) if column.null is None else column.null[groups.firsts]
+        found.append(KeyColumn(null, column.with_codes(column.codes[groups.firsts[~null]])))
+    return tuple(found)
+
+
+def _sums(
+    measure: ColumnValues, groups: Groups, sizes: tuple[int, ...], keys: tuple[KeyColumn, ...]
+) -> Zones:
     of_rows, count = groups.of_rows, groups.group_count
     rows = counted(of_rows, count, len(measure))
     nulls = _flagged(measure.null, of_rows, count)
@@ -113,29 +155,24 @@ def _sums(measure: ColumnValues, groups: Groups) -> Iterator[GroupSums]:
     codes = measure.codes if valid is None else measure.codes[valid]
     within = of_rows if of_rows is None or valid is None else of_rows[valid]
     totals = _totals(measure, codes, within, count)
-    least, greatest = extremes(codes, within, count)
     there = rows - nulls - nans > 0
-    lower, upper = (iter(measure.plain_of(found[there])) for found in (least, greatest))
-    for number in range(count):
-        bounds = Bounds(next(lower), next(upper)) if there[number] else None
-        yield GroupSums(int(rows[number]), int(nulls[number]), int(nans[number]), totals[number], bounds)
+    least, greatest = (measure.with_codes(found[there]) for found in extremes(codes, within, count))
+    return Zones(sizes, keys, rows, nulls, nans, totals, least, greatest)
 
 
-def _flagged(flags: NDArray[np.bool_] | None, groups: Numbers | None, count: int) -> Numbers:
+def _flagged(flags: Mask | None, groups: Numbers | None, count: int) -> Numbers:
     """The rows of each group that have a flag."""
     if flags is None:
         return np.zeros(count, np.int64)
     return counted(None if groups is None else groups[flags], count, int(flags.sum()))
 
 
-def _totals(
-    measure: ColumnValues, codes: NDArray[Any], groups: Numbers | None, count: int
-) -> Sequence[int | DoubleSum]:
+def _totals(measure: ColumnValues, codes: NDArray[Any], groups: Numbers | None, count: int) -> Totals:
     """The sum of each group, from the codes of measures that are neither null nor NaN."""
     column = measure.column
     kind = grammar.sum_kind(column.leaf)
     if kind == SumKind.DOUBLE:
-        return double_sums(measure.floats(codes), groups, count)
+        return DoubleSums(measure.floats(codes), groups, count)
     if kind == SumKind.NONE:
         return [0] * count
     if not is_bytes(column):
@@ -161,95 +198,111 @@ def _decimals(measure: ColumnValues) -> NDArray[np.uint8]:
 # --------------------------------------------------------------------------------------------- parts put together
 
 
-def _merged(measure: DescribedColumn, parts: Sequence[Part]) -> Part:
+def _merged(columns: Sequence[DescribedColumn], several: Sequence[Zones]) -> Zones:
     """The groups of several parts as those of one."""
-    together: Part = {}
-    for part in parts:
-        for name, group in part.items():
-            known = together.get(name)
-            together[name] = group if known is None else _plus(measure, known, group)
-    return together
-
-
-def _plus(measure: DescribedColumn, one: GroupSums, other: GroupSums) -> GroupSums:
-    bounds = [group.bounds for group in (one, other) if group.bounds is not None]
-    return GroupSums(
-        one.rows + other.rows,
-        one.nulls + other.nulls,
-        one.nans + other.nans,
-        _total(one.total, other.total),
-        _hull(measure, bounds) if bounds else None,
+    nulls = [np.concatenate([one.keys[place].null for one in several]) for place in range(len(columns) - 1)]
+    arrays = [
+        stored_array(column, joined(column, [one.keys[place].values for one in several]), nulls[place])
+        for place, column in enumerate(columns[:-1])
+    ]
+    keys = [ColumnValues(column, array) for column, array in zip(columns[:-1], arrays, strict=True)]
+    number = sum(map(len, several))
+    groups = by_keys(keys) if keys else Groups(np.zeros(number, np.int64), 1, np.zeros(0, np.int64))
+    of_rows = np.zeros(number, np.int64) if groups.of_rows is None else groups.of_rows
+    rows, no_measures, nans = (
+        _added(np.concatenate(each), of_rows, groups.group_count)
+        for each in zip(*((one.rows, one.nulls, one.nans) for one in several), strict=True)
     )
-
-
-def _total(one: int | DoubleSum, other: int | DoubleSum) -> int | DoubleSum:
-    """Both sums together; of one measure they are of one kind."""
-    if isinstance(one, DoubleSum) and isinstance(other, DoubleSum):
-        return one.plus(other)
-    if isinstance(one, int) and isinstance(other, int):
-        return one + other
-    raise TypeError("sums of two kinds")
-
-
-def _hull(measure: DescribedColumn, bounds: Sequence[Bounds]) -> Bounds:
-    def placed(raw: bytes) -> Any:
-        return key(measure.order, raw), raw
-
-    return Bounds(
-        min((one.least for one in bounds), key=placed), max((one.greatest for one in bounds), key=placed)
+    there = np.concatenate([one.there for one in several])
+    has_bounds = rows - no_measures - nans > 0
+    least, greatest = (
+        _extreme(columns[-1], values, of_rows[there], groups.group_count, has_bounds, at)
+        for at, values in enumerate(([one.least for one in several], [one.greatest for one in several]))
     )
+    totals = _merged_totals(columns[-1], several, of_rows, groups.group_count)
+    found = _keys_of(keys, groups)
+    return Zones((groups.group_count,), found, rows, no_measures, nans, totals, least, greatest)
 
 
-def _ascending(columns: Sequence[DescribedColumn], part: Part) -> Part:
-    """The groups in the order of their keys, nulls first."""
+def _added(numbers: Numbers, groups: Numbers, count: int) -> Numbers:
+    found = np.zeros(count, np.int64)
+    np.add.at(found, groups, numbers)
+    return found
 
-    def placed(name: Key) -> Any:
-        return [
-            (raw is not None, raw is not None and key(column.order, raw), raw)
-            for column, raw in zip(columns, name, strict=True)
-        ]
 
-    return {name: part[name] for name in sorted(part, key=placed)}
+def _extreme(
+    measure: DescribedColumn, several: Sequence[Any], groups: Numbers, count: int, there: Mask, at: int
+) -> Any:
+    """The least (0) or greatest (1) of some bounds in each group that has one."""
+    values = joined(measure, several)
+    array = stored_array(measure, values, np.zeros(len(values), np.bool_))
+    column = ColumnValues(measure, array)
+    return column.with_codes(extremes(column.codes, groups, count)[at][there])
+
+
+def _merged_totals(
+    measure: DescribedColumn, several: Sequence[Zones], of_rows: Numbers, count: int
+) -> Totals:
+    """The sums of each group of several parts."""
+    places = iter(of_rows.tolist())
+    if grammar.sum_kind(measure.leaf) == SumKind.DOUBLE:
+        doubles = [DoubleSum(0, 0)] * count
+        for one in several:
+            exact: Any = one.totals.exact() if isinstance(one.totals, DoubleSums) else one.totals
+            for total in exact:
+                place = next(places)
+                doubles[place] = doubles[place].plus(total)
+        return doubles
+    numbers = [0] * count
+    for one in several:
+        whole: Any = one.totals
+        for total in whole:
+            numbers[next(places)] += total
+    return numbers
 
 
 # ----------------------------------------------------------------------------------------------------- the blob
 
 
-def _built(columns: Sequence[DescribedColumn], parts: Sequence[Part]) -> bytes:
+def _built(columns: Sequence[DescribedColumn], parts: Sequence[Zones]) -> bytes:
     measure, keys = columns[-1], columns[:-1]
-    names = [name for part in parts for name in part]
-    groups = [group for part in parts for group in part.values()]
-    head = SumsHead(len(parts), len(groups), len(keys), int(grammar.sum_kind(measure.leaf)), 0)
-    out = [head.build(), *(Int32ul.build(len(part)) for part in parts)]
-    out += [record.build() for record in _records(measure, groups)]
+    sizes = [size for part in parts for size in part.sizes]
+    head = SumsHead(len(sizes), sum(map(len, parts)), len(keys), int(grammar.sum_kind(measure.leaf)), 0)
+    out = [head.build(), *map(Int32ul.build, sizes)]
+    out += [_records(measure, part).tobytes() for part in parts]
     for place, column in enumerate(keys):
-        out.append(bytes(name[place] is None for name in names))
-        out += _counted_values(column, [raw for name in names if (raw := name[place]) is not None])
-    bounds = [group.bounds for group in groups if group.bounds is not None]
-    out += _counted_values(measure, [one.least for one in bounds])
-    out += _counted_values(measure, [one.greatest for one in bounds])
+        out += [part.keys[place].null.astype(np.uint8).tobytes() for part in parts]
+        out += _counted_values(column, [part.keys[place].values for part in parts])
+    out += _counted_values(measure, [part.least for part in parts])
+    out += _counted_values(measure, [part.greatest for part in parts])
     return b"".join(out)
 
 
-def _records(measure: DescribedColumn, groups: Sequence[GroupSums]) -> Iterator[Group]:
+def _records(measure: DescribedColumn, zones: Zones) -> Any:
     """The groups as a blob has them."""
-    rounded = [group.total.rounded() for group in groups if isinstance(group.total, DoubleSum)]
-    bits = iter(
-        np.array(rounded, np.float64).view(np.uint64).tolist()
-    )  # what `double_parts` gives, all at once
-    for group in groups:
-        if isinstance(group.total, DoubleSum):
-            yield Group(group.rows, group.nulls, group.nans, next(bits), 0)
-            continue
+    records = np.zeros(len(zones), np.dtype(Group.dtype))
+    records["row_count"], records["null_count"], records["nan_count"] = zones.rows, zones.nulls, zones.nans
+    kind = grammar.sum_kind(measure.leaf)
+    if kind == SumKind.DOUBLE:
+        rounded = zones.totals.rounded() if isinstance(zones.totals, DoubleSums) else _rounded(zones.totals)
+        records["sum_low"] = rounded.view(np.uint64)  # what `double_parts` gives, all at once
+    elif kind == SumKind.INTEGER:
+        whole: Any = zones.totals
         try:
-            low, high = integer_parts(group.total)
+            halves = [integer_parts(total) for total in whole]
         except ValueError as error:
             raise Refused(f"column {measure.leaf.name}: {error}") from None
-        yield Group(group.rows, group.nulls, group.nans, low, high)
+        records["sum_low"] = np.array([low for low, _ in halves], np.uint64)
+        records["sum_high"] = np.array([high for _, high in halves], np.int64)
+    return records
 
 
-def _counted_values(column: DescribedColumn, raws: Sequence[bytes]) -> list[bytes]:
-    packed = join_values(column.kind, raws)
+def _rounded(totals: Any) -> NDArray[np.float64]:
+    return np.array([total.rounded() for total in totals], np.float64)
+
+
+def _counted_values(column: DescribedColumn, several: Sequence[Any]) -> list[bytes]:
+    packed = plain_bytes(column, joined(column, several))
     return [Int64ul.build(len(packed)), packed]
 
 

@@ -109,7 +109,7 @@ def manifest(
     *,
     content: str = "data",
     codec: Codec = "null",
-    **more: str,
+    version: int = 2,
 ) -> bytes:
     """A manifest.
 
@@ -118,14 +118,14 @@ def manifest(
         partition: Number, name and Avro type of each partition field.
         content: What the header says that it holds.
         codec: How it is compressed.
-        more: Further metadata of the header.
+        version: The version of the format.
     """
     fields = [
         {"name": name, "type": ["null", kind], "default": None, "field-id": identifier}
         for identifier, name, kind in partition
     ]
     of_file = record_schema(DATA_FILE, partition={"type": "record", "name": "r102", "fields": fields})
-    about = {"partition-spec-id": "0", "format-version": "2", "content": content, **more}
+    about = {"partition-spec-id": "0", "format-version": str(version), "content": content}
     return container(record_schema(MANIFEST_ENTRY, data_file=of_file), entries, about, codec=codec, block=3)
 
 

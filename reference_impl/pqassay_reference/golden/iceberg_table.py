@@ -216,7 +216,9 @@ SUMMARIES = [
 ]
 
 
-def readings(of_first: Json | None = None, of_second: Json | None = None, summaries: Any = None) -> Files:
+def readings(
+    of_first: Json | None = None, of_second: Json | None = None, summaries: Mapping[int, Json] | None = None
+) -> Files:
     """The partitioned table, with other partition values, and other summaries by their numbers."""
     datas = [reading(*place) for place in PLACES]
     files: list[Json] = []

@@ -6,7 +6,7 @@ Source: chapter ``scan.md``, section "Late materialisation".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pqassay_reference.predicate.expressions import columns_named
 from pqassay_reference.predicate.literals import Tree
@@ -90,8 +90,8 @@ def share_of(predicate: Sequence[Any], estimate: Estimate | None = None) -> floa
             return min(1.0, sum(share_of(part, estimate) for part in parts))
         case ["not", part]:
             return 1.0 - share_of(part, estimate)
-        case [("in" | "not in") as operator, str(name), list(literals)] if estimate is not None:
-            shares = [share_of(["=", name, one], estimate) for one in literals]
+        case [("in" | "not in") as operator, str(name), *rest] if estimate is not None and rest:
+            shares = [share_of(["=", name, one], estimate) for one in cast("list[Any]", rest[0])]
             return min(1.0, sum(shares)) if operator == "in" else max(0.0, 1.0 - sum(shares))
         case [str(operator), str(name), *rest]:
             found = estimate(operator, name, rest[0] if rest else None) if estimate is not None else None

@@ -161,8 +161,10 @@ class FileQuantiles:
             may = column.may_match(condition, literal, nan=nan)
             return [range(column.row_count)] if may else []
 
-        chunks = cast("Chunks", lambda name: self.of(name, row_group))
-        return bool(rows_left(predicate, chunks, self._row_counts[row_group], answer))
+        def of(name: str) -> Quantiles | None:
+            return self.of(name, row_group)
+
+        return bool(rows_left(predicate, cast("Chunks", of), self._row_counts[row_group], answer))
 
     def shared(self, parts: Sequence[Part], row_group: int) -> list[Part]:
         """The parts of a condition with the shares of rows of a row group that they are expected to leave."""

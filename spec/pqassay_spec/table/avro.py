@@ -194,7 +194,7 @@ class Union(AnyConstruct):
         number = self.branch._parsereport(stream, context, path)
         if not 0 <= number < len(self.branches):
             raise Malformed(f"type {number} of a union of {len(self.branches)}")
-        one = self.branches[number]
+        one = cast("Any", self.branches[number])
         if one is None:
             if self.recorder is not None:
                 self.recorder.note("", start + 1, start + 1, None)
@@ -249,41 +249,59 @@ PRIMITIVES: dict[str, AnyConstruct] = {
 }
 
 
-def grammar_of(schema: Any, depth: int = 0) -> AnyConstruct:
+Names = dict[str, Any]
+"""What the types came to that a schema has named so far, by their names."""
+
+
+def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyConstruct:
     """The grammar of values of a schema.
 
     Args:
         schema: The schema as JSON holds it.
         depth: How deep it is nested.
+        names: The types that it may name.
 
     Raises:
         Malformed: It is no schema, or is nested deeper than `MOST_DEPTH`; types that refer to themselves are none that are read.
     """
+    names = {} if names is None else names
     if depth > MOST_DEPTH:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
     if isinstance(schema, list):
         options = cast("list[Any]", schema)
-        return Union([None if one == "null" else grammar_of(one, depth + 1) for one in options])
+        return Union([None if one == "null" else grammar_of(one, depth + 1, names) for one in options])
     if not isinstance(schema, dict):
-        if not isinstance(schema, str) or schema not in PRIMITIVES:
+        found = PRIMITIVES.get(schema) or names.get(schema) if isinstance(schema, str) else None
+        if found is None:
             raise Malformed(f"the schema has the type {str(schema)[:60]!r}, which is not known")
-        return PRIMITIVES[schema]
+        return cast("AnyConstruct", found)
     declared = cast("dict[str, Any]", schema)
     kind = declared.get("type")
     if kind == "record":
-        return Struct(*(_member(one, depth) for one in fields_of(declared)))
+        made = Struct(*(_member(one, depth, names) for one in fields_of(declared)))
+        return cast("AnyConstruct", named(declared, made, names))
     if kind == "array":
-        return Blocks(grammar_of(declared.get("items"), depth + 1))
+        return Blocks(grammar_of(declared.get("items"), depth + 1, names))
     if kind == "map":
-        return Blocks(grammar_of(declared.get("values"), depth + 1), is_map=True)
+        return Blocks(grammar_of(declared.get("values"), depth + 1, names), is_map=True)
     if kind == "fixed":
-        return cast("AnyConstruct", Bytes(fixed_size(declared)))
-    return grammar_of(kind, depth + 1)
+        return cast("AnyConstruct", named(declared, Bytes(fixed_size(declared)), names))
+    return grammar_of(kind, depth + 1, names)
 
 
-def _member(field: dict[str, Any], depth: int) -> AnyConstruct:
+def named(declared: dict[str, Any], made: Any, names: Names) -> Any:
+    """What a record or a type of fixed width came to, noted by its name, so that the rest of the schema can name it."""
+    name, space = declared.get("name"), declared.get("namespace")
+    if isinstance(name, str):
+        names[name] = made
+        if isinstance(space, str):
+            names[f"{space}.{name}"] = made
+    return made
+
+
+def _member(field: dict[str, Any], depth: int, names: Names) -> AnyConstruct:
     doc = field.get("doc")
-    subcon = grammar_of(field.get("type"), depth + 1)
+    subcon = grammar_of(field.get("type"), depth + 1, names)
     return Renamed(subcon, newname=field["name"], newdocs=doc if isinstance(doc, str) else "")
 
 

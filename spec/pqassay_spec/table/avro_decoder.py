@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from pqassay_spec.base.errors import Malformed, Truncated
-from pqassay_spec.table.avro import LONG_BYTES, MOST_DEPTH, fields_of, fixed_size
+from pqassay_spec.table.avro import LONG_BYTES, MOST_DEPTH, Names, fields_of, fixed_size, named
 
 Decoder = Callable[[bytes, int], tuple[Any, int]]
 """``(data, position) -> (value, position after it)``. It raises `FormatError`, `IndexError`, `ValueError` and `struct.error` on bad bytes."""
@@ -88,31 +88,33 @@ _PRIMITIVES: dict[str, Decoder] = {
 }
 
 
-def decoder(schema: Any, depth: int = 0) -> Decoder:
-    """The decoder of values of a schema. Raises `Malformed` where `grammar_of` does."""
+def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
+    """The decoder of values of a schema; see `grammar_of` for the arguments and for what is no schema."""
+    names = {} if names is None else names
     if depth > MOST_DEPTH:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
     if isinstance(schema, list):
-        return _union(
-            [None if one == "null" else decoder(one, depth + 1) for one in cast("list[Any]", schema)]
-        )
+        options = cast("list[Any]", schema)
+        return _union([None if one == "null" else decoder(one, depth + 1, names) for one in options])
     if not isinstance(schema, dict):
-        if not isinstance(schema, str) or schema not in _PRIMITIVES:
+        found = _PRIMITIVES.get(schema) or names.get(schema) if isinstance(schema, str) else None
+        if found is None:
             raise Malformed(f"the schema has the type {str(schema)[:60]!r}, which is not known")
-        return _PRIMITIVES[schema]
+        return cast("Decoder", found)
     declared = cast("dict[str, Any]", schema)
     kind = declared.get("type")
     if kind == "record":
-        return _record([decoder(one.get("type"), depth + 1) for one in fields_of(declared)])
+        members = [decoder(one.get("type"), depth + 1, names) for one in fields_of(declared)]
+        return cast("Decoder", named(declared, _record(members), names))
     if kind == "array":
         items = declared.get("items")
-        inner = decoder(items, depth + 1)
+        inner = decoder(items, depth + 1, names)
         return _PAIRS.get(_pair(items)) or _blocks(inner)
     if kind == "map":
-        return _map(decoder(declared.get("values"), depth + 1))
+        return _map(decoder(declared.get("values"), depth + 1, names))
     if kind == "fixed":
-        return _fixed(fixed_size(declared))
-    return decoder(kind, depth + 1)
+        return cast("Decoder", named(declared, _fixed(fixed_size(declared)), names))
+    return decoder(kind, depth + 1, names)
 
 
 def _record(members: list[Decoder]) -> Decoder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, parquet, table
+from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.baseline import Baseline, Entry, json_schema
@@ -220,3 +222,75 @@ def test_a_baseline_that_is_written_reads_back_the_same(keys: list[tuple[str, st
         made.write()
 
         assert made == Baseline.read(made.path)
+
+
+def written_by(path: Path) -> str:
+    (file,) = pqassay.check(str(path)).files
+    assert file.created_by is not None
+    return file.created_by
+
+
+def with_writers(folder: Path, **entry: Any) -> str:
+    path = folder / "known.json"
+    content = {"schema_version": 1, "kind": "baseline", "pqassay": "0", "findings": [], "writers": [entry]}
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+LOSING = GOLDEN_FILES / "sta" / "max-too-small" / "data.parquet"
+
+
+def test_what_is_known_of_a_writer_holds_for_files_to_come(tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    shutil.copy(LOSING, tmp_path / "monday.parquet")
+    first = check(str(tmp_path), "--write-baseline", str(known), "--by-writer")
+    shutil.copy(LOSING, tmp_path / "tuesday.parquet")
+    second = check(str(tmp_path), "--baseline", str(known))
+
+    assert [0, 0] == [first.exit_code, second.exit_code]
+    assert "2 known findings" in second.stdout
+    assert [written_by(LOSING)] == [one["created_by"] for one in json.loads(known.read_text())["writers"]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ({}, 0),
+        ({"created_by": "*"}, 0),
+        ({"created_by": "somebody else*"}, 1),
+        ({"rule": "STA-042"}, 1),
+        ({"column": "grade"}, 0),
+        ({"column": "metal"}, 1),
+        ({"expires": "9999-12-31"}, 0),
+        ({"expires": "2020-12-31"}, 3),
+    ],
+)
+def test_an_entry_about_a_writer_covers_what_it_says(
+    entry: dict[str, str], code: int, tmp_path: Path
+) -> None:
+    whole = {"created_by": written_by(LOSING), "rule": "STA-041", "reason": "reported upstream", **entry}
+    done = check(str(LOSING), "--baseline", with_writers(tmp_path, **whole))
+
+    assert code == done.exit_code
+    assert ("it expired after 2020-12-31" in done.stdout) is (code == 3)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"expires": "soon"}, "'soon' is no day such as 2027-01-31"),
+        ({"reason": " "}, "STA-041 of w has no reason"),
+        ({"rule": "*"}, "'*' is no id of a rule"),
+    ],
+)
+def test_an_entry_about_a_writer_that_says_too_little_is_wrong_usage(
+    entry: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    whole = {"created_by": "w", "rule": "STA-041", "reason": "r", **entry}
+    done = check(str(LOSING), "--baseline", with_writers(tmp_path, **whole))
+
+    assert (2, True) == (done.exit_code, words in done.stderr)
+
+
+def test_by_writer_needs_a_baseline_to_write() -> None:
+    assert 2 == check(str(LOSING), "--by-writer").exit_code

@@ -18,7 +18,7 @@ from pqassay.values.statistics import StatisticsClaims
 
 pytestmark = pytest.mark.slow
 
-DAMAGES = 2_000
+DAMAGES = 1_000
 
 
 @settings(max_examples=DAMAGES // TOGETHER, deadline=None, suppress_health_check=[HealthCheck.too_slow])

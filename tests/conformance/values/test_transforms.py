@@ -64,7 +64,7 @@ def month(moment: int) -> int:
     return (at.year - 1970) * 12 + at.month - 1
 
 
-CASES: list[tuple[str, str, str | Scalar, Any, str, Any]] = [
+CASES: list[tuple[str, str, str | Scalar, Any, Any, Any]] = [
     *(("timestamptz", "hour", MICROSECONDS, value, "int", value // 3_600_000_000) for value in FLOORED),
     *(("timestamptz", "day", MICROSECONDS, value, "int", value // 86_400_000_000) for value in FLOORED),
     *(("timestamptz", "month", MICROSECONDS, value, "int", month(value)) for value in FLOORED),
@@ -83,6 +83,7 @@ CASES: list[tuple[str, str, str | Scalar, Any, str, Any]] = [
     ("decimal(38, 0)", "bucket[100]", decimal(38, 0, Type.FIXED_LEN_BYTE_ARRAY, 16), (1420).to_bytes(16, "big"), "int", (-500754589 & 0x7FFFFFFF) % 100),
     ("fixed[4]", "bucket[100]", fixed(4), b"\0\1\2\3", "int", (-188683207 & 0x7FFFFFFF) % 100),
     ("uuid", "identity", fixed(16), bytes(range(16)), "bytes", bytes(range(16))),
+    ("uuid", "identity", fixed(16), bytes(16), {"type": "string", "logicalType": "uuid"}, str(uuid.UUID(int=0))),
     ("string", "bucket[100]", "string", b"iceberg", "int", 1210000089 % 100),
     ("double", "identity", "double", float("nan"), "double", float("nan")),
     ("boolean", "identity", "boolean", True, "boolean", True),
@@ -90,7 +91,7 @@ CASES: list[tuple[str, str, str | Scalar, Any, str, Any]] = [
 ]  # fmt: skip
 
 
-def table_of(folder: Path, case: tuple[str, str, Any, Any, str, Any], value: Any) -> Path:
+def table_of(folder: Path, case: tuple[str, str, Any, Any, Any, Any], value: Any) -> Path:
     """A table of one file whose rows all have the value of a case, listed in a partition."""
     kind, transform, stored, held, avro, _ = case
     data = TinyParquet((Column("x", stored, [held] * 3, field_id=1),)).build()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,15 @@ def test_relative_paths_and_the_commands_that_mend_stay_as_they_were_written(
     assert ["lake/a.parquet", "lake/b.parquet"] == [file.path for file in report.files]
     assert "pqassay-ref embed lake/a.parquet" in (report.files[0].findings[0].remedy or "")
     assert pqassay.check("lake", tier="values") == report
+
+
+@pytest.mark.parametrize("table", ["dlt/maximum-of-the-rest-lowered", "dlt/beside-another-log"])
+def test_a_table_is_judged_file_by_file_with_what_it_says_of_each(spark: SparkSession, table: str) -> None:
+    folder = GOLDEN_FILES / table / "table"
+    report = check(spark, folder, tier="values")
+
+    assert {"delta": 1, "parquet": 2} == Counter(file.kind for file in report.files)
+    assert pqassay.check(folder, tier="values") == report
 
 
 def test_choices_of_rules_and_names_mean_the_same(spark: SparkSession, wicked: Path) -> None:

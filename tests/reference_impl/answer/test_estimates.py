@@ -100,6 +100,7 @@ def lake(tmp_path: Path) -> Path:
             "channel": [channel] * 30,
             "customer": pa.array(rows, pa.int64()),
             "amount": [None if row % 10 == 3 else row / 4 for row in rows],
+            "rating": pa.array([None if row % 10 == 3 else row % 5 for row in rows], pa.int32()),
         }
         pq.write_table(pa.table(columns), path, row_group_size=10)
         add_sets(path, "channel")
@@ -119,6 +120,7 @@ def lake(tmp_path: Path) -> Path:
         ("WHERE customer >= 20 AND customer < 50", 30),  # by statistics
         ("WHERE customer IS NOT NULL", 90),
         ("WHERE NOT customer = NULL", 0),
+        ("WHERE rating > 5", 0),
     ],
 )
 def test_a_condition_that_metadata_settle_chooses_the_sketches(
@@ -165,6 +167,10 @@ def refusal(path: Path, sql: str) -> str:
             f"SELECT {DISTINCT}(customer) FROM t WHERE amount > -1",
             "row group 0 of .*, and 8 others",
         ),  # nulls are not
+        (
+            f"SELECT {DISTINCT}(customer) FROM t WHERE rating >= 0",
+            "row group 0 of .*, and 8 others",
+        ),  # nor is null
         (
             f"SELECT {DISTINCT}(channel) FROM t",
             "has none of that column .nor have 2 other files.; pqassay-ref index add .*--type hll",

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pqassay_reference.directory.described_data import OpenFile
-from pqassay_reference.directory.exact_sums import double_sums, integer_sums, wide_integer_sums
+from pqassay_reference.directory.exact_sums import DoubleSums, double_sums, integer_sums, wide_integer_sums
 from pqassay_reference.directory.making import MadeIndex, Request, make_index
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.sources import FileSource
@@ -167,6 +167,10 @@ def test_exact_sums_in_groups_are_those_of_plain_python(seed: int) -> None:
     assert [double_sum(part) for part in split(doubles)] == [
         one.rounded() for one in double_sums(np.array(doubles), groups, count)
     ]
+    near = [chance.choice([chance.uniform(-9, 9), 1e16, 2.0**-60, -0.0]) for _ in range(200)]
+    assert [double_sum(part) for part in split(near)] == DoubleSums(
+        np.array(near), groups, count
+    ).rounded().tolist()
     assert [sum(part) for part in split(wide)] == wide_integer_sums(rows.reshape(200, width), groups, count)
     assert [sum(part) for part in split(longs)] == integer_sums(np.array(longs, np.uint64), groups, count)
 

@@ -112,6 +112,17 @@ def test_a_schema_that_is_none_is_refused(schema: Any) -> None:
             make(schema)
 
 
+def test_a_type_is_named_once_and_then_called_by_its_name() -> None:
+    fixed = {"type": "fixed", "name": "two", "namespace": "n", "size": 2}
+    fields = [
+        {"name": name, "type": kind} for name, kind in (("a", fixed), ("b", ["null", "two"]), ("c", "n.two"))
+    ]
+    schema = {"type": "record", "name": "r", "fields": fields}
+    raw = b"aa\x02bbcc"
+    assert [b"aa", b"bb", b"cc"] == decoder(schema)(raw, 0)[0] == as_lists(grammar_of(schema).parse(raw))
+    assert raw == grammar_of(schema).build({"a": b"aa", "b": b"bb", "c": b"cc"})
+
+
 def test_a_schema_is_followed_no_deeper_than_manifests_need() -> None:
     schema: Any = "long"
     for _ in range(5000):

@@ -45,7 +45,7 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
     for path, expected in _facts(state, held):
         actual: Any = held
         for name in path:
-            actual = actual[int(name)] if isinstance(actual, list) else actual[name]
+            actual = _member(actual, name)
         if actual != expected:
             name = ".".join(path)
             yield Violation(
@@ -55,6 +55,10 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
                 actual=str(actual),
                 remedy=REMOVED,
             )
+
+
+def _member(held: Any, name: str) -> Any:
+    return cast("list[Any]", held)[int(name)] if isinstance(held, list) else held[name]
 
 
 def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -76,11 +80,10 @@ def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int
 
 
 def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], int]]:
-    bounds, counts, totals = (held.get(name) for name in ("sortedBinBoundaries", "fileCounts", "totalBytes"))
-    lists = [one for one in (bounds, counts, totals) if isinstance(one, list)]
-    if len(lists) != 3 or len({len(one) for one in lists}) != 1 or any(type(one) is not int for each in lists for one in each):  # fmt: skip
+    lists = [_whole_numbers(held.get(name)) for name in ("sortedBinBoundaries", "fileCounts", "totalBytes")]
+    if not all(lists) or len({len(one) for one in lists}) != 1:
         return
-    starts = cast("list[int]", bounds)
+    starts = lists[0]
     found = [[0, 0] for _ in starts]
     for size in sizes:
         place = bisect_right(starts, size) - 1
@@ -90,3 +93,11 @@ def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], 
     for number, (count, total) in enumerate(found):
         yield ("fileSizeHistogram", "fileCounts", str(number)), count
         yield ("fileSizeHistogram", "totalBytes", str(number)), total
+
+
+def _whole_numbers(given: Any) -> list[int]:
+    """A list of whole numbers; an empty one where it is none."""
+    if not isinstance(given, list):
+        return []
+    numbers = cast("list[Any]", given)
+    return numbers if all(type(one) is int for one in numbers) else []

@@ -8,9 +8,9 @@ from typing import Any
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.iceberg.entry_claims import LOWER, UPPER
+from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import shown
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
-from pqassay.under_test.iceberg_table import PARQUET
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, EQUALITY_DELETES, POSITION_DELETES
 
@@ -29,7 +29,8 @@ def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Viola
     named: str = one.entry.value(143)
     raw = named.encode()
     for field, name in ((LOWER, "lower"), (UPPER, "upper")):
-        bound: bytes | None = (one.entry.value(field) or {}).get(DELETE_FILE_PATH)
+        given: dict[int, bytes] = one.entry.value(field) or {}
+        bound = given.get(DELETE_FILE_PATH)
         if bound is not None and (bound > raw if field == LOWER else bound < raw):
             actual = shown("string", bound)
             yield Violation(

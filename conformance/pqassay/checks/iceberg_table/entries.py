@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
+from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
 from pqassay.under_test.file import Broken
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
@@ -71,7 +72,7 @@ def split_offsets_ascend(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers leave them all aside, and read the file as one."""
     splits: list[int] = one.entry.value(132)
     size = one.entry.value(104)
-    place = next((at for at in range(1, len(splits)) if splits[at] <= splits[at - 1]), None)
+    place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
         said = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
         yield _wrong(one, one.entry.place(132), said, "offsets that ascend", str(splits[:8]))
@@ -156,11 +157,12 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
     nulls: dict[int, int] = one.entry.value(NULLS) or {}
     nans: dict[int, int] = one.entry.value(NANS) or {}
     values: dict[int, int] = one.entry.value(VALUES) or {}
+    rows: int = one.entry.value(103)
     for key in dict.fromkeys((*nulls, *nans)):
         column = one.column(key)
         if column is None or column.is_repeated:
             continue
-        most = values.get(key, one.entry.value(103))
+        most = values.get(key, rows)
         counted = nulls.get(key, 0) + nans.get(key, 0)
         if counted > most or min(nulls.get(key, 0), nans.get(key, 0)) < 0:
             field = NULLS if key in nulls else NANS
@@ -170,7 +172,7 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
 
 def has_values(one: EntryUnderTest) -> bool:
     """Whether the values of columns of a data file are counted."""
-    return one.entry.content == DATA and bool(one.entry.value(VALUES))
+    return one.entry.content == DATA and one.entry.format == PARQUET and bool(one.entry.value(VALUES))
 
 
 @rule("ICE-020", of=ENTRY, only=has_values, screen=shape_of)

@@ -6,12 +6,18 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from pqassay.tables.claims import Bound, ColumnClaims, Count, FileClaims, PartitionValue
+from pqassay.tables.claims import Bound, ColumnClaims, Count, DeletedRows, FileClaims, PartitionValue, Place
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.schema import IcebergColumn
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
+from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
+from pqassay_spec.table.iceberg import DATA
+
+AROUND = SIZE_SIZE + CHECKSUM_SIZE
+"""Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
 
 VALUES, NULLS, NANS, LOWER, UPPER = 109, 110, 137, 125, 128
 
@@ -32,6 +38,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
         rows=Count(entry.value(103), entry.place(103)),
         columns=tuple(_columns(state, entry)),
         partition=tuple(_partition(state, entry)),
+        deleted=_deleted(state, entry),
         by_id=True,
         has_names=bool(state.schema.names),
         first_split=Count(splits[0], entry.place(132)) if splits else None,
@@ -39,8 +46,22 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
     )
 
 
+def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
+    """The deletion vector of a data file; ``None`` without one that can be found."""
+    vector = state.vectors.get(entry.path) if entry.content == DATA else None
+    if vector is None or vector.inside is None:
+        return None
+    offset, size = vector.value(144), vector.value(145)
+    if offset is None or size is None or offset < 0 or size < AROUND:
+        return None
+    place = Place(vector.manifest.name, vector.number, vector.place(103).path[:1])
+    return DeletedRows(place, vector.inside, offset, size - AROUND, vector.value(103))
+
+
 def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
-    maps = {identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)}
+    maps: dict[int, dict[int, Any]] = {
+        identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)
+    }
     for identifier in dict.fromkeys(key for one in maps.values() for key in one):
         column = state.schema.column(identifier)
         if column is None or column.is_repeated:

@@ -63,7 +63,7 @@ def without_null(schema: Any) -> Any:
     """The type of a schema that may be null."""
     if isinstance(schema, list):
         others = [one for one in cast("list[Any]", schema) if one != "null"]
-        return others[0] if len(others) == 1 else schema
+        return others[0] if len(others) == 1 else cast("Any", schema)
     return schema
 
 

@@ -184,8 +184,9 @@ def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:
 
 def _partition_fields(given: list[Json]) -> Iterator[PartitionField]:
     for number, one in enumerate(given):
-        sources = one.get("source-ids")
-        source = one.get("source-id", sources[0] if isinstance(sources, list) and sources else None)
+        sources: Any = one.get("source-ids")
+        first: Any = cast("list[Any]", sources)[0] if isinstance(sources, list) and sources else None
+        source = one.get("source-id", first)
         name, transform = one.get("name"), one.get("transform")
         identifier = one.get("field-id", FIRST_PARTITION_FIELD + number)
         if (

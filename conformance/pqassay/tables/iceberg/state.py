@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from pqassay.tables.files import TableFiles
@@ -15,6 +16,9 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table.iceberg import DATA, DELETED
 
 CURRENT, LIST, MANIFEST = "ICE-002", "ICE-003", "ICE-004"
+
+
+PARQUET, PUFFIN = "parquet", "puffin"
 
 
 class ElsewhereError(Exception):
@@ -49,6 +53,15 @@ class IcebergState:
     def version(self) -> int:
         """The version of the format."""
         return cast("int", self.metadata["format-version"])
+
+    @cached_property
+    def vectors(self) -> dict[str, Entry]:
+        """The entries of deletion vectors, by the data files that they name."""
+        found: dict[str, Entry] = {}
+        for entry in self.entries:
+            if entry.format == PUFFIN and isinstance(entry.value(143), str):
+                found.setdefault(entry.value(143), entry)
+        return found
 
     @property
     def data(self) -> Iterator[Entry]:

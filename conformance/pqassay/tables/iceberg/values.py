@@ -72,7 +72,7 @@ def value_of(kind: str, raw: bytes) -> Typed:
     if (match := DECIMAL.fullmatch(kind)) is not None:
         return _decimal(int(match[1]), int(match[2]), raw)
     if (match := FIXED.fullmatch(kind)) is not None:
-        if len(raw) != int(match[1]):
+        if len(raw) > int(match[1]):  # writers cut the bounds of long ones
             raise ValueError(f"it has {len(raw)} bytes, and not {match[1]}")
         return Typed(ValueKind.BYTES, raw)
     widths = WIDTHS.get(kind)
