@@ -1,7 +1,7 @@
-"""Write into ``docs/guide/tables.md`` what engines do with wrong claims of Delta tables: ``python tools/write_table_engines.py [--ask]``.
+"""Write into ``docs/guide/tables.md`` what engines do with wrong claims of tables: ``python tools/write_table_engines.py [--ask [FAMILY]]``.
 
-What is written was measured, and is stored in ``benchmarks/table_engines.json``; ``--ask`` measures anew, by ``pqassay check --prove`` on each
-golden table with a claim that is wrong, with the engines that are installed (``pip install 'pqassay[engines]'``).  The table is stored
+What is written was measured, and is stored in ``benchmarks/table_engines.json``; ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both, by ``pqassay check --prove`` on each
+golden table with a claim that is wrong, with the engines that are installed (``pip install 'pqassay[engines]'``).  Each table is stored
 between two comments; all else on the page is written by people.  A test compares them.
 """
 
@@ -11,7 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,10 @@ from page_tables import grid, with_tables
 from pqassay_spec.base.sources import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
-GOLDEN = ROOT / "golden_files" / "dlt"
+GOLDEN = ROOT / "golden_files"
+FAMILIES = {"dlt": "engines and delta tables", "ice": "engines and iceberg tables"}
+"""Families of golden tables, by what their table in the page is called."""
+
 MEASURED = ROOT / "benchmarks" / "table_engines.json"
 PAGE = ROOT / "docs" / "guide" / "tables.md"
 
@@ -29,9 +32,9 @@ NOT_ASKED = "not asked"
 Json = dict[str, Any]
 
 
-def broken_tables() -> list[Json]:
-    """The descriptions of the golden tables that break a rule, in the order of their names."""
-    found = [json.loads(path.read_text()) for path in sorted(GOLDEN.glob("*/table.json"))]
+def broken_tables(family: str) -> list[Json]:
+    """The descriptions of the golden tables of a family that break a rule, in the order of their names."""
+    found = [json.loads(path.read_text()) for path in sorted((GOLDEN / family).glob("*/table.json"))]
     return [one for one in found if one["kind"] == "invalid"]
 
 
@@ -105,16 +108,26 @@ def rows(measured: list[Json]) -> Iterator[str]:
 
 
 def page(text: str, measured: list[Json]) -> str:
-    """The page with its table made anew."""
-    return with_tables(text, {"engines and delta tables": lambda: rows(measured)})
+    """The page with its tables made anew."""
+
+    def made(family: str) -> Callable[[], Iterator[str]]:
+        return lambda: rows([row for row in measured if row["golden"].startswith(f"{family}/")])
+
+    return with_tables(text, {title: made(family) for family, title in FAMILIES.items()})
 
 
 def main() -> None:
     """Measure if that is wanted, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--ask", action="store_true", help="ask the engines that are installed")
-    if parser.parse_args().ask:
-        found = [one for golden in broken_tables() for one in asked(golden)]
+    parser.add_argument(
+        "--ask", nargs="?", const="", choices=["", *FAMILIES], help="ask the engines that are installed"
+    )
+    family: str | None = parser.parse_args().ask
+    if family is not None:
+        chosen = [family] if family else list(FAMILIES)
+        stored = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
+        found = [one for one in stored if one["golden"].partition("/")[0] not in chosen]
+        found += [one for name in chosen for golden in broken_tables(name) for one in asked(golden)]
         # A rule may be broken in several columns of one table: the first of them is shown.
         first = {(one["rule"], one["golden"]): one for one in reversed(found)}
         measured = [one for one in found if first[one["rule"], one["golden"]] is one]

@@ -237,7 +237,8 @@ def imports(query: Query) -> str:
     return f"import {', '.join(names)}; " if names else ""
 
 
-def _python(column: Column, value: Any) -> str:
+def python_value(column: Column, value: Any) -> str:
+    """A value of a column as a Python literal. Raises `Unwritable`."""
     if column.kind is Kind.DECIMAL:
         return f"decimal.{value!r}"
     if column.kind is Kind.TIMESTAMP:
@@ -259,7 +260,7 @@ def polars_filter(query: Query) -> str:
         if part.operator in NULL_TESTS:
             parts.append(f"{column}.is_{'' if NULL_TESTS[part.operator] else 'not_'}null()")
             continue
-        value = _python(part.column, part.value)
+        value = python_value(part.column, part.value)
         if part.column.kind is Kind.SINGLE:
             value = f"pl.lit({value}, pl.Float32)"
         parts.append(f"{column} {_OPERATORS[part.operator]} {value}")
@@ -281,7 +282,7 @@ def arrow_filter(query: Query) -> str:
         if part.operator in NULL_TESTS:
             parts.append(f"{'' if NULL_TESTS[part.operator] else '~'}{column}.is_null()")
         else:
-            parts.append(f"{column} {_OPERATORS[part.operator]} {_python(part.column, part.value)}")
+            parts.append(f"{column} {_OPERATORS[part.operator]} {python_value(part.column, part.value)}")
     return f", filter={_all_of(parts)}" if parts else ""
 
 
@@ -301,7 +302,7 @@ def _fastparquet(path: str, query: Query) -> str:
             raise Unwritable("fastparquet does not tell NaN from null")
     names = list(dict.fromkeys([c.name for c in query.columns] + [p.column.name for p in query.where]))
     groups = ", ".join(
-        f"({strings([part.column.name, _OPERATORS[part.operator]])}, {_python(part.column, part.value)})"
+        f"({strings([part.column.name, _OPERATORS[part.operator]])}, {python_value(part.column, part.value)})"
         for part in query.where
         if part.operator not in NULL_TESTS
     )
@@ -319,7 +320,7 @@ def _filtered(part: Comparison) -> str:
     if part.operator in NULL_TESTS:
         return f"frame = frame[frame[{name}].{'isna' if NULL_TESTS[part.operator] else 'notna'}()]"
     present = f"frame = frame[frame[{name}].notna()]"  # texts cannot be compared with None
-    return f"{present}; frame = frame[frame[{name}] {_OPERATORS[part.operator]} {_python(part.column, part.value)}]"
+    return f"{present}; frame = frame[frame[{name}] {_OPERATORS[part.operator]} {python_value(part.column, part.value)}]"
 
 
 _ROWS_OF_PANDAS = "list(result.itertuples(index=False, name=None))"
@@ -337,8 +338,8 @@ ENGINES = (
 
 NAMES = tuple(engine.name for engine in ENGINES)
 
-TABLES_ALONE = ("deltalake",)
-"""Names of engines that read tables and no files, see `pqassay.proof.delta_engines`."""
+TABLES_ALONE = ("deltalake", "pyiceberg")
+"""Names of engines that read tables and no files, see `pqassay.proof.delta_engines` and `iceberg_engines`."""
 
 
 def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:

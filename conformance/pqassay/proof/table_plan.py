@@ -1,4 +1,4 @@
-"""Queries of a Delta table, and their true rows: those of all its live files, without the rows that deletion vectors remove."""
+"""Queries of a Delta or Iceberg table, and their true rows: those of all its live files, without the rows that deletion vectors remove."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,13 +22,14 @@ from pqassay.proof.queries import Column, NoQuery, Query, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import Plan, Planned
 from pqassay.report.model import Finding
-from pqassay.tables.delta.state import AddEntry, DeltaState, read_state
+from pqassay.tables.claims import FileClaims
+from pqassay.tables.delta.state import DeltaState, read_state
 from pqassay.tables.delta.statistics import claims_of
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.deletion_vector import DeletionVector
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.table.layout import DELTA_LOG, commit_name
+from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, commit_name, is_iceberg_metadata
 
 MOST_FILES = 200
 """Live files of the largest table whose rows are read."""
@@ -35,25 +37,39 @@ MOST_FILES = 200
 MOST_ROWS = 20_000_000
 """Rows of such a table."""
 
+
+def require_few(files: int) -> None:
+    """Raise `NotChecked` for a table of too many files."""
+    if files > MOST_FILES:
+        raise NotChecked(f"the table has more than {MOST_FILES} files", "tool")
+
+
 NO_EXTREMES = ("DLT-035",)
 """Rules about which bound is exact: no filter shows it."""
 
 
-def table_around(path: str) -> str | None:
-    """The folder of the Delta table that a local file is in; ``None`` if it is in none."""
+def table_around(path: str) -> TableAt | None:
+    """The table that a local file is in; ``None`` if it is in none."""
     folder = Path(path).parent
-    while not (folder / DELTA_LOG).is_dir():
+    while True:
+        if (folder / DELTA_LOG).is_dir():
+            return TableAt("delta", str(folder), str(folder))
+        if _holds_iceberg(folder / ICEBERG_METADATA):
+            return TableAt("iceberg", str(folder), str(folder))
         if folder == folder.parent:
             return None
         folder = folder.parent
-    return str(folder)
 
 
-def plan_table(root: str, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+def _holds_iceberg(metadata: Path) -> bool:
+    return metadata.is_dir() and any(is_iceberg_metadata(one.name) for one in metadata.iterdir())
+
+
+def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
     """Find the queries for what a table says falsely of one of its files, and write their true rows into a folder.
 
     Args:
-        root: The folder of the table.
+        table: The table.
         path: The data file.
         findings: What is said falsely of it.
         folder: Takes the true rows, and tables of the same rows about which nothing is said.
@@ -62,13 +78,18 @@ def plan_table(root: str, path: str, findings: Sequence[Finding], folder: Path) 
     found: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with ExitStack() as stack:
-        rows = _TableRows(TableAt("delta", root, root), stack)
+        if table.kind == "delta":
+            rows: TableRows = DeltaRows(table, stack)
+        else:
+            from pqassay.proof.iceberg_plan import IcebergRows  # noqa: PLC0415 - each kind needs its own
+
+            rows = IcebergRows(table, stack)
         for finding in findings:
             numbers: list[int] = []
             try:
                 if finding.rule in NO_EXTREMES:
                     raise NoQuery("queries for the least or the greatest value are not tried")  # noqa: TRY301 - as all others
-                for query in rows.candidates(finding, os.path.relpath(path, root)):
+                for query in rows.candidates(finding, os.path.relpath(path, table.path)):
                     if query not in queries:
                         planned = rows.planned(query, folder, len(found))
                         queries[query] = len(found)
@@ -83,68 +104,60 @@ def plan_table(root: str, path: str, findings: Sequence[Finding], folder: Path) 
 
 
 @dataclass
-class _TableRows:
-    """The rows of a table at its newest version."""
+class TableRows(ABC):
+    """The rows of a table at its newest state."""
 
     table: TableAt
     stack: ExitStack
     _files: dict[str, TrueValues] = field(default_factory=dict[str, TrueValues])
-    _state: DeltaState | None = None
 
     @property
-    def state(self) -> DeltaState:
-        """What its log says. Raises `FormatError` and `OSError`."""
-        if self._state is None:
-            self._state = read_state(self.table)
-            if self._state.schema.mode != "none":
-                raise NoQuery("the columns are mapped, and most engines here do not read such tables")
-            if len(self._state.entries) > MOST_FILES:
-                raise NotChecked(f"the table has more than {MOST_FILES} files", "tool")
-        return self._state
+    @abstractmethod
+    def live(self) -> Mapping[str, tuple[str, FileClaims]]:
+        """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises what reading the metadata does."""
+
+    @abstractmethod
+    def write_plain(self, table: pa.Table, folder: Path) -> None:
+        """Write rows, or the whole table, as a table of which nothing is said but that it is there."""
+
+    def remaining(self, values: TrueValues, name: str) -> list[Any]:
+        """The values of a column in the rows that are still part of the table, an array for each row group."""
+        return values.by_row_group(name)
 
     def candidates(self, finding: Finding, path: str) -> list[Query]:
         """The queries to try for a finding about a data file. Raises `NotChecked`."""
-        entry = next((one for one in self.state.entries if one.inside == path.replace(os.sep, "/")), None)
-        places = [position.field for position in finding.at if position.field.startswith(f"{DELTA_LOG}/")]
-        if entry is None or any(not place.startswith(f"{entry.file}[{entry.number}]") for place in places):
+        name = path.replace(os.sep, "/")
+        place, claims = self.live.get(name, ("", None))
+        folder = f"{place.partition('/')[0]}/"  # that of the metadata, as opposed to deletion vectors
+        told = [position.field for position in finding.at if position.field.startswith(folder)]
+        if claims is None or any(not one.startswith(place) for one in told):
             raise NoQuery("the finding is about an older version, and queries are tried on the newest")
-        values = self._values(entry)
-        name = finding.column or next((leaf.name for leaf in values.file.leaves), "")
-        remaining = pa.chunked_array(self._remaining(values, name), values.column(name).type)
-        return claimed_candidates(finding, values, claims_of(self.state, entry), name, remaining)
+        values = self._values(name)
+        column = finding.column or next((leaf.name for leaf in values.file.leaves), "")
+        remaining = pa.chunked_array(self.remaining(values, column), values.column(column).type)
+        return claimed_candidates(finding, values, claims, column, remaining)
 
-    def _values(self, entry: AddEntry) -> TrueValues:
-        if entry.inside is None:
-            raise NotChecked(f"{entry.path} is outside of the folder of the table", "file")
-        if entry.inside not in self._files:
-            source = self.stack.enter_context(FileSource(self.table.path_of(entry.inside)))
-            claims = claims_of(self.state, entry)
+    def _values(self, name: str) -> TrueValues:
+        if name not in self._files:
+            source = self.stack.enter_context(FileSource(self.table.path_of(name)))
+            claims = self.live[name][1]
             file = FileUnderTest(source, Options("values"), table=self.table, claims=claims)
-            self._files[entry.inside] = TrueValues(file)
-        return self._files[entry.inside]
-
-    def _remaining(self, values: TrueValues, name: str) -> list[Any]:
-        """The values of a column in the rows that are still part of the table, an array for each row group."""
-        groups = values.by_row_group(name)
-        claims = values.file.claims
-        if claims is None or claims.deleted is None:
-            return groups
-        vector = values.file.part(DeletionVector)
-        return [rows.filter(pa.array(~vector.removed(group, len(rows)))) for group, rows in enumerate(groups)]
+            self._files[name] = TrueValues(file)
+        return self._files[name]
 
     def rows(self, columns: Sequence[Column]) -> pa.Table:
         """All rows of some columns, of all files. Raises `NotChecked`."""
         pieces: list[pa.Table] = []
-        for entry in self.state.entries:
-            values = self._values(entry)
+        for name in self.live:
+            values = self._values(name)
             has = {leaf.name for leaf in values.file.leaves}
             arrays: dict[str, Any] = {
-                column.name: pa.chunked_array(self._remaining(values, column.name), values.column(column.name).type)
+                column.name: pa.chunked_array(self.remaining(values, column.name), values.column(column.name).type)
                 for column in columns
                 if column.name in has
             }  # fmt: skip
             if len({len(array) for array in arrays.values()}) != 1:
-                raise NotChecked(f"{entry.path} lacks these columns, or their rows differ in number", "file")
+                raise NotChecked(f"{name} lacks these columns, or their rows differ in number", "file")
             count = len(next(iter(arrays.values())))
             pieces.append(
                 pa.table({column.name: arrays[column.name].cast(column.type) if column.name in arrays else pa.nulls(count, column.type) for column in columns})
@@ -161,10 +174,46 @@ class _TableRows:
         with pa.OSFile(str(truth), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
             writer.write_table(rows)
         healthy = folder / f"healthy-{number}"
-        self._write_plain(table, healthy)
+        self.write_plain(table, healthy)
         return Planned(query, len(rows), truth, healthy)
 
-    def _write_plain(self, table: pa.Table, folder: Path) -> None:
+
+@dataclass
+class DeltaRows(TableRows):
+    """The rows of a Delta table."""
+
+    _state: DeltaState | None = None
+
+    @property
+    def state(self) -> DeltaState:
+        """What its log says. Raises `FormatError` and `OSError`."""
+        if self._state is None:
+            self._state = read_state(self.table)
+            if self._state.schema.mode != "none":
+                raise NoQuery("the columns are mapped, and most engines here do not read such tables")
+            require_few(len(self._state.entries))
+        return self._state
+
+    @property
+    def live(self) -> Mapping[str, tuple[str, FileClaims]]:
+        """See `TableRows.live`."""
+        found: dict[str, tuple[str, FileClaims]] = {}
+        for entry in self.state.entries:
+            if entry.inside is None:
+                raise NotChecked(f"{entry.path} is outside of the folder of the table", "file")
+            found[entry.inside] = f"{entry.file}[{entry.number}]", claims_of(self.state, entry)
+        return found
+
+    def remaining(self, values: TrueValues, name: str) -> list[Any]:
+        """The values in the rows that no deletion vector removes."""
+        groups = values.by_row_group(name)
+        claims = values.file.claims
+        if claims is None or claims.deleted is None:
+            return groups
+        vector = values.file.part(DeletionVector)
+        return [rows.filter(pa.array(~vector.removed(group, len(rows)))) for group, rows in enumerate(groups)]
+
+    def write_plain(self, table: pa.Table, folder: Path) -> None:
         """Write rows as a table of one file of which nothing is said but that it is there."""
         first = next(iter(self._files.values()))
         given = pq.read_schema(first.file.source.name)

@@ -21,14 +21,20 @@ from pebble import ProcessExpired, ProcessPool
 
 from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
+from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import is_uri
 from pqassay.proof.delta_engines import DELTA_ENGINES
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
+from pqassay.proof.iceberg_engines import ICEBERG_ENGINES
 from pqassay.proof.table_plan import plan_table, table_around
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect, family_of
+from pqassay_spec.table.layout import TableKind
+
+TABLE_ENGINES: dict[TableKind, tuple[Engine, ...]] = {"delta": DELTA_ENGINES, "iceberg": ICEBERG_ENGINES}
+"""The engines that read tables of a format."""
 
 AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 """Effects that a query can show."""
@@ -81,7 +87,10 @@ def proved(
         UsageError: There is no such engine, or the memory is too little.
     """
     chosen = require_engines(engines)
-    of_tables = [engine for engine in DELTA_ENGINES if not engines or engine.name in engines]
+    of_tables = {
+        kind: [engine for engine in known if not engines or engine.name in engines]
+        for kind, known in TABLE_ENGINES.items()
+    }
     workers.require_memory(memory)
     wanted = _chosen(report)
     done, total = 0, sum(map(len, wanted.values()))
@@ -96,9 +105,7 @@ def proved(
                 told = [place for place in open_ if is_about_tables(file.findings[place].rule)]
                 alone = [place for place in open_ if place not in told]
                 found = _proofs(file, [file.findings[place] for place in alone], running, chosen)
-                found += _proofs(
-                    file, [file.findings[place] for place in told], running, of_tables, told=True
-                )
+                found += _told(file, [file.findings[place] for place in told], running, of_tables)
                 for place, proof in zip([*alone, *told], found, strict=True):
                     proofs[place] = proof
                     done += 1
@@ -266,23 +273,11 @@ def _proofs(
     findings: Sequence[Finding],
     running: EngineProcesses,
     engines: Sequence[Engine],
-    *,
-    told: bool = False,
+    table: TableAt | None = None,
 ) -> list[Proof]:
-    """A proof for each of some findings of a local file, or of what its table says of it (``told``)."""
+    """A proof for each of some findings of a local file, or of what the table around it says of it."""
     if not findings:
         return []
-    table = table_around(file.path) if told else ""
-    if table is None or not engines:
-        reason = "none of the engines reads tables"
-        if engines:
-            of = family_of(findings[0].rule).file
-            reason = (
-                "the table of the file is not around it"
-                if of == "delta"
-                else f"engines are not asked about {of.capitalize()} tables"
-            )
-        return [Proof("not provable", reason=reason) for _ in findings]
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
         folder = Path(name)
         try:
@@ -293,11 +288,28 @@ def _proofs(
         except (*ENDINGS, OSError) as error:
             reason = f"the true rows cannot be told: {ending(error)}"
             return [Proof("not provable", reason=reason) for _ in findings]
-        trial = _Trial(file, planned.queries, folder, running, engines, table)
+        trial = _Trial(file, planned.queries, folder, running, engines, "" if table is None else table.path)
         return [
             Proof("not provable", reason=found) if isinstance(found, str) else trial.proof(found)
             for found in planned.of_findings
         ]
+
+
+def _told(
+    file: FileReport,
+    findings: Sequence[Finding],
+    running: EngineProcesses,
+    engines: Mapping[TableKind, Sequence[Engine]],
+) -> list[Proof]:
+    """A proof for each of some findings about what the table around a local file says of it."""
+    table = table_around(file.path) if findings else None
+    mine = [] if table is None else engines[table.kind]
+    if mine:
+        return _proofs(file, findings, running, mine, table)
+    reason = (
+        "the table of the file is not around it" if table is None else "none of the engines reads such tables"
+    )
+    return [Proof("not provable", reason=reason) for _ in findings]
 
 
 @dataclass

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,10 @@ from pqassay.report.text import render
 from pqassay_spec.rules.catalogue import Tier
 
 LOWERED = GOLDEN_FILES / "dlt/maximum-lowered/table"
+LOWERED_ICEBERG = GOLDEN_FILES / "ice/maximum-lowered/table"
+NEEDS_PYICEBERG = pytest.mark.skipif(
+    find_spec("pyiceberg") is None, reason="pyiceberg is not installed, by which engines read Iceberg tables"
+)
 NEEDS_DELTALAKE = pytest.mark.skipif(
     find_spec("deltalake") is None,
     reason="deltalake is not installed, by which engines read Delta tables",
@@ -63,10 +68,37 @@ def test_the_guide_shows_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_table_of_a_file_is_found_around_it(tmp_path: Path) -> None:
     table = Path(shutil.copytree(LOWERED, tmp_path / "t"))
     (table / "day=1").mkdir()
-    assert (str(table), None) == (
-        table_around(str(table / "day=1" / "part-0.parquet")),
-        table_around(str(tmp_path / "part-0.parquet")),
-    )
+    iceberg = Path(shutil.copytree(LOWERED_ICEBERG, tmp_path / "i"))
+    found = [
+        table_around(str(path))
+        for path in (
+            table / "day=1" / "part-0.parquet",
+            iceberg / "data" / "part-0.parquet",
+            tmp_path / "a.parquet",
+        )
+    ]
+
+    assert [("delta", str(table)), ("iceberg", str(iceberg)), None] == [
+        None if one is None else (one.kind, one.path) for one in found
+    ]
+
+
+@NEEDS_PYICEBERG
+def test_an_upper_bound_that_is_lowered_loses_the_rows_above_it() -> None:
+    (proof,) = proofs(LOWERED_ICEBERG, "pyiceberg")
+
+    assert ("misled", "SELECT id FROM t WHERE id >= 6") == (proof.outcome, proof.query)
+    assert {"pyiceberg": ("rows lost", (proof.true_rows or 0) - 2, 2)} == seen(proof)
+    assert [] == proofs(GOLDEN_FILES / "ice/plain/table", "pyiceberg")
+
+
+@NEEDS_PYICEBERG
+def test_the_line_that_asks_an_iceberg_table_again_runs_as_it_stands() -> None:
+    (proof,) = proofs(LOWERED_ICEBERG, "pyiceberg")
+    (answer,) = proof.engines
+    done = subprocess.run(["bash", "-c", answer.reproduce or ""], capture_output=True, text=True, check=True)
+
+    assert str(answer.rows) == done.stdout.strip()
 
 
 @pytest.mark.parametrize(
