@@ -202,6 +202,25 @@ def claim_field(file: FileUnderTest, place: Place) -> Field:
     return Field(Structure(str(place), holder, located, beside=beside))
 
 
+def metadata_field(file: FileUnderTest, name: str, *path: str) -> Field:
+    """The member at a path of a file of metadata that is one JSON object, with its bytes unless they are compressed.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The names of members; elements of lists by their numbers in brackets.
+    """
+    data, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+
+    @cache
+    def located() -> Located:
+        found = find(data, path)
+        return (None, *NOWHERE) if found is None else (None, found[0], found[1] - found[0])
+
+    return Field(Structure(".".join((name, *path)).replace(".[", "["), holder, located, beside=beside))
+
+
 def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:
     """A field of a binary file of the table, whose place is known.
 
