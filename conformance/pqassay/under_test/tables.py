@@ -11,7 +11,7 @@ from pqassay.tables.avro import avro_span, container
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import line_span
 from pqassay.tables.delta.segment import NoVersionError
-from pqassay.tables.delta.state import DeltaState, read_state
+from pqassay.tables.delta.state import DeltaState, read_state, states_of_checkpoint
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.iceberg_table import IcebergTable, iceberg_state
@@ -95,6 +95,20 @@ class DeltaTable:
         except OSError as error:
             reason = f"its log cannot be read: {error.strerror or error}"
             raise NotChecked(reason, "file", judgeable=False) from None
+
+    @Remembered
+    def checkpoint(self) -> tuple[DeltaState, DeltaState]:
+        """The state at the version of the checkpoint by it alone, and by the log before it.
+
+        Raises `NotApplicable` where there is no checkpoint, or no log before it, and `NotChecked` where that cannot be read.
+        """
+        try:
+            both = states_of_checkpoint(self.at, self.state.segment)
+        except (FormatError, OSError) as error:
+            raise NotChecked(f"the log before the checkpoint cannot be read: {error}", "file") from None
+        if both is None:
+            raise NotApplicable  # the log before it is gone
+        return both
 
     @property
     def size(self) -> int:

@@ -120,7 +120,11 @@ def test_a_bound_in_a_compressed_block_is_shown_in_its_bytes(tmp_path: Path) -> 
         listed = files.manifest_list([files.listed(files.MANIFEST, data, entries)], codec=codec)
         written(
             tmp_path,
-            {files.METADATA: files.metadata(golden.COLUMNS, rows=8), files.LIST: listed, files.MANIFEST: data},
+            {
+                files.METADATA: files.metadata(golden.COLUMNS, rows=8),
+                files.LIST: listed,
+                files.MANIFEST: data,
+            },
         )
         written(tmp_path, {"data/part-0.parquet": golden.PARTS[0]})
         report = pqassay.check(tmp_path, tier="values")

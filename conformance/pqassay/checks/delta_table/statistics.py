@@ -136,3 +136,13 @@ def counts_fit_the_rows(one: EntryUnderTest) -> Iterator[Violation]:
             )
             limit = "0 or more" if rows is None else f"0 to {rows}"
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, limit, str(count), column.name)
+
+
+@rule("DLT-053", of=ENTRY, only=can_be_read, screen=shape_of)
+def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+    """A query for nulls of a column that cannot be null is answered without a look at any file."""
+    for column in one.schema.columns:
+        count = count_of(member_of(one.stats.get(NULLS), column.path)) if column.is_required else None
+        if count is not None and count > 0 and not column.is_partition:
+            said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
+            yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
