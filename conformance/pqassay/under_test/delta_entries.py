@@ -217,7 +217,7 @@ class Screen:
                 return None
         if not nulls.keys() <= self.counted or any(map(nulls.get, self.required)):
             return None
-        return True, bool(low), bool(nulls)
+        return True, bool(low), bool(nulls), self.table.state.schema.mode == "none"
 
 
 _NOTHING: Json = {}

@@ -22,7 +22,7 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.iceberg_table import IcebergTable
 from pqassay.under_test.tables import claim_field
-from pqassay_spec.table.iceberg import EXISTING
+from pqassay_spec.table.iceberg import EXISTING, FILE_FORMATS
 
 
 class ManifestUnderTest:
@@ -215,7 +215,9 @@ class Screen:
     def shape(self, entry: Entry) -> Hashable | None:
         """The shape of an entry that breaks no rule about entries; ``None`` where that is not certain."""
         value = entry.value
-        if entry.inside is None or value(134) or not self._is_as_long(entry):
+        if entry.inside is None or value(134) or entry.format not in FILE_FORMATS:
+            return None
+        if not self._is_as_long(entry):
             return None
         is_existing = self.inherits and entry.status == EXISTING and bool(entry.manifest.listed.value(515))
         if is_existing and entry.own_sequence is None:

@@ -92,9 +92,12 @@ DOMAIN = {
     "part-0.parquet": ID_DATA,
 }
 
+ONE_COLUMN = {commit(0): lines(INFO, PROTOCOL, DESCRIBED, _ADD), "part-0.parquet": ID_DATA}
+
 GOOD_TABLES = (
     GoodTable("dlt/materialized", "Partition columns that the file stores as well", MATERIALIZED),
     GoodTable("dlt/widened", "A column that cannot be null, and whose type was widened", WIDENED),
+    GoodTable("dlt/one-column", "A file of one column", ONE_COLUMN),
     GoodTable("dlt/domains", "A domain, in a checkpoint beside the commits before it", DOMAIN),
 )
 
@@ -107,4 +110,6 @@ BAD_TABLES = (
     bad("widened-from-text", "The type of a column is said to have been text", "Queries fail.", change("metaData.schemaString", _widened("string"), line=2), "047", of="widened"),
     bad("described-twice", "A commit has two metaData actions", "Which of the two counts, every reader decides for itself.", TableMutation(file=commit(0), op="insert", line=3, to=compact(_SECOND)), "048", of="materialized"),
     bad("required-and-null", "A column that cannot be null is said to have a null", ROWS_LOST, change("add.stats.nullCount.id", 1), "053", of="widened"),
+    bad("type-unknown", "A column has a type that the protocol does not have", "Queries fail.", change("metaData.schemaString", schema(id="number"), line=2), "054", of="one-column"),
+    bad("renamed-by-hand", "A column has another name in the schema than in files and statistics", "Queries find null in place of its values.", change("metaData.schemaString", schema(ident="long"), line=2), "055", of="one-column"),
 )  # fmt: skip

@@ -315,4 +315,6 @@ BAD_TABLES = (
     _bad("manifest-of-the-future", "A manifest has a sequence number above its snapshot's", "Deletes are not applied to files that are older.", evolved(of_lists=({}, {"sequence_number": 3})), "065"),
     _bad("required-and-null", "A required column is said to have a null", "A query for nulls finds none.", evolved(of_maps={"null_value_counts": {1: 1}}), "066"),
     _bad("point-off-the-globe", "The lower bound of a geography is west of all longitudes", "Readers compare with what there is not.", sites({4: point(-200.0, 45.0)}), "067", of="shapes"),
+    _bad("format-unknown", "A file is of a format that there is not", READ_FAILS, metals({"file_format": "PARQUEE"}), "068", of="plain"),
+    _bad("schema-unknown", "The current schema is none that the metadata have", READ_FAILS, change("current-schema-id", 7), "069"),
 )  # fmt: skip

@@ -140,6 +140,9 @@ DATA_FILE = JsonObject(
 )
 # --8<-- [end:grammar]
 
+FILE_FORMATS = ("avro", "orc", "parquet", "puffin")
+"""The formats of files; writers write them in small or capital letters."""
+
 FORMAT_VERSIONS = (1, 2, 3, 4)
 """The versions of the format that are known."""
 

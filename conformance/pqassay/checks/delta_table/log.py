@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import TABLE, broken_by_reading
+from pqassay.tables.delta.schema import NESTED
 from pqassay.tables.delta.widening import wrong_change
 from pqassay.under_test.tables import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
-from pqassay_spec.table.delta import TYPE_CHANGES, TYPE_WIDENING
+from pqassay_spec.table.delta import PRIMITIVE_TYPES, TYPE_CHANGES, TYPE_WIDENING
+
+KNOWN = (*PRIMITIVE_TYPES, *NESTED)
 
 
 @rule("DLT-001", of=TABLE)
@@ -92,5 +95,20 @@ def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
                 claim_field(table.file, place),
                 expected=f"changes that the protocol allows, up to {column.type}",
                 actual=str(column.changes)[:80],
+                column=column.name,
+            )
+
+
+@rule("DLT-054", of=TABLE)
+def types_are_known(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not know a type does not read the table."""
+    state = table.state
+    for column in state.schema.columns:
+        if column.type not in KNOWN and column.decimal is None:
+            yield Violation(
+                f"column {column.name} has the type {column.type[:40]}",
+                claim_field(table.file, state.places["metaData"].below("schemaString")),
+                expected="a type of the protocol",
+                actual=column.type[:40],
                 column=column.name,
             )

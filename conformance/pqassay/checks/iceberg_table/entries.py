@@ -15,7 +15,7 @@ from pqassay.tables.iceberg.values import UnknownTypeError, geospatial, point, s
 from pqassay.under_test.file import Broken
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
-from pqassay_spec.table.iceberg import DATA, EXISTING
+from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS
 
 MISSING = "a commit that removes the file, such as DeleteFiles"
 RESTATED = "a commit that replaces the entry by one with the true length"
@@ -62,6 +62,14 @@ def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
             actual=str(size),
             remedy=RESTATED,
         )
+
+
+@rule("ICE-068", of=ENTRY, screen=shape_of)
+def formats_are_known(one: EntryUnderTest) -> Iterator[Violation]:
+    """Nobody knows how to read the file."""
+    given = one.entry.value(101)
+    if one.entry.format not in FILE_FORMATS:
+        yield wrong(one, one.entry.place(101), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
 
 
 def is_existing(one: EntryUnderTest) -> bool:

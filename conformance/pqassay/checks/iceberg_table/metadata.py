@@ -93,6 +93,26 @@ def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Vio
         yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
 
 
+CHOSEN = (
+    ("current-schema-id", "schemas", "schema-id"),
+    ("default-spec-id", "partition-specs", "spec-id"),
+    ("default-sort-order-id", "sort-orders", "order-id"),
+)
+"""Members that choose one of a list, by its id."""
+
+
+@rule("ICE-069", of=TABLE)
+def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
+    """Readers do not know which columns the table has, and writers not how to write it."""
+    metadata = table.state.metadata
+    for name, holder, key in CHOSEN:
+        given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
+        if given is not None and ids and given not in ids:
+            said = f"{name} is {given}, which none of the {holder} has"
+            known = ", ".join(str(one) for one in ids[:20])
+            yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
+
+
 TOTALS = {
     "total-data-files": "data files",
     "total-records": "rows of data files",
