@@ -28,8 +28,9 @@ def metadata(
     version: int = 2,
     rows: int = 16,
     sequence: int = 1,
+    **more: Any,
 ) -> bytes:
-    """A metadata file of one snapshot."""
+    """A metadata file of one snapshot; ``more`` are its other members, with ``_`` for ``-``."""
     one: Json = {
         "snapshot-id": SNAPSHOT,
         "sequence-number": sequence,
@@ -56,6 +57,7 @@ def metadata(
         "current-snapshot-id": snapshot,
         "refs": {"main": {"snapshot-id": snapshot, "type": "branch"}},
         "snapshots": [one],
+        **{name.replace("_", "-"): value for name, value in more.items()},
     }
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 

@@ -17,6 +17,7 @@ TABLE_METADATA = JsonObject(
         optional("schemas", "list of objects", "Every schema that the table has had."),
         optional("current-schema-id", "integer", "Which of them the table has now."),
         optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
+        optional("sort-orders", "list of objects", "Every order in which files of the table may be sorted."),
         optional(
             "properties",
             "object",
@@ -29,6 +30,7 @@ TABLE_METADATA = JsonObject(
         ),
         optional("snapshots", "list of objects", "The snapshots that are kept."),
         optional("refs", "object", "Names of snapshots: branches and tags."),
+        optional("next-row-id", "integer", "Greater than the id of every row, from version 3 on."),
     ),
 )
 SNAPSHOT = JsonObject(
@@ -55,6 +57,26 @@ PARTITION_FIELD = JsonObject(
             "transform",
             "string",
             "How it follows: `identity`, `bucket[N]`, `truncate[W]`, `year`, `month`, `day`, `hour`, `void`.",
+        ),
+    ),
+)
+SORT_ORDER = JsonObject(
+    "sort order",
+    "How the rows of a file are sorted.",
+    (
+        JsonMember("order-id", "integer", "Its number; 0 is that of files that are not sorted."),
+        JsonMember("fields", "list of objects", "By what they are sorted, the first before the next."),
+    ),
+)
+SORT_FIELD = JsonObject(
+    "sort field",
+    "One value by which rows are sorted.",
+    (
+        JsonMember("source-id", "integer", "The column from which it follows."),
+        JsonMember("transform", "string", "How it follows; the transforms are those of partitions."),
+        JsonMember("direction", "string", "`asc` or `desc`."),
+        JsonMember(
+            "null-order", "string", "Where nulls are: `nulls-first` or `nulls-last`, in both directions."
         ),
     ),
 )
@@ -132,6 +154,23 @@ DATA_FILE = JsonObject(
         numbered(145, "content_size_in_bytes", "long", "Its bytes."),
     ),
 )
+POSITION_DELETE = JsonObject(
+    "file_position_delete",
+    "A row of a position delete file.",
+    (
+        numbered(
+            2_147_483_546,
+            "file_path",
+            "string",
+            "A data file, as its entry in a manifest names it.",
+            "required",
+        ),
+        numbered(
+            2_147_483_545, "pos", "long", "The row of that file which is deleted, counted from 0.", "required"
+        ),
+        numbered(2_147_483_544, "row", "record", "The values of the deleted row."),
+    ),
+)
 # --8<-- [end:grammar]
 
 FORMAT_VERSIONS = (1, 2, 3, 4)
@@ -150,6 +189,12 @@ DELETE_FILE_PATH, DELETE_POSITION = 2_147_483_546, 2_147_483_545
 """The ids of the two columns of position deletes."""
 
 DELETE_COLUMNS = ((DELETE_FILE_PATH, "file_path", "string"), (DELETE_POSITION, "pos", "long"))
+
+UNSORTED = 0
+"""The number of the sort order of files that are not sorted."""
+
+ROW_IDS_SINCE = 3
+"""The version of the format from which on rows have ids."""
 
 NAME_MAPPING = "schema.name-mapping.default"
 """The property that gives names to ids for files without ids."""
