@@ -29,7 +29,7 @@ from pqassay.under_test.iceberg_table import scope_of, state_around
 from pqassay.under_test.tables import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay.values.chunk_values import ChunkValues, excused
-from pqassay.values.claims import others
+from pqassay.values.claims import others, why_not_all
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import Type
@@ -65,11 +65,11 @@ class _Half:
 
 @dataclass
 class _Rows:
-    """What is known of the rows of a row group so far."""
+    """What is known of the rows of a row group so far; nothing once they were compared, or cannot be."""
 
     paths: _Half | None = None
     positions: _Half | None = None
-    is_lost: bool = False
+    is_over: bool = False
 
 
 @dataclass
@@ -165,7 +165,7 @@ class PositionFamily:
 
     def lose(self, chunk: ColumnChunkUnderTest, reason: NotChecked) -> None:
         """Note that a chunk cannot be decoded."""
-        self._groups.setdefault(chunk.row_group, _Rows()).is_lost = True
+        self._groups[chunk.row_group] = _Rows(is_over=True)
         for outcome in self.outcomes.values():
             if outcome.applies:
                 outcome.hindered(reason, chunk.column)
@@ -178,9 +178,9 @@ class PositionFamily:
             rows.paths = half
         else:
             rows.positions = half
-        if rows.is_lost or rows.paths is None or rows.positions is None:
+        if rows.is_over or rows.paths is None or rows.positions is None:
             return
-        self._groups[chunk.row_group] = _Rows(is_lost=True)  # they are not needed any more
+        self._groups[chunk.row_group] = _Rows(is_over=True)
         try:
             self.compare(chunk.row_group, rows.paths, rows.positions)
         except (FormatError, NotChecked) as error:
@@ -191,7 +191,11 @@ class PositionFamily:
             self.lose(chunk, Mistake.by(error))
 
     def finish(self) -> None:
-        """Nothing is left to compare."""
+        """Say which row groups could not be compared."""
+        reason = why_not_all(self._file, [number for number, rows in self._groups.items() if rows.is_over])
+        for outcome in self.outcomes.values():
+            if reason is not None and outcome.applies:
+                outcome.hindered(reason)
 
     # ------------------------------------------------------------------------------------------------- the rows
 

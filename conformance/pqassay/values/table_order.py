@@ -26,7 +26,7 @@ from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotCh
 from pqassay.under_test.tables import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay.values.chunk_values import ChunkValues, excused
-from pqassay.values.claims import others
+from pqassay.values.claims import others, why_not_all
 from pqassay.values.extremes import comparable_keys
 from pqassay.values.keys import decimal_width, equal, less
 from pqassay.values.outcomes import Outcome
@@ -68,10 +68,10 @@ class _Column:
 
 @dataclass
 class _Rows:
-    """What is known of the columns of a row group that were compared so far."""
+    """What is known of the columns of a row group so far; nothing once its rows were compared, or cannot be."""
 
     columns: dict[int, _Column] = field(default_factory=dict[int, _Column])
-    is_lost: bool = False
+    is_over: bool = False
 
 
 class OrderFamily:
@@ -115,30 +115,32 @@ class OrderFamily:
 
     def lose(self, chunk: ColumnChunkUnderTest, reason: NotChecked) -> None:
         """Note that a chunk cannot be decoded or compared."""
-        rows = self._groups.setdefault(chunk.row_group, _Rows())
-        rows.is_lost = True
-        rows.columns.clear()
+        self._groups[chunk.row_group] = _Rows(is_over=True)
         self._last = None
         self._outcome.hindered(reason, chunk.column)
 
     def take(self, chunk: ColumnChunkUnderTest, compared: dict[int, _Column]) -> None:
         """Take what was compared in a chunk; once all columns of the row group are, say what came of it."""
         rows = self._groups.setdefault(chunk.row_group, _Rows())
-        if rows.is_lost:
+        if rows.is_over:
             return
         rows.columns |= compared
         if len(rows.columns) < len(self._columns):
             return
         columns = [rows.columns[place] for place in range(len(self._columns))]
-        rows.is_lost = True  # they are not needed any more
-        rows.columns = {}
+        self._groups[chunk.row_group] = _Rows(is_over=True)
         try:
             self._judge(chunk.row_group, columns)
         except NotChecked as reason:
             self.lose(chunk, reason)
 
     def finish(self) -> None:
-        """Nothing is left to compare."""
+        """Say which row groups could not be compared."""
+        if self._columns:
+            over = [number for number, rows in self._groups.items() if rows.is_over]
+            reason = why_not_all(self._file, over)
+            if reason is not None:
+                self._outcome.hindered(reason)
 
     def _judge(self, group: int, columns: list[_Column]) -> None:
         if len({column.rows for column in columns}) > 1:
