@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pqassay_spec.table.json_objects import JsonMember, JsonObject, numbered, optional
 
+DELETE_FILE_PATH, DELETE_POSITION, DELETE_ROW = 2_147_483_546, 2_147_483_545, 2_147_483_544
+"""The ids of the columns of position deletes."""
+
 # --8<-- [start:grammar]
 TABLE_METADATA = JsonObject(
     "metadata",
@@ -158,17 +161,9 @@ POSITION_DELETE = JsonObject(
     "file_position_delete",
     "A row of a position delete file.",
     (
-        numbered(
-            2_147_483_546,
-            "file_path",
-            "string",
-            "A data file, as its entry in a manifest names it.",
-            "required",
-        ),
-        numbered(
-            2_147_483_545, "pos", "long", "The row of that file which is deleted, counted from 0.", "required"
-        ),
-        numbered(2_147_483_544, "row", "record", "The values of the deleted row."),
+        numbered(DELETE_FILE_PATH, "file_path", "string", "A data file, as its entry names it.", "required"),
+        numbered(DELETE_POSITION, "pos", "long", "The row of it that is deleted, from 0 on.", "required"),
+        numbered(DELETE_ROW, "row", "record", "The values of the deleted row."),
     ),
 )
 # --8<-- [end:grammar]
@@ -184,9 +179,6 @@ DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 
 FIRST_PARTITION_FIELD = 1000
 """The number of the first partition field, where version 1 gives none."""
-
-DELETE_FILE_PATH, DELETE_POSITION = 2_147_483_546, 2_147_483_545
-"""The ids of the two columns of position deletes."""
 
 DELETE_COLUMNS = ((DELETE_FILE_PATH, "file_path", "string"), (DELETE_POSITION, "pos", "long"))
 

@@ -163,6 +163,7 @@ ROOTS: dict[str, Any] = {
     "field_summary": iceberg.FIELD_SUMMARY,
     "manifest_entry": iceberg.MANIFEST_ENTRY,
     "data_file": iceberg.DATA_FILE,
+    "file_position_delete": iceberg.POSITION_DELETE,
     "header": pm.FixedHeader,
     "column_descriptors": pm.ColumnDescriptor,
     "sorting_columns": pm.SortingColumn,
