@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 class FinishedFamily(Family, Protocol):
     """A family of claims that is compared once more when all chunks are."""
 
-    outcomes: Mapping[str, Outcome]
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """What came of each rule; right once `finish` was called."""
+        ...
 
     def finish(self) -> None:
         """Compare what all chunks together decide."""
@@ -93,7 +96,8 @@ def claiming_family(
     def make(file: FileUnderTest) -> Family:
         if not find(file):
             raise NotApplicable
-        return file.part(kind).family()
+        family: Family = file.part(kind).family()
+        return family
 
     _ = claiming(make)
 

@@ -156,9 +156,9 @@ class OrderFamily:
         count = int(np.count_nonzero(wrong))
         firsts = [column.first for column in columns if column.first is not None]
         if self._last is not None:
-            place = self._falls(self._last, firsts)
-            if place is not None:
-                self._say(group, 0, place, self._last[place], firsts[place], count + 1)
+            across = self._falls(self._last, firsts)
+            if across is not None:
+                self._say(group, 0, across, self._last[across], firsts[across], count + 1)
                 count = 0
         if count:
             row = int((wrong != 0).argmax()) + 1
@@ -262,10 +262,10 @@ def _compared(values: ChunkValues, column: SortedBy) -> _Column:
         descends = (descends & ~(nan[:-1] | nan[1:])) | falls
         equals = (equals & (negative[:-1] == negative[1:])) | (great[:-1] & great[1:])
     falls, same = with_nulls(values, np.asarray(descends), np.asarray(equals), nulls_first=column.nulls_first)
-    ends = [
-        _cell(values, row, column, results) for row in ((0, values.entries - 1) if values.entries else ())
-    ]
-    return _Column(falls, same, values.entries, *(ends or (None, None)), values)
+    first = last = None
+    if values.entries:
+        first, last = (_cell(values, row, column, results) for row in (0, values.entries - 1))
+    return _Column(falls, same, values.entries, first, last, values)
 
 
 def _keys(values: ChunkValues, order: Order) -> Any:
@@ -297,7 +297,7 @@ def _is_less(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float) and (math.isnan(one) or math.isnan(other)):
         great = math.isnan(other) and math.copysign(1, other) > 0
         return great and not math.isnan(one)
-    if isinstance(one, str):
+    if isinstance(one, str) and isinstance(other, str):
         return one.encode() < other.encode()
     return bool(one < other)
 

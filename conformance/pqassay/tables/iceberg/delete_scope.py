@@ -92,9 +92,11 @@ def named_by(delete: Entry) -> str | None:
     name: str | None = delete.value(143)
     if name is not None:
         return name
-    low, high = ((delete.value(field) or {}).get(DELETE_FILE_PATH) for field in (LOWER, UPPER))
+    lower: dict[int, bytes] = delete.value(LOWER) or {}
+    upper: dict[int, bytes] = delete.value(UPPER) or {}
+    low = lower.get(DELETE_FILE_PATH)
     try:
-        return low.decode() if low is not None and low == high else None
+        return low.decode() if low is not None and low == upper.get(DELETE_FILE_PATH) else None
     except UnicodeDecodeError:
         return None
 
