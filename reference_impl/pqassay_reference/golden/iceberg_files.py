@@ -28,8 +28,12 @@ def metadata(
     version: int = 2,
     rows: int | None = 16,
     sequence: int = 1,
+    **more: Any,
 ) -> bytes:
-    """A metadata file of one snapshot; without a total of its rows if there are ``None``."""
+    """A metadata file of one snapshot; without a total of its rows if there are ``None``.
+
+    ``more`` are its other members, with ``_`` for ``-``.
+    """
     totals = {} if rows is None else {"total-records": str(rows)}
     one: Json = {
         "snapshot-id": SNAPSHOT,
@@ -57,6 +61,7 @@ def metadata(
         "current-snapshot-id": snapshot,
         "refs": {"main": {"snapshot-id": snapshot, "type": "branch"}},
         "snapshots": [one],
+        **{name.replace("_", "-"): value for name, value in more.items()},
     }
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 
