@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
 from pqassay_reference.directory.excluding import ColumnSets, FileSets
@@ -34,10 +35,17 @@ from pqassay_reference.directory.reading import (
     open_index,
     read_entries,
 )
-from pqassay_reference.errors import about
+from pqassay_reference.errors import Refused, about
 from pqassay_reference.lake.listing import Listed
 from pqassay_reference.lake.tails import REQUEST_SIZE, NativeSource, TailSource
-from pqassay_reference.predicate.expressions import compared_type, find_column
+from pqassay_reference.predicate.expressions import (
+    TableColumns,
+    columns_named,
+    compared_type,
+    evaluated,
+    find_column,
+)
+from pqassay_reference.predicate.literals import Tree
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import Group, SumKind
@@ -51,6 +59,9 @@ LOCAL_THREADS, REMOTE_THREADS = 4, 16
 
 LOCAL_TAIL = 8 << 10
 """Bytes that are read from the end of a local file, where a second read costs less than bytes that nobody needs."""
+
+FEW = 1 << 14
+"""Groups of which a condition is asked one by one, and not by their distinct keys."""
 
 Progress = Callable[[int, int], object]
 
@@ -121,7 +132,7 @@ class KnownFile:
         """Bytes of the chunks of some columns in some row groups."""
         by_column, lengths = self.chunk_lengths
         places = [place for column in columns for place in by_column.get(column, ())]
-        return int(lengths[np.ix_(row_groups, places)].sum())
+        return int(lengths[row_groups][:, places].sum())
 
 
 def opened(path: str, filesystem: Any) -> AbstractContextManager[Source]:
@@ -158,7 +169,7 @@ class ZoneTable:
         keys: The keys.
         by_file: Whether each part is a file; else it is a row group or a page of one.
         kind: How sums are written.
-        place: For each group the number of its row group, or of its file.
+        place: For each group the number of its row group, or of its file, ascending.
         covers: For each row group, or file, whether there are sums of it.
         groups: Records of counts and sums.
         key_values: For each key its values.
@@ -175,6 +186,7 @@ class ZoneTable:
     key_values: tuple[Any, ...]
     minima: Any
     maxima: Any
+    _encoded: dict[str, tuple[Any, Numbers]] = field(default_factory=dict[str, tuple[Any, Numbers]])
 
     @cached_property
     def has_rows(self) -> Mask:
@@ -199,9 +211,47 @@ class ZoneTable:
         return places
 
     @cached_property
-    def key_table(self) -> pa.Table:
-        """The keys as a table."""
-        return pa.table(list(self.key_values), list(self.keys))
+    def _starts(self) -> Numbers:
+        """The first group of each place, which are in order, and behind them the number of groups."""
+        return np.searchsorted(self.place, np.arange(len(self.covers) + 1))
+
+    def groups_at(self, places: Numbers) -> Numbers:
+        """The numbers of the groups of some places, which are ascending."""
+        begins = self._starts[places]
+        sizes = self._starts[places + 1] - begins
+        shifts = begins - (np.cumsum(sizes) - sizes)
+        found: Numbers = np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
+        return found
+
+    def true_of_keys(self, predicate: Tree, groups: Numbers) -> Mask:
+        """Whether a condition on keys alone is true of each of some groups.
+
+        Raises:
+            Refused: It does not fit the keys.
+        """
+        names = sorted(columns_named(predicate))
+        if len(names) == 1 and len(groups) >= FEW:
+            distinct, codes = self._distinct_keys(names[0])
+            if len(distinct) < len(groups):
+                return _true_of(predicate, names, [distinct])[codes[groups]]
+        chosen: Any = pa.array(groups)
+        return _true_of(
+            predicate, names, [self.key_values[self.keys.index(name)].take(chosen) for name in names]
+        )
+
+    def _distinct_keys(self, name: str) -> tuple[Any, Numbers]:
+        """The distinct values of a key, null among them, and for each group the place of its own."""
+        if name not in self._encoded:
+            encoded = self.key_values[self.keys.index(name)].dictionary_encode(null_encoding="encode")
+            self._encoded[name] = encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False)
+        return self._encoded[name]
+
+
+def _true_of(predicate: Tree, names: Sequence[str], columns: Sequence[Any]) -> Mask:
+    found: Any = pc.fill_null(evaluated(predicate, TableColumns(pa.table(list(columns), list(names)))), False)
+    whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    true: Mask = np.asarray(whole)
+    return true
 
 
 class LakeSets(FileSets):
@@ -240,6 +290,7 @@ class KnownLake:
         fragments: Arrow's fragments of them, one for each.
         schema: Of the dataset.
         partitions: The columns that folders stand for.
+        first: For each file the number of its first row group.
         file_of: For each row group its file.
         group_of: For each row group its position in the file.
         row_counts: For each row group its rows.
@@ -252,13 +303,14 @@ class KnownLake:
     fragments: list[pads.ParquetFileFragment]
     schema: pa.Schema
     partitions: set[str]
+    first: Numbers
     file_of: Numbers
     group_of: Numbers
     row_counts: Numbers
     sets: LakeSets
     zones: list[ZoneTable]
     unfit: dict[str, str] = field(default_factory=dict[str, str])
-    _complete: set[int] = field(default_factory=set[int])
+    _schemas: dict[int, pa.Schema] = field(default_factory=dict[int, pa.Schema])
 
     @property
     def threads(self) -> int:
@@ -272,11 +324,24 @@ class KnownLake:
         Raises:
             OSError: One cannot be read.
         """
-        missing = [file for file in files if file not in self._complete]
+        missing = [file for file in files if file not in self._schemas]
         if missing:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(_complete, [self.fragments[file] for file in missing]))
-            self._complete.update(missing)
+            self._schemas.update((file, self.fragments[file].physical_schema) for file in missing)
+
+    def stores_as_read(self, file: int, columns: Sequence[str]) -> bool:
+        """Whether a file that is complete stores some columns at the top level in the types in which the dataset has them.
+
+        Not if it lacks one, has one twice, or if folders stand for it.
+        """
+        stored, read = self._schemas[file], self.schema
+        return all(
+            name not in self.partitions
+            and (place := stored.get_field_index(name)) >= 0
+            and stored.field(place).type == read.field(name).type
+            for name in columns
+        )
 
     @cached_property
     def metadata_length(self) -> int:
@@ -328,6 +393,7 @@ def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progres
         fragments,
         dataset.schema,
         _partitions(fragments),
+        first[:-1],
         file_of,
         np.arange(len(file_of)) - first[file_of],
         row_counts,
@@ -372,7 +438,7 @@ def _kind(schema: pa.Schema, name: str, partitions: set[str]) -> Any:
     """The type in which a column of the dataset is compared; ``None`` if there is none that an index may describe."""
     try:
         path, kind = find_column(schema, name)
-    except Exception:  # noqa: BLE001 - whatever is wrong with the name, the index is not used
+    except Refused:  # the dataset has no such column, or two
         return None
     return None if path[0] in partitions else compared_type(kind)
 

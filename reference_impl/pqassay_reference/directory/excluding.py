@@ -36,9 +36,10 @@ FAILURES = (pa.ArrowException, ValueError, OverflowError)
 
 
 class Truth(NamedTuple):
-    """For each part of a set, whether a condition may be true of a row, and whether it is true of all rows."""
+    """For each part of a set, whether a condition may be true of a row, is true of one, and is true of all rows."""
 
     may: Mask
+    some: Mask
     must: Mask
 
 
@@ -88,9 +89,9 @@ class ColumnSets:
         starts, sets = self.sets.starts, self.sets
         found = counts[starts[1:]] - counts[starts[:-1]]
         null, nan = bool(true[-2]), bool(true[-1])
-        may = (found > 0) | (sets.nulls & null) | (sets.nans & nan) | ~sets.complete
+        some = (found > 0) | (sets.nulls & null) | (sets.nans & nan)
         must = (found == np.diff(starts)) & ~(sets.nulls & (not null)) & ~(sets.nans & (not nan))
-        return Truth(may, must & sets.complete)
+        return Truth(some | ~sets.complete, some, must & sets.complete)
 
 
 class FileSets:
@@ -152,6 +153,15 @@ class FileSets:
                     return np.zeros(count, np.bool_)
 
         return certain(predicate)
+
+    def row_groups_with_some(self, predicate: Sequence[Any]) -> Mask:
+        """For each row group, whether sets of row groups say that a row satisfies a condition on one column."""
+        found = np.zeros(len(self._row_counts), np.bool_)
+        named = columns_named(predicate)
+        if len(named) == 1:
+            for one in self._of(next(iter(named)), (Granularity.ROW_GROUP,)):
+                found |= self.by_group(one, one.truth(predicate).some, otherwise=False)
+        return found
 
     def rows(self, predicate: Sequence[Any], row_group: int) -> Rows:
         """The rows of a row group that all sets leave over. Raises as `row_groups`."""
