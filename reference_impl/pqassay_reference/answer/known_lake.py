@@ -268,7 +268,6 @@ class LakeSets(FileSets):
     ) -> None:
         super().__init__(columns, row_counts)
         self._file_of = file_of
-        self.columns = columns
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`; whoever has no set is as ``otherwise`` says."""

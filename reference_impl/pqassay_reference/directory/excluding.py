@@ -51,19 +51,22 @@ class ColumnSets:
         name: What conditions call the column.
         kind: The type in which it is compared.
 
+    Attributes:
+        values: The values of all sets in that type.
+
     Raises:
         ArrowException, ValueError: The values are none of that type.
     """
 
     def __init__(self, sets: Sets, name: str, kind: pa.DataType) -> None:
         self.sets, self.name = sets, name
-        self._values = sets.values if sets.values.type == kind else sets.values.cast(kind)
+        self.values = sets.values if sets.values.type == kind else sets.values.cast(kind)
         self._known: dict[str, Truth] = {}
 
     @cached_property
     def _table(self) -> tuple[pa.Table, Numbers]:
         """A row for each distinct value, one for null and one for NaN; and for each value of each set its row."""
-        encoded = self._values.dictionary_encode()
+        encoded = self.values.dictionary_encode()
         kind = encoded.dictionary.type
         nan = math.nan if pa.types.is_floating(kind) else None
         rows = pa.concat_arrays([encoded.dictionary, pa.nulls(1, kind), pa.array([nan], kind)])
@@ -103,11 +106,11 @@ class FileSets:
     """
 
     def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], row_counts: Sequence[int]) -> None:
-        self._columns, self._row_counts = columns, row_counts
+        self.columns, self._row_counts = columns, row_counts
 
     def has_any(self, granularities: Collection[Granularity]) -> bool:
         """Whether there is a set of one of some granularities."""
-        return any(one.sets.granularity in granularities for sets in self._columns.values() for one in sets)
+        return any(one.sets.granularity in granularities for sets in self.columns.values() for one in sets)
 
     def row_groups(self, predicate: Sequence[Any], granularities: Collection[Granularity]) -> Mask:
         """For each row group, whether a row of it may satisfy a condition.
@@ -200,10 +203,10 @@ class FileSets:
         return found
 
     def _known(self, granularities: Collection[Granularity]) -> frozenset[str]:
-        return frozenset(name for name in self._columns if self._of(name, granularities))
+        return frozenset(name for name in self.columns if self._of(name, granularities))
 
     def _of(self, name: str, granularities: Collection[Granularity]) -> list[ColumnSets]:
-        return [one for one in self._columns.get(name, ()) if one.sets.granularity in granularities]
+        return [one for one in self.columns.get(name, ()) if one.sets.granularity in granularities]
 
 
 def _left(
