@@ -208,9 +208,9 @@ def _sums_of_digits(
             digits -= coarse
             yield Digits(place, _added_doubles(digits, groups, count) * 2.0**-place)
             rest = np.subtract(rest, digits, out=digits)
-            if not rest.any():
-                return
             reach = place - 1
+            if reach + size > finest + _EXACT_BITS and not rest.any():
+                return
     left = np.flatnonzero(rest)
     if len(left):
         yield _sums_by_bits(rest[left].view(np.int64), None if groups is None else groups[left], count)

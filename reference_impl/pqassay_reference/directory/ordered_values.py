@@ -85,10 +85,15 @@ class ColumnValues:
             return
         self.codes = _codes(column, array)
         if column.order in TOTAL and len(self.codes):
-            nan = _nan(self.codes)
+            nan = _nan(self.codes, *self.ends)
             if nan is not None and self.null is not None:
                 nan &= ~self.null
             self.nan = nan
+
+    @cached_property
+    def ends(self) -> tuple[Any, Any]:
+        """The least and the greatest code of numbers, those where `valid` is false among them."""
+        return self.codes.min(), self.codes.max()
 
     @cached_property
     def valid(self) -> Flags:
@@ -112,7 +117,7 @@ class ColumnValues:
 
     def floats(self, codes: AnyNumbers) -> NDArray[np.float64]:
         """The doubles with some codes, of a column of floating point numbers."""
-        bits = _turned(codes)
+        bits = codes if self.ends[0] >= 0 else _turned(codes)
         return bits.view(np.dtype(f"<f{bits.dtype.itemsize}")).astype(np.float64, copy=False)
 
     def with_codes(self, codes: AnyNumbers) -> Any:
@@ -214,10 +219,10 @@ def _turned(bits: AnyNumbers) -> AnyNumbers:
     return turned
 
 
-def _nan(codes: AnyNumbers) -> Flags | None:
-    """Whether numbers, as `_codes` has them, are NaN: beyond either infinity; ``None`` where none is."""
+def _nan(codes: AnyNumbers, least: Any, greatest: Any) -> Flags | None:
+    """Whether numbers, as `_codes` has them with their least and greatest, are NaN: beyond either infinity; ``None`` where none is."""
     highest = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}[codes.dtype.itemsize]
-    if codes.max() <= highest and codes.min() >= -highest - 1:
+    if greatest <= highest and least >= -highest - 1:
         return None
     return (codes > highest) | (codes < -highest - 1)
 

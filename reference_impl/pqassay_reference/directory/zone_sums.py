@@ -161,7 +161,11 @@ def _sums(
     within = of_rows if of_rows is None or valid is None else of_rows[valid]
     totals = _totals(measure, codes, within, count)
     there = rows - nulls - nans > 0
-    least, greatest = (measure.with_codes(found[there]) for found in extremes(codes, within, count))
+    if within is None and count == 1 and valid is None and not is_bytes(measure.column) and len(codes):
+        bounds = tuple(np.array([end], codes.dtype) for end in measure.ends)  # which are known
+    else:
+        bounds = extremes(codes, within, count)
+    least, greatest = (measure.with_codes(found[there]) for found in bounds)
     return Zones(sizes, keys, rows, nulls, nans, totals, least, greatest)
 
 
