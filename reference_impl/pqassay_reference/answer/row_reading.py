@@ -23,8 +23,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
-from pqassay_reference.answer.known_lake import KnownFile, KnownLake
-from pqassay_reference.directory.reading import Mask, Numbers
+from pqassay_reference.answer.known_files import KnownFile
+from pqassay_reference.answer.known_lake import KnownLake
+from pqassay_reference.directory.blob_reading import Numbers
+from pqassay_reference.directory.reading import Mask
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import (
     TableColumns,

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
-from pqassay_reference.answer.known_lake import KnownFile, KnownLake
+from pqassay_reference.answer.known_files import KnownFile
+from pqassay_reference.answer.known_lake import KnownLake
 from pqassay_reference.directory.excluding import EVERY
 from pqassay_reference.directory.reading import Mask
 from pqassay_reference.pages.chunk_claims import ChunkClaims

@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.reading import Mask, Numbers, Sets
+from pqassay_reference.directory.blob_reading import Numbers
+from pqassay_reference.directory.reading import Mask, Sets
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.parquet.page_search import Rows, intersection, union

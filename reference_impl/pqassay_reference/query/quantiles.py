@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from pqassay_reference.directory.reading import LeftAside, UsableEntry
 from pqassay_reference.directory.sketch_reading import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reference.directory.sketches import library
+from pqassay_reference.directory.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_reference.pages.literal_bytes import plain_bytes
 from pqassay_reference.pages.row_selection import Chunks, rows_left
