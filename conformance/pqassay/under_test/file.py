@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from pqassay.lake.table_files import TableAt
 from pqassay.report.model import Obstacle
 from pqassay.tables.claims import FileClaims
+from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.known_schemas import SHARED, Schema, schema_of
 from pqassay.under_test.layout import Layout, layout_of
 from pqassay_spec.base.errors import FormatError, Unsupported
@@ -337,7 +338,7 @@ class FileUnderTest:
         """
         if self.is_summary:
             return []
-        source = self.source if self.options.reaches("index") else None
+        source = self.part(IndexReads) if self.options.reaches("index") else None
         lost = {field.rpartition(".")[0] for field in self.stray_offsets}
         return sorted(
             given

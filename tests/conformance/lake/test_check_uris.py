@@ -17,7 +17,7 @@ from idx1_files import Idx1File, parquet
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.lake import remote, remote_source
-from pqassay.lake.remote_source import RemoteSource, describe
+from pqassay.lake.remote_source import RemoteSource, Tails, describe
 from pqassay.lake.targets import Target
 from pqassay_spec.base.errors import Truncated
 from store_server import Requests, StoreServer, store_server
@@ -280,16 +280,59 @@ def test_what_was_fetched_in_pieces_is_not_fetched_again() -> None:
     file = Ranged(data)
     source = RemoteSource(file, "x")
     ahead = remote_source.AHEAD
-    for offset in (0, ahead, 2 * ahead):
+    for offset in (ahead, 0, 2 * ahead):
         source.read(offset, 1)
     for offset, length in ((0, 3 * ahead), (100, 2 * ahead), (ahead - 1, 2), (5, 0)):
         assert data[offset : offset + length] == source.read(offset, length)
     assert 3 == len(file.reads)
 
     assert data[: 4 * ahead] == source.read(0, 4 * ahead)
-    assert (3 * ahead, ahead) == file.reads[-1]
-    source.read(0, 9 * ahead)
-    assert (0, 9 * ahead) == file.reads[-1]  # most of it is not there: one request
+    assert (3 * ahead, 2 * ahead) == file.reads[-1]
+    source.read(9 * ahead, 1)
+    source.read(0, 14 * ahead)
+    assert (0, 14 * ahead) == file.reads[-1]  # most of it is missing in two places: one request
+
+
+def test_who_reads_on_and_on_fetches_ever_more() -> None:
+    data = bytes(64 << 20)
+    file = Ranged(data)
+    source = RemoteSource(file, "x")
+    for offset in range(0, 30 << 20, 1000):
+        source.read(offset, 1000)
+
+    assert 13 == len(file.reads)
+    assert max(length for _, length in file.reads) == remote_source.MOST_AHEAD
+    assert sum(length for _, length in file.reads) <= (30 << 20) + remote_source.MOST_AHEAD
+
+
+def test_the_next_object_of_a_table_is_fetched_as_far_as_was_needed_of_the_last() -> None:
+    tails, wide = Tails(), Ranged(bytes(8 << 20))
+
+    def reads(name: str) -> list[tuple[int, int]]:
+        wide.reads.clear()
+        source = RemoteSource(wide, name, tails)
+        for start, end in ((8, 0), (400_000, 8), (700_000, 400_000)):
+            assert start - end == len(source.read(source.size - start, start - end))
+        source.close()
+        wide.data = bytes(8 << 20)
+        return list(wide.reads)
+
+    assert [3, 1, 1, 3] == [
+        len(reads(name))
+        for name in ("t/day=1/a.parquet", "t/day=2/b.parquet", "t/c.parquet", "other/a.parquet")
+    ]
+    assert 700_000 < tails.of("t/d.parquet") < 900_000
+    assert [remote_source.TAIL] * 2 == [tails.of("t/_pm"), tails.of("u/a.parquet")]
+
+
+def test_of_the_end_of_an_object_no_more_is_fetched_than_is_said() -> None:
+    tails = Tails()
+    for needed in (1, 1 << 30):
+        tails.note("t/a.parquet", needed)
+        assert remote_source.TAIL <= tails.of("t/a.parquet") <= remote_source.MOST_TAIL
+    for number in range(3 * Tails.MOST_TABLES):
+        tails.note(f"{number}/a.parquet", 1)
+    assert remote_source.TAIL == tails.of("t/a.parquet")
 
 
 def test_whatever_is_kept_what_is_read_is_what_the_object_holds(monkeypatch: pytest.MonkeyPatch) -> None:
