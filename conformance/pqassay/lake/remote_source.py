@@ -132,6 +132,8 @@ class RemoteSource:
     def read(self, offset: int, length: int) -> bytes:
         """Read the range. See `Source.read`; an object that became shorter is `Truncated` as well."""
         require_range(self, offset, length)
+        if not length:
+            return b""
         end = offset + length
         if offset < self._needed_from <= end + AHEAD:
             self._needed_from = offset
@@ -149,6 +151,9 @@ class RemoteSource:
                 pieces.append(fetched[at - begins : start - begins])
             pieces.append(part)
             at = start + len(part)
+        return self._joined(pieces)
+
+    def _joined(self, pieces: list[bytes]) -> bytes:
         return b"".join(pieces)
 
     def _kept_of(self, offset: int, end: int) -> list[tuple[int, bytes]]:

@@ -267,6 +267,15 @@ class FileUnderTest:
         """The places of footer and tail. Raises PQF-001 (too short), PQF-002, PQF-003."""
         return parquet_file.read_framing(self.source)
 
+    def asked_anew(self, options: Options, left_out: Container[str]) -> FileUnderTest:
+        """The same file for other questions; what was decoded of its footer is shared."""
+        other = FileUnderTest(self.source, options, self.kind, left_out=left_out)
+        known = vars(self)
+        vars(other).update(
+            (name, known[name]) for name in ("framing", "footer", "decoded", "layout") if name in known
+        )
+        return other
+
     def assume_framing(self, framing: parquet_file.Framing) -> None:
         """Take footer and tail to be in these places, though `framing` may say otherwise: what shows damaged files needs that."""
         vars(self)["framing"] = framing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 from collections.abc import Generator
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, parquet
+from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.lake import remote, remote_source
@@ -101,6 +103,22 @@ def test_a_footer_costs_one_look_and_one_read_however_long_the_file(requests: Re
     # one to find it, one to open it, and the magic at the beginning beside the end
     assert ["HEAD", "HEAD", "GET", "GET"] == [line.partition(" ")[0] for line in asked]
     assert ["HEAD", "HEAD", "GET"] == [line.partition(" ")[0] for line in requests.seen]
+
+
+@pytest.mark.parametrize("name", ["dlt/plain", "dlt/checksummed", "ice/plain"])
+def test_a_dry_run_predicts_what_a_table_asks_of_the_store(requests: Requests, name: str) -> None:
+    table = GOLDEN_FILES / name / "table"
+    for path in table.rglob("*"):
+        if path.is_file():
+            put(f"{name}/{path.relative_to(table).as_posix()}", path.read_bytes())
+    uri = f"s3://lake/{name}"
+    told = json.loads(run(app, ["check", uri, "--dry-run", "--format", "json"]).stdout)
+    predicted = {tier["tier"]: tier["requests"] for tier in told["tiers"]}
+    for tier in ("meta", "footer", "index"):
+        requests.seen.clear()
+        assert 0 == pqassay.check(uri, tier=tier).exit_code
+        asked = [line for line in requests.seen if f"{name}/" in line and "list-type" not in line]
+        assert predicted[tier] == len(asked)
 
 
 def test_a_folder_is_listed_at_once_and_sorted(requests: Requests) -> None:
@@ -263,6 +281,12 @@ def test_reads_near_each_other_are_one_request() -> None:
         assert data[offset : offset + length] == source.read(offset, length)
 
     assert [(end - remote_source.TAIL, remote_source.TAIL), (100, remote_source.AHEAD)] == file.reads
+
+
+def test_of_nothing_nothing_is_fetched() -> None:
+    for file in (Ranged(b""), Ranged(bytes(10))):
+        assert b"" == RemoteSource(file, "x").read(0, 0)
+        assert [] == file.reads
 
 
 def test_a_large_read_is_one_request_and_is_not_kept() -> None:
