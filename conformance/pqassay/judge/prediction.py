@@ -40,6 +40,9 @@ from pqassay_spec.parquet.file import chunks_of_this_file
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TABLE_TIER, Tier
 from pqassay_spec.table.layout import DELTA_CHECKSUM, DELTA_LOG
 
+REQUEST = 1e-3
+"""Seconds of a processor that a request takes."""
+
 LOOKED_AT = 24
 """Files whose footers are read."""
 
@@ -170,6 +173,7 @@ def predicted(
         if tier != TABLE_TIER:
             for stratum in strata:
                 seconds += _add(traffic, stratum, stratum.looked_at or everywhere, tier, jobs)
+        seconds += traffic.requests * REQUEST
         waiting = pace.seconds(traffic.requests, traffic.read)
         tiers.append(
             TierEstimate(

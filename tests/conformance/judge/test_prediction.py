@@ -219,7 +219,7 @@ def test_damaged_files_are_looked_at_and_not_judged(tmp_path: Path) -> None:
 
 def test_time_and_money_follow_from_what_is_assumed(lakes: Path) -> None:
     plan = planned(lakes / "narrow", tier="index")
-    pace, prices = StorePace(latency_ms=1000, mb_per_second=1), StorePrices(requests=1000, gb=1e9)
+    pace, prices = StorePace(latency_ms=10_000, mb_per_second=0.1), StorePrices(requests=1000, gb=1e9)
     one = next(given for given in predicted(plan, MetadataReads(), pace=pace, prices=prices).tiers)
     alone, shared = (
         next(given for given in predicted(plan, MetadataReads(), jobs=jobs, pace=pace).tiers)
@@ -227,7 +227,7 @@ def test_time_and_money_follow_from_what_is_assumed(lakes: Path) -> None:
     )
 
     assert one.dollars == one.requests + one.read
-    assert one.seconds == pytest.approx(one.requests + one.read / 1e6, rel=0.01)
+    assert one.seconds == pytest.approx(10 * one.requests + one.read / 1e5, rel=0.01)
     assert alone.seconds / shared.seconds == pytest.approx(4, rel=0.1)
 
 
