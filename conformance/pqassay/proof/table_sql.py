@@ -185,7 +185,9 @@ def spark_engine(kind: TableKind, packages: str, opened: Callable[[str], str] = 
         return (
             "from pyspark.sql import SparkSession; "
             f"spark = SparkSession.builder.master({string('local[1]')}){settings}.getOrCreate(); "
-            f"result = spark.read.format({string(kind)}).load({string(opened(path))}){where}.selectExpr({columns}).toArrow()"
+            f"rows = spark.read.format({string(kind)}).load({string(opened(path))}){where}.selectExpr({columns}); "
+            # An error of Java in `toArrow` would leave Python waiting for ever; here it is raised.
+            f"rows.write.format({string('noop')}).mode({string('overwrite')}).save(); result = rows.toArrow()"
         )
 
     return SparkEngine(

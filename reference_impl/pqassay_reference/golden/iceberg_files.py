@@ -45,17 +45,18 @@ def metadata(
     *,
     snapshot: int = SNAPSHOT,
     version: int = 2,
-    rows: int = 16,
+    rows: int | None = 16,
     sequence: int = 1,
 ) -> bytes:
-    """A metadata file of one snapshot."""
+    """A metadata file of one snapshot; without a total of its rows if there are ``None``."""
+    totals = {} if rows is None else {"total-records": str(rows)}
     one: Json = {
         "snapshot-id": SNAPSHOT,
         "sequence-number": sequence,
         "timestamp-ms": 1_700_000_000_000,
         "manifest-list": f"{LOCATION}/{LIST}",
         "schema-id": 0,
-        "summary": {"operation": "append", "total-records": str(rows), "engine-name": "pqassay-reference"},
+        "summary": {"operation": "append", **totals, "engine-name": "pqassay-reference"},
     }
     content: Json = {
         "format-version": version,
@@ -130,9 +131,10 @@ def manifest(
     *,
     content: str = "data",
     columns: Sequence[Json] = (),
-    spec: Sequence[Json] = (),
+    partitioned_by: Sequence[Json] = (),
     codec: Codec = "null",
     version: int = 2,
+    spec: int = 0,
 ) -> bytes:
     """A manifest.
 
@@ -141,9 +143,10 @@ def manifest(
         partition: Number, name and Avro type of each partition field.
         content: What the header says that it holds.
         columns: The columns of the table, for the header.
-        spec: How it is partitioned, for the header.
+        partitioned_by: How it is partitioned, for the header.
         codec: How it is compressed.
         version: The version of the format.
+        spec: The id of the partition spec.
     """
     fields = [
         {"name": name, "type": ["null", kind], "default": None, "field-id": identifier}
@@ -156,8 +159,8 @@ def manifest(
     schema = {"type": "struct", "schema-id": 0, "fields": list(columns)}
     about = {
         "schema": json.dumps(schema, separators=(",", ":")),
-        "partition-spec": json.dumps(list(spec), separators=(",", ":")),
-        "partition-spec-id": "0",
+        "partition-spec": json.dumps(list(partitioned_by), separators=(",", ":")),
+        "partition-spec-id": str(spec),
         "format-version": str(version),
         "content": content,
     }
