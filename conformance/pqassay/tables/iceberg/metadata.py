@@ -127,9 +127,15 @@ def read_metadata(files: TableFiles, name: str) -> tuple[Json, int]:
 
 
 def _plain(name: str, data: bytes) -> bytes:
-    """The bytes without compression; no more of them than are read of any file."""
-    if ".gz." not in name and not name.endswith(".gz"):
-        return data
+    return plain_metadata(data) if ".gz." in name or name.endswith(".gz") else data
+
+
+def plain_metadata(data: bytes) -> bytes:
+    """The bytes of a compressed metadata file without compression; no more of them than are read of any file.
+
+    Raises:
+        ValueError: There are more; `OSError`, `EOFError` and `zlib.error` are raised where they do not decompress.
+    """
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
         plain = packed.read(MOST_METADATA + 1)
     if len(plain) > MOST_METADATA:
