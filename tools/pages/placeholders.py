@@ -19,6 +19,8 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
     <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
     <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
+    <!-- table matrix: implementations/index.html -->  what engines do with false claims of tables, for the page that it is on
+    <!-- table headline -->        the same in a sentence; only on the home page
     <!-- headline -->              how many lies cost each implementation rows; only on the home page
     <!-- small matrix -->          who is misled by the worst of them; only on the home page
     <!-- install -->               the line that installs the kit
@@ -52,6 +54,7 @@ from pages.pictures.byte_layout import slug
 from pages.pictures.declared import declared
 from pages.rules import errata_tables, reader_rules, rule_list, rule_tables
 from pages.stepwise import steppers
+from pages.tables import table_matrix
 
 Part = Callable[[str, Link], Iterator[str]]
 """``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
@@ -75,6 +78,8 @@ PARTS: Mapping[str, Part] = {
     "museum": lambda name, _: museum_pages.overview(name, shared_site()),
     "results": results_tables.lines,
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
+    "table matrix": lambda name, _: table_matrix.lines(shared_site(), name),
+    "table headline": lambda _, __: table_matrix.headline(shared_site()),
     "headline": lambda _, __: home.headline(shared_site()),
     "small matrix": lambda _, __: home.small_matrix(shared_site()),
     "install": lambda _, __: home.install(shared_site()),
@@ -115,7 +120,7 @@ def replaced(markdown: str, link: Link) -> str:
             raise PlaceholderError(f"{found[0]}: {error}") from error
 
     def case_page(found: re.Match[str]) -> str:
-        if found["case"] not in shared_site().cases:
+        if found["case"] not in {**shared_site().cases, **shared_site().tables}:
             return found[0]
         stem = found["case"].replace("/", "-")
         return f'<a href="{generated_page("cases", stem, link)}">{inline(found["text"])}</a>'
