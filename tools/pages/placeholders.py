@@ -5,7 +5,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
     <!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
     <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
-    <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
+    <!-- revision: IDX1 -->             the status of a chapter: the documents that its rules come from at their revisions, errata, how to cite it
     <!-- releases: parquet-format -->  the releases of a format, and what shows them
     <!-- all rules -->                  the rules of all families in one table
     <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
@@ -64,7 +64,7 @@ PARTS: Mapping[str, Part] = {
     "rules": lambda name, link: rule_tables.rule_table(rule_tables.family_called(name), link),
     "reader rules": reader_rules.reader_rules,
     "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
-    "revision": lambda name, _: rule_tables.source_of_family(rule_tables.family_called(name)),
+    "revision": lambda name, link: rule_tables.status_of_family(rule_tables.family_called(name), link),
     "releases": lambda name, _: rule_tables.release_table(name),
     "all rules": lambda _, __: rule_list.lines(shared_site()),
     "fields": lambda name, link: field_tables.field_table(declared(name), link, slug(name)),

@@ -141,5 +141,12 @@ def _link(path: str) -> str:
 
 
 def _title(path: Path) -> str:
+    """What a schema is of: its description up to the list of members."""
+    name = path.name.partition(".")[0]
     found = json.loads(path.read_text(encoding="utf-8"))
-    return str(found.get("description") or found.get("title") or path.name.partition(".")[0])
+    told = str(found.get("description") or TITLES.get(name, name))
+    return told.partition(" Attributes:")[0].partition("Attributes:")[0].strip()
+
+
+TITLES = {"answer": "An answer of a driver.", "request": "A request to a driver."}
+"""What schemas are of that do not say it."""

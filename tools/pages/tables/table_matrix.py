@@ -49,7 +49,7 @@ def headline(site: Site) -> Iterator[str]:
             engine: sum(_worst(trials, engine).verdict in SILENT for trials in tables) for engine in engines
         }
         harmed = sorted(((count, engine) for engine, count in misled.items() if count), reverse=True)
-        listed = [f"{engine.name} by {count}" for count, engine in harmed]
+        listed = [f"{engine.name} for {count}" for count, engine in harmed]
         several = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
-        told.append(f"{several or 'nobody'}, of {len(tables)} {title} that make a false claim")
-    yield f"Wrong rows come from {'; and from '.join(told)}."
+        told.append(f"of {len(tables)} {title} that make a false claim, {several or 'nobody'}")
+    yield f"Who returns wrong rows: {'; '.join(told)}."
