@@ -125,6 +125,8 @@ def _of_tables(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
         "page": rule_page(rule.id),
         "profiles": _profiles(rule),
         "observed": _observed(rule, site),
+        "golden_files": [],
+        "implementations": {},
         "golden_tables": [table["id"] for table in lessons.tables],
         "engines": engines,
     }
