@@ -12,7 +12,7 @@ from pqassay.dump.forms import Sink
 from pqassay.dump.json_text import hand_on
 from pqassay.dump.regions import Errors, Region, Writer, unparsed
 from pqassay.tables.iceberg.metadata import plain_metadata
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.table import iceberg
 from pqassay_spec.table.json_objects import JsonObject
@@ -29,8 +29,10 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
     def compressed(hand: Sink) -> FormatError | None:
         try:
-            plain = plain_metadata(data)
-        except (ValueError, OSError, EOFError, zlib.error) as error:
+            plain = plain_metadata(source.name, data)
+        except Unsupported as error:
+            return error
+        except (OSError, EOFError, zlib.error) as error:
             return Malformed(f"the file does not decompress: {error}", rule=METADATA, offset=0)
         hand([unparsed("file", 0, source.size, f"{len(plain)} bytes, compressed by gzip")])
         return text(plain, lambda leaves: hand([leaf._replace(offset=0, length=0) for leaf in leaves]))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -81,6 +82,8 @@ class TableAt:
     @contextlib.contextmanager
     def opened(self, relative: str) -> Generator[Source]:
         """Open a file of the table. Raises `OSError`."""
+        if not _is_a_path(relative):
+            raise FileNotFoundError(errno.ENOENT, "no file can be called so", relative)
         if not self.store:
             with FileSource(self.path_of(relative), self.name_of(relative)) as source:
                 yield source
@@ -119,6 +122,8 @@ class TableAt:
 
     def size_of(self, path: str) -> int | None:
         """See `pqassay.tables.files.TableFiles`."""
+        if not _is_a_path(path):
+            return None
         if self.sizes is not None:
             return self.sizes.get(path)
         if not self.store:
@@ -184,6 +189,19 @@ class TableAt:
             own = os.path.join(os.getcwd(), self.path).removesuffix("/.")
             roots = [f"{own.rstrip('/')}/", f"{os.path.realpath(own).rstrip('/')}/"]
         return next((path[len(root) :] for root in roots if path.startswith(root)), None)
+
+
+def _is_a_path(text: str) -> bool:
+    """Whether a file can be called so anywhere."""
+    return "\0" not in text and (text.isascii() or _is_unicode(text))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        _ = text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 _MARKS: tuple[tuple[TableKind, str, Callable[[str], bool]], ...] = (

@@ -43,6 +43,7 @@ ROOTS = {
     "deletionVector": "table.delta.DELETION_VECTOR",
     "crc": "table.delta.CHECKSUM",
     "metadata": "table.iceberg.TABLE_METADATA",
+    "snapshot": "table.iceberg.SNAPSHOT",
     "manifest_file": "table.iceberg.MANIFEST_FILE",
     "field_summary": "table.iceberg.FIELD_SUMMARY",
     "manifest_entry": "table.iceberg.MANIFEST_ENTRY",

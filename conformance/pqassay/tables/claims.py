@@ -106,6 +106,8 @@ class ColumnClaims:
         nulls: Nulls.
         nans: NaN values.
         lower, upper: Bounds of all values that are neither null nor NaN.
+        size: Bytes of its chunks.
+        is_null_where_absent: Whether a file without the column has null in all its rows.
     """
 
     name: str
@@ -117,6 +119,8 @@ class ColumnClaims:
     nans: Count | None = None
     lower: Bound | None = None
     upper: Bound | None = None
+    size: Count | None = None
+    is_null_where_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,7 @@ class FileClaims:
         by_id: Whether columns are found by id.
         has_names: Whether columns of a file without ids are found by names.
         first_split: Where the first part of the file begins that is read by itself.
+        splits: Where the others begin.
         remedy: The command of the table's own software that makes the claims anew, for findings.
     """
 
@@ -200,4 +205,5 @@ class FileClaims:
     by_id: bool = False
     has_names: bool = False
     first_split: Count | None = None
+    splits: tuple[int, ...] = ()
     remedy: str = field(default="", compare=False)

@@ -14,6 +14,12 @@ TABLE_METADATA = JsonObject(
     (
         JsonMember("format-version", "integer", "Version of the format: 1 to 4."),
         JsonMember("location", "string", "The folder of the table, as a URI."),
+        optional(
+            "last-sequence-number",
+            "integer",
+            "The highest sequence number that a snapshot has, from version 2 on.",
+        ),
+        optional("last-column-id", "integer", "The highest id that a column has had."),
         optional("schemas", "list of objects", "Every schema that the table has had."),
         optional("current-schema-id", "integer", "Which of them the table has now."),
         optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
@@ -134,6 +140,9 @@ DATA_FILE = JsonObject(
 )
 # --8<-- [end:grammar]
 
+FILE_FORMATS = ("avro", "orc", "parquet", "puffin")
+"""The formats of files; writers write them in small or capital letters."""
+
 FORMAT_VERSIONS = (1, 2, 3, 4)
 """The versions of the format that are known."""
 
@@ -146,6 +155,9 @@ DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 FIRST_PARTITION_FIELD = 1000
 """The number of the first partition field, where version 1 gives none."""
 
+FIRST_RESERVED_ID = 2_147_483_448
+"""The first id that no column of a table has: the greatest 200 are those of columns that the format itself defines."""
+
 DELETE_FILE_PATH, DELETE_POSITION = 2_147_483_546, 2_147_483_545
 """The ids of the two columns of position deletes."""
 
@@ -153,6 +165,9 @@ DELETE_COLUMNS = ((DELETE_FILE_PATH, "file_path", "string"), (DELETE_POSITION, "
 
 NAME_MAPPING = "schema.name-mapping.default"
 """The property that gives names to ids for files without ids."""
+
+MAIN = "main"
+"""The branch whose snapshot is the current one."""
 
 VERSION_HINT = "version-hint.text"
 """The file beside the metadata that says which version was the newest when somebody wrote it down."""

@@ -161,6 +161,7 @@ ROOTS: dict[str, Any] = {
     "metadata": iceberg.TABLE_METADATA,
     "manifest_file": iceberg.MANIFEST_FILE,
     "field_summary": iceberg.FIELD_SUMMARY,
+    "snapshot": iceberg.SNAPSHOT,
     "manifest_entry": iceberg.MANIFEST_ENTRY,
     "data_file": iceberg.DATA_FILE,
     "header": pm.FixedHeader,

@@ -10,7 +10,7 @@ from typing import Any
 
 from pqassay.tables.claims import Bound, ColumnClaims, Count, DeletedRows, FileClaims, PartitionValue, Place
 from pqassay.tables.iceberg.manifests import Entry
-from pqassay.tables.iceberg.schema import IcebergColumn
+from pqassay.tables.iceberg.schema import IcebergColumn, PartitionField
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
 from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
@@ -19,7 +19,7 @@ from pqassay_spec.table.iceberg import DATA
 AROUND = SIZE_SIZE + CHECKSUM_SIZE
 """Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
 
-VALUES, NULLS, NANS, LOWER, UPPER = 109, 110, 137, 125, 128
+SIZES, VALUES, NULLS, NANS, LOWER, UPPER = 108, 109, 110, 137, 125, 128
 
 REMEDY = "rewrite_data_files on the file, or a commit that replaces its entry by one with true metrics or without them"
 """What makes the metrics of an Iceberg table anew."""
@@ -42,6 +42,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
         by_id=True,
         has_names=bool(state.schema.names),
         first_split=Count(splits[0], entry.place(132)) if splits else None,
+        splits=tuple(splits[1:]) if splits else (),
         remedy=REMEDY,
     )
 
@@ -60,8 +61,9 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
 
 def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
     maps: dict[int, dict[int, Any]] = {
-        identifier: entry.value(identifier) or {} for identifier in (VALUES, NULLS, NANS, LOWER, UPPER)
+        identifier: entry.value(identifier) or {} for identifier in (SIZES, VALUES, NULLS, NANS, LOWER, UPPER)
     }
+    given = {one.source for one in _spec(state, entry) if one.transform == "identity"}
     for identifier in dict.fromkeys(key for one in maps.values() for key in one):
         column = state.schema.column(identifier)
         if column is None or column.is_repeated:
@@ -70,7 +72,7 @@ def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
             number: Count(maps[number][identifier], entry.place(number, identifier))
             if identifier in maps[number]
             else None
-            for number in (VALUES, NULLS, NANS)
+            for number in (SIZES, VALUES, NULLS, NANS)
         }
         yield ColumnClaims(
             name=column.name,
@@ -82,6 +84,8 @@ def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
             nans=counts[NANS],
             lower=_bound(column, maps[LOWER].get(identifier), entry, LOWER),
             upper=_bound(column, maps[UPPER].get(identifier), entry, UPPER),
+            size=counts[SIZES],
+            is_null_where_absent=not column.has_default and identifier not in given,
         )
 
 
@@ -95,8 +99,13 @@ def _bound(column: IcebergColumn, raw: bytes | None, entry: Entry, field: int) -
     return Bound(typed.kind, typed.value, written(typed), entry.place(field, column.id))
 
 
+def _spec(state: IcebergState, entry: Entry) -> tuple[PartitionField, ...]:
+    """The partition fields of a file."""
+    return state.schema.specs.get(entry.manifest.listed.spec, ())
+
+
 def _partition(state: IcebergState, entry: Entry) -> Iterator[PartitionValue]:
-    for one in state.schema.specs.get(entry.manifest.listed.spec, ()):
+    for one in _spec(state, entry):
         is_there, value = entry.partition_value(one.id)
         column = state.schema.column(one.source)
         if not is_there or column is None or column.is_repeated:
