@@ -1,4 +1,4 @@
-"""The data source ``pqassay`` of Python: plain SQL over files that are skipped by their indexes, and a writer that embeds.
+"""The data source ``pqassay`` of Python: plain SQL over files and row groups that are skipped by their indexes, and a writer that embeds.
 
     from pqassay_spark.query.datasource import register
     register(spark)
@@ -25,21 +25,24 @@ from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import datasource as ds
 from pyspark.sql import types as st
 
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.lake.indexed_dataset import RowGroups
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.arrow_writer import IndexWriter
-from pqassay_spark.query.lake_indexes import Believed, LakeIndexes
+from pqassay_spark.query.lake_indexes import NOTHING, Believed, LakeIndexes, LeftOut
 from pqassay_spark.query.lake_listing import Lake, LakeFile
 from pqassay_spark.query.parquet_rows import arrow_schema, read_rows, require_supported, spark_schema
 from pqassay_spark.query.partition_names import kind_of_values
-from pqassay_spark.query.predicates import SchemaColumn, arrow_condition
+from pqassay_spark.query.predicates import SchemaColumn
+from pqassay_spark.query.pushed_filters import columns_of, filter_condition
+from pqassay_spark.query.questions import AskedColumn
+from pqassay_spark.query.scan_report import write_report
 
 NAME = "pqassay"
 """Name of the source in ``format(...)``."""
@@ -69,6 +72,8 @@ class PqassayDataSource(ds.DataSource):
     ``trust``          ``companion`` (default) or ``published``, see `pqassay_reference.lake.indexed_dataset.open_indexed`
     ``column``         reading: what indexes without companion record describe; writing: the column to index
     ``caseSensitive``  ``true`` tells columns apart by case, as the setting ``spark.sql.caseSensitive``
+    ``report``         reading: a file to which each query adds a line of JSON, which says what was left out and why; see
+                       `pqassay_spark.query.scan_report`
     ``compression``    writing: ``snappy`` (default), ``zstd``, ``gzip``, ``lz4``, ``brotli`` or ``none``
     """
 
@@ -103,6 +108,7 @@ class PqassayDataSource(ds.DataSource):
                 self.options.get("column"),
             ),
             case_sensitive=str(self.options.get("caseSensitive", "false")).lower() == "true",
+            report=self._report(),
         )
 
     def writer(self, schema: st.StructType, overwrite: bool) -> ds.DataSourceWriter:
@@ -114,6 +120,11 @@ class PqassayDataSource(ds.DataSource):
             overwrite=overwrite,
             compression=self.options.get("compression", "snappy"),
         )
+
+    def _report(self) -> str | None:
+        path = self.options.get("report")
+        # Absolute here, where the driver works.
+        return os.path.abspath(local_path(path)) if path else None  # noqa: PTH100 - links stay
 
     def _path(self) -> str:
         path = self.options.get("path")
@@ -162,21 +173,47 @@ PARTITION_KINDS: dict[str, st.DataType] = {
 }
 
 
+@dataclass(frozen=True)
+class FilePart:
+    """What is read of a file.
+
+    Attributes:
+        file: The file.
+        left: The row groups of it that are read; ``None`` for all.
+    """
+
+    file: LakeFile
+    left: RowGroups | None = None
+
+    @property
+    def size(self) -> int:
+        """Its bytes, about."""
+        return (
+            self.file.size if self.left is None else self.file.size * len(self.left.kept) // self.left.count
+        )
+
+
 @dataclass
 class FileGroup(ds.InputPartition):
-    """The files that one task reads."""
+    """What one task reads."""
 
-    files: tuple[LakeFile, ...]
+    parts: tuple[FilePart, ...]
 
 
 class PrunedReader(ds.DataSourceReader):
-    """Reads the files that the filters of a query leave over."""
+    """Reads the files, and of these the row groups, that the filters of a query leave over."""
 
     def __init__(
-        self, lake: Lake, schema: st.StructType, believed: Believed, *, case_sensitive: bool
+        self,
+        lake: Lake,
+        schema: st.StructType,
+        believed: Believed,
+        *,
+        case_sensitive: bool,
+        report: str | None = None,
     ) -> None:
         self._lake, self._schema, self._believed = lake, schema, believed
-        self._case_sensitive = case_sensitive
+        self._case_sensitive, self._report = case_sensitive, report
         self._filters: list[ds.Filter] = []
 
     def pushFilters(self, filters: list[ds.Filter]) -> Iterable[ds.Filter]:  # noqa: N802 - Spark's name
@@ -185,53 +222,64 @@ class PrunedReader(ds.DataSourceReader):
         return self._filters
 
     def partitions(self) -> Sequence[ds.InputPartition]:
-        """The files that are left, in groups for tasks."""
+        """What is left, in groups for tasks; and the report, if one is wanted."""
         files = self._lake.files()
-        skipped = self.ruled_out(files)
-        kept = [file for file in files if file.name not in skipped]
+        left, aside = self.left_out(files)
+        if self._report is not None:
+            write_report(self._report, self._lake.root, self._filters, len(files), left, aside)
+        kept = [
+            FilePart(file, left.row_groups.get(file.name)) for file in files if file.name not in left.files
+        ]
         return [FileGroup(tuple(group)) for group in packed(kept, os.cpu_count() or 1)]
 
-    def ruled_out(self, files: Sequence[LakeFile]) -> dict[str, str]:
-        """The files that hold no row that the filters would let pass, and why."""
+    def left_out(self, files: Sequence[LakeFile]) -> tuple[LeftOut, tuple[str, ...]]:
+        """What holds no row that the filters would let pass, and why; and the indexes that are left aside."""
         partitions = {name.lower() for file in files for name in file.partition}
-        columns = {
-            field.name: field.name
+        found = [
+            AskedColumn.of(SchemaColumn((field.name,), field.dataType, dict(field.metadata or {})))
             for field in self._schema.fields
-            if SchemaColumn((field.name,), field.dataType, dict(field.metadata or {})).compares_bytes
-            and field.name.lower() not in partitions
-        }
+            if field.name.lower() not in partitions
+        ]
+        columns = {column.name: column for column in found if column is not None}
         asked = [filter_condition(given, columns) for given in self._filters]
         conditions = [condition for condition in asked if condition is not None]
         if not conditions:
-            return {}
-        indexes = LakeIndexes.load(self._lake.root, columns, self._believed)
-        return indexes.ruled_out(reduce(lambda left, right: left & right, conditions))
+            return NOTHING, ()
+        named = {given for one in self._filters for given in columns_of(one)}
+        kinds = {name: column.arrow_type for name, column in columns.items() if name in named}
+        indexes = LakeIndexes.load(self._lake.root, kinds, self._believed)
+        return indexes.left_out(reduce(lambda left, right: left & right, conditions)), indexes.aside
 
     def read(self, partition: ds.InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of the files of a group."""
+        """The rows of a group."""
         if not isinstance(partition, FileGroup):
             return  # Spark's stand-in where there are no groups
         schema = arrow_schema(self._schema)
-        for file in partition.files:
+        for part in partition.parts:
+            file = part.file
             name = f"{self._lake.root}/{file.name}"
             constants = _constants(file.partition, self._schema, name)
             with self._lake.open(file.name) as handle:
-                yield from read_rows(handle, name, schema, constants, case_sensitive=self._case_sensitive)
+                # Of another file than the one whose indexes were asked, everything is read.
+                left = part.left if handle.size() == file.size else None
+                yield from read_rows(
+                    handle, name, schema, constants, case_sensitive=self._case_sensitive, left=left
+                )
 
 
-def packed(files: Iterable[LakeFile], tasks: int) -> list[list[LakeFile]]:
-    """Files in groups of about the same size, at least as many as there are tasks at a time; as Spark packs them."""
-    ordered = sorted(files, key=lambda file: -file.size)
-    total = sum(file.size + OPEN_COST for file in ordered)
+def packed(parts: Iterable[FilePart], tasks: int) -> list[list[FilePart]]:
+    """Parts of files in groups of about the same size, at least as many as there are tasks at a time; as Spark packs files."""
+    ordered = sorted(parts, key=lambda part: -part.size)
+    total = sum(part.size + OPEN_COST for part in ordered)
     most = min(MOST_BYTES, max(OPEN_COST, total // tasks))
-    groups: list[list[LakeFile]] = []
+    groups: list[list[FilePart]] = []
     size = most
-    for file in ordered:
-        if size + file.size > most:
+    for part in ordered:
+        if size + part.size > most:
             groups.append([])
             size = 0
-        groups[-1].append(file)
-        size += file.size + OPEN_COST
+        groups[-1].append(part)
+        size += part.size + OPEN_COST
     return groups
 
 
@@ -267,54 +315,3 @@ def _constant(text: str | None, field: st.StructField, file: str) -> Any:
         raise Refused(
             f"{file}: {text!r} of partition column {field.name} is no {field.dataType.simpleString()}"
         ) from None
-
-
-COMPARISONS: dict[type[ds.Filter], str] = {
-    ds.EqualTo: "=",
-    ds.GreaterThan: ">",
-    ds.GreaterThanOrEqual: ">=",
-    ds.LessThan: "<",
-    ds.LessThanOrEqual: "<=",
-}
-
-MATCHES: dict[type[ds.Filter], Any] = {
-    ds.StringStartsWith: pc.starts_with,
-    ds.StringEndsWith: pc.ends_with,
-    ds.StringContains: pc.match_substring,
-}
-
-
-def filter_condition(given: ds.Filter, columns: Mapping[str, str]) -> pc.Expression | None:
-    """The question to the indexes of some columns of text for one of Spark's filters; ``None`` where there is none."""
-    negated = isinstance(given, ds.Not)
-    inner: Any = given.child if isinstance(given, ds.Not) else given
-    if isinstance(inner, ds.Not) or len(getattr(inner, "attribute", ())) != 1:
-        return None
-    name = inner.attribute[0]
-    if type(inner) in MATCHES:
-        if name not in columns or not isinstance(inner.value, str):
-            return None
-        found: pc.Expression = MATCHES[type(inner)](pc.field(columns[name]), inner.value)
-        return ~found if negated else found
-    tree = _tree(inner, name)
-    if tree is None:
-        return None
-    return arrow_condition(["not", tree] if negated else tree, columns)
-
-
-def _tree(pushed: Any, name: str) -> list[Any] | None:
-    match pushed:
-        case ds.IsNull():
-            return ["is null", name]
-        case ds.IsNotNull():
-            return ["is not null", name]
-        case ds.In():
-            return ["in", name, list(pushed.value)]
-        case ds.EqualNullSafe(value=None):
-            return ["is null", name]
-        case ds.EqualNullSafe():  # never unknown: so its negation holds for null
-            return ["and", ["is not null", name], ["=", name, pushed.value]]
-        case _ if type(pushed) in COMPARISONS:
-            return [COMPARISONS[type(pushed)], name, pushed.value]
-        case _:
-            return None

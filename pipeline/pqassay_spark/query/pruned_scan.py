@@ -34,14 +34,8 @@ from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
 from pqassay_spark.query.partition_names import partition_of
-from pqassay_spark.query.predicates import (
-    arrow_condition,
-    find_column,
-    is_set,
-    read_predicate,
-    spark_condition,
-    text_columns,
-)
+from pqassay_spark.query.predicates import find_column, is_set, read_predicate, spark_condition
+from pqassay_spark.query.questions import AskedColumn, question, reading
 
 
 class PruningWarning(UserWarning):
@@ -57,12 +51,14 @@ class PrunedScan:
         files: Files that Spark lists below the root.
         skipped: Those that it will not open, by their paths relative to the root.
         why: For each of these the reason.
+        aside: Indexes of index directories that are not used, since they are stale or damaged, one sentence for each.
     """
 
     frame: DataFrame
     files: int
     skipped: tuple[str, ...]
     why: Mapping[str, str]
+    aside: tuple[str, ...] = ()
 
 
 class ReadOptions(TypedDict, total=False):
@@ -117,13 +113,13 @@ def plan_read(
     reader = spark.read.options(**dict(how.get("options") or {}))
     if (schema := how.get("schema")) is not None:
         reader = reader.schema(schema)
-    with loading(root, text_columns(tree), believed) as early:
+    with loading(root, columns_named(tree), believed) as early:
         frame = reader.parquet(spark_location(root))
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
     condition = spark_condition(tree, frame.schema, case_sensitive=case_sensitive)
     listed = sorted(_input_files(spark, frame))
     names = relative_names(root, listed)
-    why = _ruled_out(spark, root, tree, frame.schema, names.values(), believed, early)
+    why, aside = _ruled_out(spark, root, tree, frame.schema, names.values(), believed, early)
     skipped = {entry: name for entry, name in names.items() if name in why}
     scan = _without(frame, listed, skipped) if skipped else frame
     left_out = sorted(skipped.values()) if scan is not None else []
@@ -135,7 +131,7 @@ def plan_read(
             stacklevel=3,
         )
     rows = (frame if scan is None else scan).where(condition)
-    return PrunedScan(rows, len(listed), tuple(left_out), {name: why[name] for name in left_out})
+    return PrunedScan(rows, len(listed), tuple(left_out), {name: why[name] for name in left_out}, aside)
 
 
 GLOB = re.compile(r"[*?\[\]{}\\]")
@@ -174,33 +170,33 @@ def _ruled_out(
     names: Collection[str],
     believed: Believed,
     early: Early,
-) -> dict[str, str]:
-    """Of the files with these relative names, those that hold no row, and why."""
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Of the files with these relative names, those that hold no row, and why; and the indexes that are left aside."""
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
-        return {}  # then Spark finds columns by numbers, and indexes speak of names
+        return {}, ()  # then Spark finds columns by numbers, and indexes speak of names
     if not names:
-        return {}  # a URI that Spark takes for a pattern: what it lists stands below other folders
+        return {}, ()  # a URI that Spark takes for a pattern: what it lists stands below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
     # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))
     partitions = {key.lower() for name in names for key in partition_of(f"{above}/{name}")}
-    columns: dict[str, str] = {}
+    columns: dict[str, AskedColumn] = {}
     for name in sorted(columns_named(tree)):
-        found = find_column(schema, name, case_sensitive=case_sensitive)
-        if len(found.path) == 1 and found.compares_bytes and found.path[0].lower() not in partitions:
-            columns[name] = found.path[0]
-    condition = arrow_condition(tree, columns)
+        column = AskedColumn.of(find_column(schema, name, case_sensitive=case_sensitive))
+        if column is not None and column.name.lower() not in partitions:
+            columns[name] = column
+    condition = question(tree, columns, read=reading(spark, tree, columns), may_be_old=True)
     if condition is None:
-        return {}
+        return {}, ()
     try:
-        indexes = loaded(early, root, columns.values(), believed)
-        return indexes.ruled_out(condition, stacklevel=4)
+        indexes = loaded(early, root, {one.name: one.arrow_type for one in columns.values()}, believed)
+        return indexes.left_out(condition, stacklevel=4).files, indexes.aside
     except (pa.ArrowException, OSError) as error:
         if not is_remote(root):
             raise
         # Spark reaches the store, and Arrow may not: another library, other credentials.
         warnings.warn(f"{root}: no file is skipped: {error}", PruningWarning, stacklevel=4)
-        return {}
+        return {}, ()
 
 
 PIECE = 7_000

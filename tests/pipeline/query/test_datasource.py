@@ -14,11 +14,13 @@ from pqassay_reference.errors import Refused
 from pqassay_spark.query.datasource import (
     PUSH_DOWN,
     FileGroup,
+    FilePart,
     PqassayDataSource,
     PrunedReader,
     packed,
     register,
 )
+from pqassay_spark.query.lake_indexes import NOTHING
 from pqassay_spark.query.lake_listing import Lake, LakeFile
 from pqassay_spark.query.partition_names import kind_of_values, partition_of
 from pqassay_spark.query.pruned_scan import spark_location
@@ -68,7 +70,7 @@ def kept(root: Path, *filters: ds.Filter) -> list[str]:
     """The files that a reader with these filters reads."""
     groups = reader(root, *filters).partitions()
     assert all(isinstance(group, FileGroup) for group in groups)
-    return sorted(file.name[0] for group in groups for file in group.files)  # type: ignore[attr-defined] # see above
+    return sorted(part.file.name[0] for group in groups for part in group.parts)  # type: ignore[attr-defined] # see above
 
 
 NATION = ("nation",)
@@ -116,7 +118,7 @@ def test_a_column_with_another_collation_or_of_fixed_length_is_not_pruned(lake: 
         st.StructField("nation", st.StringType(), metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(8)"}),
     ):
         made = reader(lake, ds.EqualTo(NATION, "Peru"), schema=st.StructType([field]))
-        assert made.ruled_out(Lake(str(lake)).files()) == {}
+        assert made.left_out(Lake(str(lake)).files()) == (NOTHING, ())
 
 
 @pytest.mark.spark
@@ -355,9 +357,10 @@ def test_a_relative_path_is_that_of_the_driver_wherever_a_task_runs(
 
 def test_files_are_packed_into_groups_of_about_the_same_size() -> None:
     mega = 1 << 20
-    files = [LakeFile(f"f{number}", size * mega, {}) for number, size in enumerate([200, 60, 60, 1, 1, 1])]
-    groups = [[file.size // mega for file in group] for group in packed(files, 2)]
+    sizes = [200, 60, 60, 1, 1, 1]
+    files = [FilePart(LakeFile(f"f{number}", size * mega, {})) for number, size in enumerate(sizes)]
+    groups = [[part.size // mega for part in group] for group in packed(files, 2)]
     assert groups == [[200], [60, 60], [1, 1, 1]]
     assert packed([], 2) == []
-    small = [LakeFile(f"f{number}", 100, {}) for number in range(8)]
+    small = [FilePart(LakeFile(f"f{number}", 100, {})) for number in range(8)]
     assert [len(group) for group in packed(small, 2)] == [4, 4]
