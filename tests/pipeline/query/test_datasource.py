@@ -14,12 +14,11 @@ from pqassay_reference.errors import Refused
 from pqassay_spark.query.datasource import (
     PUSH_DOWN,
     FileGroup,
-    FilePart,
     PqassayDataSource,
     PrunedReader,
-    packed,
     register,
 )
+from pqassay_spark.query.file_parts import FilePart, packed
 from pqassay_spark.query.lake_indexes import NOTHING
 from pqassay_spark.query.lake_listing import Lake, LakeFile
 from pqassay_spark.query.partition_names import kind_of_values, partition_of
@@ -59,7 +58,7 @@ def load(spark: SparkSession, root: Path, **options: str) -> DataFrame:
 def reader(
     root: Path, *filters: ds.Filter, schema: st.StructType | None = None, **options: str
 ) -> PrunedReader:
-    source = PqassayDataSource({"path": str(root), **options})
+    source = PqassayDataSource({"path": str(root), "prune": "once", **options})
     made = source.reader(schema or source.schema())
     assert isinstance(made, PrunedReader)
     assert list(made.pushFilters(list(filters))) == list(filters)
@@ -130,7 +129,7 @@ def test_plain_sql_gives_the_rows_of_sparks_own_reader(
     spark: SparkSession, lake: Path, condition: str
 ) -> None:
     expected = rows_of(spark.read.parquet(str(lake)).where(condition))
-    assert expected == rows_of(load(spark, lake).where(condition))
+    assert expected == rows_of(load(spark, lake, prune="once").where(condition))
 
 
 @pytest.mark.spark
@@ -138,12 +137,11 @@ def test_spark_passes_filters_on_only_where_it_is_told_to(spark: SparkSession, t
     torn = write_lake(tmp_path, NATIONS)
     # Whether a file was read is seen by what happens to one that cannot be.
     (torn / "b.parquet").write_bytes(_with_torn_pages(torn / "b.parquet"))
-    frame = load(spark, torn)
-    assert [("a.parquet 0", "Peru")] == rows_of(frame.where("nation = 'Peru'"))
+    assert [("a.parquet 0", "Peru")] == rows_of(load(spark, torn, prune="once").where("nation = 'Peru'"))
     with pytest.raises(Exception, match=r"b\.parquet cannot be read"):
-        frame.where("nation = '日本'").collect()
+        load(spark, torn, prune="once").where("nation = '日本'").collect()
     with setting(spark, PUSH_DOWN, "false"), pytest.raises(Exception, match=PUSH_DOWN):
-        load(spark, torn).where("nation = 'Peru'").collect()
+        load(spark, torn, prune="once").where("nation = 'Peru'").collect()
 
 
 def _with_torn_pages(path: Path) -> bytes:
@@ -338,6 +336,8 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, lake: Path) -> None:
         PqassayDataSource({}).schema()
     with pytest.raises(Refused, match="it takes companion or published"):
         reader(lake, trust="everybody")
+    with pytest.raises(Refused, match="it takes never or once"):
+        reader(lake, prune="always")
     made = reader(lake, schema=st.StructType([st.StructField("nation", st.LongType())]))
     with pytest.raises(Refused, match="column nation is string, which is not read as int64"):
         list(made.read(made.partitions()[0]))
