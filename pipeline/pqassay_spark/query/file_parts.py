@@ -38,7 +38,7 @@ class FilePart:
         """Its bytes, about."""
         if self.left is None:
             return self.file.size
-        return self.file.size * len(self.left.kept) // self.left.count
+        return self.file.size * len(self.left.kept) // self.left.total
 
 
 def parts_left(files: Iterable[LakeFile], left: LeftOut) -> list[FilePart]:

@@ -207,7 +207,7 @@ def read_rows(
         with pq.ParquetFile(handle, coerce_int96_timestamp_unit="us") as file:
             _require_modern(file, file.metadata.metadata or {}, name)
             places = _places(file.schema_arrow.names, schema, name, case_sensitive=case_sensitive)
-            is_same = left is not None and left.count == file.metadata.num_row_groups
+            is_same = left is not None and left.total == file.metadata.num_row_groups
             groups = left.kept if left is not None and is_same else list(range(file.metadata.num_row_groups))
             if not places:
                 count = sum(file.metadata.row_group(number).num_rows for number in groups)

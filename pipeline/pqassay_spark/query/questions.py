@@ -41,6 +41,10 @@ OPPOSITES = {**expressions.OPPOSITES, "and": "or", "or": "and"}
 """Opposites: true where something is false, and unknown where it is unknown."""
 
 
+OLDEST: dict[type[DataType], Any] = {DateType: OLDEST_DAY, TimestampType: OLDEST_MOMENT}
+"""From when on values are the same in the calendar of Spark 2."""
+
+
 class AskedColumn(NamedTuple):
     """A column whose indexes are asked: its name in the files, and its type in Spark."""
 
@@ -134,7 +138,7 @@ class _Questioner:
 
     @staticmethod
     def _or_old(condition: Any, field: Any, kind: DataType) -> Any:
-        oldest = {DateType: OLDEST_DAY, TimestampType: OLDEST_MOMENT}.get(type(kind))
+        oldest = OLDEST.get(type(kind))
         if oldest is None:
             return condition
         limit: Any = pc.scalar  # its type stub knows no scalars of Arrow

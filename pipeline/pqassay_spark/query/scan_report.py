@@ -53,7 +53,7 @@ def write_report(
         "files": files,
         "skipped": dict(sorted(left.files.items())),
         "row_groups": {
-            name: {"read": part.kept, "of": part.count, "why": left.why[name]}
+            name: {"read": part.kept, "of": part.total, "why": left.why[name]}
             for name, part in sorted(left.row_groups.items())
         },
         "aside": list(aside),

@@ -70,11 +70,11 @@ class RowGroups(NamedTuple):
 
     Attributes:
         kept: Their positions, ascending.
-        count: Row groups of the file.
+        total: Row groups of the file.
     """
 
     kept: list[int]
-    count: int
+    total: int
 
 
 @dataclass(frozen=True)
