@@ -59,9 +59,10 @@ class AskedColumn(NamedTuple):
     @classmethod
     def of(cls, column: SchemaColumn) -> AskedColumn | None:
         """The column at the top level of a schema; ``None`` if Spark compares its values in a way that no index knows."""
-        if len(column.path) > 1 or not column.is_plain or arrow_type(column.kind) is None:
+        name, *below = column.path
+        if below or not column.is_plain or arrow_type(column.kind) is None:
             return None
-        return cls(column.path[0], column.kind)
+        return cls(name, column.kind)
 
 
 Reading: TypeAlias = Callable[[Any, DataType, str], Any]

@@ -74,5 +74,6 @@ def _shown(given: Any) -> str:
     """A filter as Spark's documentation has it, without the names of its members."""
     if isinstance(given, ds.Not):
         return f"Not({_shown(given.child)})"
-    members = [repr(value) for value in vars(given).values()]
+    values: dict[str, Any] = vars(given)
+    members = [repr(value) for value in values.values()]
     return f"{type(given).__name__}({', '.join(members)})"
