@@ -26,17 +26,22 @@ def metadata(
     *,
     snapshot: int = SNAPSHOT,
     version: int = 2,
-    rows: int = 16,
+    rows: int | None = 16,
     sequence: int = 1,
+    **more: Any,
 ) -> bytes:
-    """A metadata file of one snapshot."""
+    """A metadata file of one snapshot; without a total of its rows if there are ``None``.
+
+    ``more`` are its other members, with ``_`` for ``-``.
+    """
+    totals = {} if rows is None else {"total-records": str(rows)}
     one: Json = {
         "snapshot-id": SNAPSHOT,
         "sequence-number": sequence,
         "timestamp-ms": 1_700_000_000_000,
         "manifest-list": f"{LOCATION}/{LIST}",
         "schema-id": 0,
-        "summary": {"operation": "append", "total-records": str(rows), "engine-name": "pqassay-reference"},
+        "summary": {"operation": "append", **totals, "engine-name": "pqassay-reference"},
     }
     content: Json = {
         "format-version": version,
@@ -56,6 +61,7 @@ def metadata(
         "current-snapshot-id": snapshot,
         "refs": {"main": {"snapshot-id": snapshot, "type": "branch"}},
         "snapshots": [one],
+        **{name.replace("_", "-"): value for name, value in more.items()},
     }
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 
@@ -110,6 +116,7 @@ def manifest(
     content: str = "data",
     codec: Codec = "null",
     version: int = 2,
+    spec: int = 0,
 ) -> bytes:
     """A manifest.
 
@@ -119,13 +126,14 @@ def manifest(
         content: What the header says that it holds.
         codec: How it is compressed.
         version: The version of the format.
+        spec: The id of the partition spec.
     """
     fields = [
         {"name": name, "type": ["null", kind], "default": None, "field-id": identifier}
         for identifier, name, kind in partition
     ]
     of_file = record_schema(DATA_FILE, partition={"type": "record", "name": "r102", "fields": fields})
-    about = {"partition-spec-id": "0", "format-version": str(version), "content": content}
+    about = {"partition-spec-id": str(spec), "format-version": str(version), "content": content}
     return container(record_schema(MANIFEST_ENTRY, data_file=of_file), entries, about, codec=codec, block=3)
 
 
