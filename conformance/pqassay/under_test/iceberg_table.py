@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState, read_iceberg
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError
 
 
 @lru_cache(maxsize=4)
@@ -43,7 +45,9 @@ class IcebergTable:
     @Remembered
     def metadata(self) -> dict[str, Any]:
         """What the metadata file says. Raises ICE-001, and `NotChecked`."""
-        try:
+        with suppress(FormatError, NotChecked):
+            return self.state.metadata
+        try:  # what hinders may be behind it
             return read_metadata(self.at, metadata_file(self.at, self.at.moment.pointer))[0]
         except NotKnownError as error:
             raise NotChecked(str(error), "request", judgeable=False) from None
