@@ -6,6 +6,8 @@ The values are those at the edges of their types, and at the places where writer
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ from pyiceberg.types import DecimalType, DoubleType, LongType
 import pqassay
 from edge_tables import BYTES, COMMON, DAYS, DOUBLES, FLOATS, MAPS, TEXTS, Kind, decimals, integers, moments
 from folder_catalog import FolderCatalog
+from places import GOLDEN_FILES
 from verdicts import serious
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning")
@@ -340,3 +343,31 @@ def test_nothing_is_wrong_with_a_table_but_what_is_known(case: Case, tmp_path: P
     assert str(folder) == report.files[0].path
     assert case.broken == tuple(sorted(set(remarks(report))))
     shutil.rmtree(folder)
+
+
+# ------------------------------------------------------------------------------------------------------- Spark
+
+SPARK_TABLES = sorted(path.parent for path in GOLDEN_FILES.glob("interop/spark-*/*/table.json"))
+
+
+@pytest.mark.parametrize("place", SPARK_TABLES, ids=lambda place: place.name)
+def test_a_table_of_spark_is_judged_as_its_manifest_says(place: Path) -> None:
+    case = json.loads((place / "table.json").read_text("utf-8"))
+    files = {
+        path.relative_to(place / "table").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (place / "table").rglob("*")
+        if path.is_file()
+    }
+    report = pqassay.check(place / "table", tier=case["tier"])
+
+    assert {one["file"]: one["sha256"] for one in case["files"]} == files
+    assert case["rules"] == sorted(set(remarks(report)))
+    assert ("invalid" if case["rules"] else "valid") == case["kind"]
+    assert f"interop/{place.parent.name}/{place.name}" == case["id"]
+    assert len(report.files) > 1
+
+
+def test_spark_wrote_tables_of_both_formats() -> None:
+    names = {place.name.partition("-")[0] for place in SPARK_TABLES}
+
+    assert {"iceberg", "delta"} == names
