@@ -224,7 +224,10 @@ def write(spark: Any, home: Path, name: str) -> None:
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns(f".{CHECKSUMS}"))
     if recipe.family == "DLT":
-        forget(place, {Path(unquote(file)).name for file in spark.read.format("delta").load(str(folder)).inputFiles()})
+        forget(
+            place,
+            {Path(unquote(file)).name for file in spark.read.format("delta").load(str(folder)).inputFiles()},
+        )
     jar = f"Iceberg {ICEBERG}" if recipe.family == "ICE" else f"Delta {DELTA}"
     files = sorted(path for path in place.rglob("*") if path.is_file())
     manifest = {
