@@ -57,6 +57,7 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "PIX-034": ("PIX-050", "PIX-051", "STA-040", "STA-041"),
     "PIX-035": ("PIX-050", "PIX-051", "PIX-052", "STA-042"),
     # A claim of a table is false: the values say more than the footer does.
+    "ICE-064": ("ICE-063",),
     "ICE-031": ("ICE-041",),
     "ICE-032": ("ICE-040",),
     "DLT-024": ("DLT-028",),
@@ -69,6 +70,7 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "DIR-035": ("DIR-033",),
     "DIR-036": ("DIR-033",),
     "DIR-038": ("DIR-034",),
+    "DIR-045": ("IDX1-016",),
 }
 """Rules, each with those beside which it is left out."""
 

@@ -134,3 +134,23 @@ def _of_side(column: ClaimedColumn, side: Side) -> Iterator[Violation]:
                 row_group=chunk.row_group,
                 remedy=column.owner.claims.remedy,
             )
+
+
+def absent_nulls(file: ClaimedFile) -> Iterator[Violation]:
+    """The count of nulls of a column that the file does not have is that of its rows."""
+    rows = file.file.metadata.num_rows
+    for column in file.columns:
+        claims, counted = column.claims, column.claims.nulls
+        if column.leaf is not None or counted is None or not claims.is_null_where_absent:
+            continue
+        if claims.lower or claims.upper:
+            continue  # that there are bounds of what is not there, another rule says
+        if rows >= 0 and counted.value != rows:
+            yield Violation(
+                f"the null count {_said(column)} is {counted.value}, and the file, of {rows} rows, has no such column",
+                column.field(counted.place),
+                expected=str(rows),
+                actual=str(counted.value),
+                column=claims.name,
+                remedy=file.claims.remedy,
+            )

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
@@ -41,6 +43,28 @@ class Moment:
 
 
 NEWEST = Moment()
+
+
+@dataclass
+class MetadataReads:
+    """How many files of tables' metadata were read, and their bytes."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+_COUNTED: ContextVar[MetadataReads | None] = ContextVar("_COUNTED", default=None)
+
+
+@contextlib.contextmanager
+def counted_metadata() -> Generator[MetadataReads]:
+    """Count what is read of tables' metadata."""
+    counted = MetadataReads()
+    token = _COUNTED.set(counted)
+    try:
+        yield counted
+    finally:
+        _COUNTED.reset(token)
 
 
 @dataclass(frozen=True)
@@ -81,6 +105,10 @@ class TableAt:
     @contextlib.contextmanager
     def opened(self, relative: str) -> Generator[Source]:
         """Open a file of the table. Raises `OSError`."""
+        if not _is_a_path(relative):
+            raise FileNotFoundError(errno.ENOENT, "no file can be called so", relative)
+        if self.sizes is not None and relative not in self.sizes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name_of(relative))
         if not self.store:
             with FileSource(self.path_of(relative), self.name_of(relative)) as source:
                 yield source
@@ -98,6 +126,9 @@ class TableAt:
             if source.size > MOST_METADATA:
                 reason = f"{path} has {source.size:,} bytes, and no more than {MOST_METADATA:,} are read of one file"
                 raise Unsupported(reason, field=path)
+            if (counted := _COUNTED.get()) is not None:
+                counted.files += 1
+                counted.bytes += source.size
             return source.read(0, source.size)
 
     def listed(self, folder: str) -> Mapping[str, int]:
@@ -119,6 +150,8 @@ class TableAt:
 
     def size_of(self, path: str) -> int | None:
         """See `pqassay.tables.files.TableFiles`."""
+        if not _is_a_path(path):
+            return None
         if self.sizes is not None:
             return self.sizes.get(path)
         if not self.store:
@@ -184,6 +217,19 @@ class TableAt:
             own = os.path.join(os.getcwd(), self.path).removesuffix("/.")
             roots = [f"{own.rstrip('/')}/", f"{os.path.realpath(own).rstrip('/')}/"]
         return next((path[len(root) :] for root in roots if path.startswith(root)), None)
+
+
+def _is_a_path(text: str) -> bool:
+    """Whether a file can be called so anywhere."""
+    return "\0" not in text and (text.isascii() or _is_unicode(text))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        _ = text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 _MARKS: tuple[tuple[TableKind, str, Callable[[str], bool]], ...] = (

@@ -6,12 +6,13 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from pqassay.tables.delta.actions import parse
-from pqassay.tables.files import MOST_METADATA
+from pqassay.tables.files import most_plain
 from pqassay_spec.base.errors import FormatError, Malformed, Truncated, Unsupported, boundary
 from pqassay_spec.grammar.trace import Leaf, locate, trace
 from pqassay_spec.table.avro import (
@@ -22,12 +23,19 @@ from pqassay_spec.table.avro import (
     SCHEMA_KEY,
     SNAPPY_CHECKSUM,
     SYNC,
+    counted_values,
     grammar_of,
 )
 from pqassay_spec.table.avro_decoder import decoder, read_long
 
 MOST_HEADER = 1 << 26
 """Bytes of the longest header that is read."""
+
+TRACED_HEADER = 1 << 16
+"""Bytes of a broken header in which the place is looked for."""
+
+OBJECTS_FLOOR, BYTES_OF_OBJECT = 1 << 12, 8
+"""Objects that are read of a file: so many, and one more for so many of its bytes. An entry has a path, which does not compress to less."""
 
 
 BROKEN = (FormatError, IndexError, ValueError, struct.error, OverflowError)
@@ -74,12 +82,20 @@ class Container:
     codec: str
     sync: bytes
     body: int
-    _left: int = field(default=MOST_METADATA, repr=False)
+    _left: int = field(default=-1, repr=False)
+
+    def __post_init__(self) -> None:
+        """A file of a few bytes does not hold many."""
+        if self._left < 0:
+            self._left = most_plain(len(self.data))
 
     @cached_property
     def blocks(self) -> list[Block]:
         """The blocks. Raises `Malformed`."""
-        found: list[Block] = []
+        return list(self.each_block())
+
+    def each_block(self) -> Iterator[Block]:
+        """Yield the blocks one by one; of a damaged file those ahead of the damage. Raises `Malformed`."""
         position, first, data = self.body, 0, self.data
         while position < len(data):
             start = position
@@ -93,12 +109,11 @@ class Container:
             if count < 0 or not 0 <= size <= len(data) - position - SYNC:
                 raise self.broken(f"a block of {count} objects and {size} bytes", start)
             end = position + size
+            yield Block(position, size, count, first)
             if data[end : end + SYNC] != self.sync:
                 raise self.broken("the bytes behind a block are not those of the header", end, SYNC)
-            found.append(Block(position, size, count, first))
             position = end + SYNC
             first += count
-        return found
 
     def plain(self, block: Block) -> bytes:
         """The bytes of a block without compression. Raises `FormatError`."""
@@ -112,7 +127,10 @@ class Container:
             told = f"a block does not decompress by {self.codec}: {why}"
             raise self.broken(told, block.start, block.size) from None
         if len(plain) > self._left:
-            raise Unsupported(f"more than {MOST_METADATA:,} bytes without compression", field=self.name)
+            most = most_plain(len(self.data))
+            raise Unsupported(
+                f"{self.name} has more than {most:,} bytes without compression", field=self.name
+            )
         self._left -= len(plain)
         return plain
 
@@ -120,7 +138,13 @@ class Container:
         """The objects in their order, as the fast decoder makes them. Raises `FormatError`."""
         with boundary(rule=self.rule, field=self.name):
             decode = decoder(self.schema)
+        most = OBJECTS_FLOOR + len(self.data) // BYTES_OF_OBJECT
         for block in self.blocks:
+            if self.codec == "null" and block.count > block.size:
+                raise self.broken(f"{block.count} objects in {block.size} bytes", block.start, block.size)
+            if block.first + block.count > most:
+                told = f"{self.name} has more than {most:,} objects in {len(self.data):,} bytes"
+                raise Unsupported(told, field=self.name)
             plain = self.plain(block)
             if block.count > len(plain):
                 raise self.broken(f"{block.count} objects in {len(plain)} bytes", block.start, block.size)
@@ -211,14 +235,7 @@ def container(name: str, data: bytes, rule: str) -> Container:
         raise Malformed(
             reason, rule=rule, field=name, offset=0, length=len(MAGIC), expected=repr(MAGIC), actual=repr(data[: len(MAGIC)]), file=name,
         )  # fmt: skip
-    with boundary(rule=rule, field=name):
-        try:
-            header, leaves = trace(CONTAINER_HEADER, data[:MOST_HEADER])
-        except FormatError as error:
-            error.field, error.file, error.rule = name, name, rule
-            error.reason = f"the header of {name} cannot be read: {error.reason}"
-            raise
-    metadata: dict[str, bytes] = header.metadata
+    metadata, body = _header(name, data, rule)
     try:
         schema = parse(metadata.get(SCHEMA_KEY, b"").decode())
         codec = metadata.get(CODEC_KEY, b"null").decode()
@@ -226,9 +243,31 @@ def container(name: str, data: bytes, rule: str) -> Container:
         raise Malformed(
             f"the schema in the header of {name} is no JSON: {error}", rule=rule, field=name, file=name
         ) from None
+    with boundary(rule=rule, field=name):
+        _ = counted_values(schema)
     if codec not in CODECS:
         raise Unsupported(f"{name} is compressed by {codec[:40]!r}, which pqassay does not read", field=name)
-    return Container(name, data, rule, metadata, schema, codec, header.sync, leaves[-1].offset + SYNC)
+    return Container(name, data, rule, metadata, schema, codec, data[body - SYNC : body], body)
+
+
+_METADATA = decoder({"type": "map", "values": "bytes"})
+
+
+def _header(name: str, data: bytes, rule: str) -> tuple[dict[str, bytes], int]:
+    """The metadata in a header, and where it ends. Raises `FormatError` at the field that is wrong."""
+    with suppress(*BROKEN):
+        metadata, end = _METADATA(data[:MOST_HEADER], len(MAGIC))
+        if len(data) >= end + SYNC:
+            return metadata, end + SYNC
+    with boundary(rule=rule, field=name):
+        try:
+            _ = trace(CONTAINER_HEADER, data[:TRACED_HEADER])
+        except FormatError as error:
+            error.field, error.file, error.rule = name, name, rule
+            error.reason = f"the header of {name} cannot be read: {error.reason}"
+            raise
+    reason = f"the header of {name} cannot be read"
+    raise Malformed(reason, rule=rule, field=name, offset=len(MAGIC), file=name)
 
 
 _KEYED = re.compile(r"(.+)\[(-?\d+)\]", re.ASCII)

@@ -9,6 +9,15 @@ MOST_METADATA = 1 << 30
 """Bytes of one file of metadata that are read, at most."""
 
 
+PLAIN_FLOOR, PLAIN_RATIO = 4 << 20, 64
+"""Bytes without compression that are read of a compressed file: so many, and so many more for each of its own bytes."""
+
+
+def most_plain(size: int) -> int:
+    """Bytes without compression that are read of a file of a size, at most: what a small file swells to is no metadata."""
+    return min(MOST_METADATA, PLAIN_FLOOR + PLAIN_RATIO * size)
+
+
 class TableFiles(Protocol):
     """Access to the files below the folder of a table. Paths are relative to it, with slashes."""
 

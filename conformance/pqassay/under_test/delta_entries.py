@@ -170,6 +170,12 @@ class Screen:
             column.path[0] for column in self.table.state.schema.columns if len(column.path) == 1
         )
 
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """The names of those of them that cannot be null."""
+        columns = self.table.state.schema.columns
+        return frozenset(column.path[0] for column in columns if len(column.path) == 1 and column.is_required)
+
     def shape(self, entry: AddEntry) -> Hashable | None:
         """The shape of an entry that breaks no rule about entries; ``None`` where that is not certain."""
         action = entry.action
@@ -209,9 +215,9 @@ class Screen:
         for count in nulls.values():
             if type(count) is not int or not 0 <= count <= rows:
                 return None
-        if not nulls.keys() <= self.counted:
+        if not nulls.keys() <= self.counted or any(map(nulls.get, self.required)):
             return None
-        return True, bool(low), bool(nulls)
+        return True, bool(low), bool(nulls), self.table.state.schema.mode == "none"
 
 
 _NOTHING: Json = {}

@@ -16,11 +16,13 @@ from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, UPPER, VALUES
 from pqassay.tables.iceberg.manifests import Entry, Manifest
 from pqassay.tables.iceberg.schema import IcebergColumn, PartitionField
+from pqassay.tables.iceberg.transforms import outside
 from pqassay.tables.iceberg.values import Typed, UnknownTypeError, value_of
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.iceberg_table import IcebergTable
 from pqassay.under_test.tables import claim_field
+from pqassay_spec.table.iceberg import EXISTING, FILE_FORMATS
 
 
 class ManifestUnderTest:
@@ -94,6 +96,11 @@ class EntryUnderTest:
     def column(self, identifier: int) -> IcebergColumn | None:
         """The column of an id."""
         return self.table.state.schema.column(identifier)
+
+    @property
+    def spec(self) -> tuple[PartitionField, ...]:
+        """The partition fields of the file."""
+        return self.table.state.schema.specs.get(self.entry.manifest.listed.spec, ())
 
     def bounds(self, identifier: int) -> list[tuple[IcebergColumn, bytes]]:
         """The lower or upper bounds, of columns that are known, with their bytes."""
@@ -175,9 +182,13 @@ class Screen:
 
     @cached_property
     def orders(self) -> dict[int, Order]:
-        """How bounds compare, by the ids of columns."""
+        """How bounds compare, by the ids of columns that are in no list or map."""
         columns = self._table.state.schema.columns.values()
-        return {column.id: _ORDERS[column.type] for column in columns if column.type in _ORDERS}
+        return {
+            column.id: _ORDERS[column.type]
+            for column in columns
+            if column.type in _ORDERS and not column.is_repeated
+        }
 
     @cached_property
     def single(self) -> frozenset[int]:
@@ -185,16 +196,41 @@ class Screen:
         columns = self._table.state.schema.columns.values()
         return frozenset(column.id for column in columns if not column.is_repeated)
 
+    @cached_property
+    def required(self) -> frozenset[int]:
+        """The ids of those of them that cannot be null."""
+        columns = self._table.state.schema.columns.values()
+        return frozenset(column.id for column in columns if column.is_required and not column.is_repeated)
+
+    @cached_property
+    def has_last_id(self) -> bool:
+        """Whether the metadata say which ids were assigned."""
+        return type(self._table.state.metadata.get("last-column-id")) is int
+
+    @cached_property
+    def inherits(self) -> bool:
+        """Whether files inherit sequence numbers."""
+        return self._table.state.version > 1
+
     def shape(self, entry: Entry) -> Hashable | None:
         """The shape of an entry that breaks no rule about entries; ``None`` where that is not certain."""
         value = entry.value
-        if entry.inside is None or value(134) or not self._is_as_long(entry):
+        if entry.inside is None or value(134) or entry.format not in FILE_FORMATS:
+            return None
+        if not self._is_as_long(entry):
+            return None
+        is_existing = self.inherits and entry.status == EXISTING and bool(entry.manifest.listed.value(515))
+        if is_existing and entry.own_sequence is None:
             return None
         low, high = value(LOWER) or _NOTHING, value(UPPER) or _NOTHING
         counts, nulls, nans = value(VALUES) or _NOTHING, value(NULLS) or _NOTHING, value(NANS) or _NOTHING
-        if not self._are_ordered(low, high) or not self._are_counted(value(103), counts, nulls, nans):
+        if not self._are_ordered(low, high) or not self._are_counted(value(103), counts, nulls, nans, low):
             return None
-        return bool(low), bool(value(132)), bool(counts), bool(nulls), bool(nans)
+        schema = self._table.state.schema
+        is_divided = bool(low and schema.specs.get(entry.manifest.listed.spec))
+        if low and (not self.has_last_id or (is_divided and any(outside(entry, schema)))):
+            return None
+        return bool(low), bool(value(132)), bool(counts), bool(nulls), bool(nans), is_existing, is_divided
 
     def _is_as_long(self, entry: Entry) -> bool:
         """Whether the file has the length that is said, and is split within it."""
@@ -217,14 +253,20 @@ class Screen:
         return True
 
     def _are_counted(
-        self, rows: int, counts: dict[int, int], nulls: dict[int, int], nans: dict[int, int]
+        self,
+        rows: int,
+        counts: dict[int, int],
+        nulls: dict[int, int],
+        nans: dict[int, int],
+        bounds: dict[int, bytes],
     ) -> bool:
-        single = self.single
+        single, required = self.single, self.required
         for key, count in counts.items():
             if key not in single or count != rows:
                 return False
         for key, count in nulls.items():
-            if not 0 <= count <= counts.get(key, -1) - nans.get(key, 0):
+            left = counts.get(key, -1) - nans.get(key, 0) - count
+            if count < 0 or left < 0 or (left == 0 and key in bounds) or (count and key in required):
                 return False
         return not nans or (min(nans.values()) >= 0 and nans.keys() <= nulls.keys())
 

@@ -12,10 +12,10 @@ from pqassay.tables.avro import avro_span, container
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import line_span
 from pqassay.tables.delta.segment import NoVersionError
-from pqassay.tables.delta.state import DeltaState, read_state
+from pqassay.tables.delta.state import DeltaState, read_state, states_of_checkpoint
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.iceberg_table import IcebergTable, iceberg_state
+from pqassay.under_test.iceberg_table import TABLES_KEPT, IcebergTable, forget_iceberg
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.table.avro import MAGIC
@@ -51,7 +51,7 @@ class TableView(Protocol):
         ...
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=TABLES_KEPT)
 def delta_state(table: TableAt) -> DeltaState:
     """A Delta table, read once for the list of its files and for its own verdict; see `read_state` for errors."""
     return read_state(table, table.moment.version)
@@ -60,7 +60,7 @@ def delta_state(table: TableAt) -> DeltaState:
 def forget_tables() -> None:
     """Read tables anew from now on: they may have changed."""
     delta_state.cache_clear()
-    iceberg_state.cache_clear()
+    forget_iceberg()
 
 
 class DeltaTable:
@@ -102,6 +102,20 @@ class DeltaTable:
         except OSError as error:
             reason = f"its log cannot be read: {error.strerror or error}"
             raise NotChecked(reason, "file", judgeable=False) from None
+
+    @Remembered
+    def checkpoint(self) -> tuple[DeltaState, DeltaState]:
+        """The state at the version of the checkpoint by it alone, and by the log before it.
+
+        Raises `NotApplicable` where there is no checkpoint, or no log before it, and `NotChecked` where that cannot be read.
+        """
+        try:
+            both = states_of_checkpoint(self.at, self.state.segment)
+        except (FormatError, OSError) as error:
+            raise NotChecked(f"the log before the checkpoint cannot be read: {error}", "file") from None
+        if both is None:
+            raise NotApplicable  # the log before it is gone
+        return both
 
     @property
     def size(self) -> int:
@@ -213,6 +227,25 @@ def claim_field(file: FileUnderTest, place: Place) -> Field:
         return None, start + found[0], found[1] - found[0]
 
     return Field(Structure(str(place), holder, located, beside=beside))
+
+
+def metadata_field(file: FileUnderTest, name: str, *path: str) -> Field:
+    """The member at a path of a file of metadata that is one JSON object, with its bytes unless they are compressed.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The names of members; elements of lists by their numbers in brackets.
+    """
+    data, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+
+    @cache
+    def located() -> Located:
+        found = find(data, path)
+        return (None, *NOWHERE) if found is None else (None, found[0], found[1] - found[0])
+
+    return Field(Structure(".".join((name, *path)).replace(".[", "["), holder, located, beside=beside))
 
 
 def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:

@@ -11,7 +11,14 @@ from pqassay.under_test.claimed_columns import ClaimedColumn, Side
 from pqassay.values.deletion_vector import DeletionVector
 from pqassay.values.table_claims import TableRules, TableView
 
-RULES = TableRules(bounds="DLT-027", nulls="DLT-028", tight="DLT-035", nan_bound="DLT-038", zeros="DLT-039")
+RULES = TableRules(
+    bounds="DLT-027",
+    nulls="DLT-028",
+    partition="DLT-011",
+    tight="DLT-035",
+    nan_bound="DLT-038",
+    zeros="DLT-039",
+)
 """The rules about values."""
 
 

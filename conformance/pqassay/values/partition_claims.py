@@ -6,12 +6,14 @@ from typing import Protocol
 
 import numpy as np
 
-from pqassay.tables.claims import PartitionValue
+from pqassay.tables.claims import Bound, PartitionValue, Scalar, ValueKind
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.claimed_bounds import stored_bound
 from pqassay.under_test.claimed_columns import ClaimedFile
 from pqassay.under_test.file import Mistake, NotChecked
 from pqassay.under_test.tables import claim_field
 from pqassay.under_test.violation import Violation
+from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
 from pqassay.values.claims import others
 from pqassay.values.transforms import breaking
@@ -73,9 +75,31 @@ class PartitionAudit:
             place = int(np.flatnonzero(~values.valid)[0])
             self._violate(f"entry {place} of row group {self._chunk.row_group} is null", "null")
             return
+        if claim.kind is not None:
+            self._compare_as_bounds(values, claim.kind, claim.value)
+            return
         unlike = breaking(values, claim)
         if unlike is not None and unlike.any():
             self._say(values, int(unlike.argmax()), int(np.count_nonzero(unlike)))
+
+    def _compare_as_bounds(self, values: ChunkValues, kind: ValueKind, value: Scalar) -> None:
+        """Compare a value that stands for itself: no value of the chunk is less, and none is greater."""
+        if not value and kind is ValueKind.FLOATING:
+            return  # of which sign a zero is, a directory need not say
+        bound = Bound(kind, value, self._claim.written, self._claim.place)
+        for above in (False, True):
+            stored = stored_bound(self._chunk.leaf.element, bound, above=above)
+            if stored is None or not values.count:
+                continue
+            if stored.raw is None:
+                if stored.is_beyond:
+                    self._say(values, 0, values.count)
+                continue
+            audit = BoundsAudit(values, len(stored.raw), values.starts)
+            beyond = audit.of_chunk(stored.order, stored.raw, above=above)
+            if beyond is not None:
+                self._say(values, beyond.place, beyond.total)
+                return
 
     def _say(self, values: ChunkValues, place: int, count: int) -> None:
         order = type_order(self._chunk.leaf.element)

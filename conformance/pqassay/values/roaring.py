@@ -127,6 +127,8 @@ class _Reader:
         count = self._number(roaring.COUNT_SIZE, "count")
         last = -1
         for bucket in range(count):
+            if bucket >= MOST_CONTAINERS:
+                raise Unsupported(f"the bitmap consists of more than {MOST_CONTAINERS:,} bitmaps")
             self._path = f"bitmaps[{bucket}]"
             key = self._number(roaring.KEY_SIZE, "key")
             if key <= last:

@@ -83,7 +83,7 @@ CHECKSUMMED = {
                 "fileCounts": [0, 2, 0],
                 "totalBytes": [0, sum(SIZES), 0],
             },
-            **metadata(schema(**COLUMNS)),
+            "metadata": metadata(schema(**COLUMNS))["metaData"],
             **PROTOCOL,
         }
     ).encode(),
@@ -132,6 +132,13 @@ GOOD_TABLES = (
 )  # fmt: skip
 
 
+def _without_statistics(entry: Json) -> str:
+    """The entry of a checkpoint, without statistics in either form."""
+    kept = {name: value for name, value in entry["add"].items() if name != "stats"}
+    parsed = {name: value for name, value in PARSED.items() if name != "stats_parsed"}
+    return compact({"add": {**kept, "dataChange": False, **parsed}})
+
+
 def _checkpoint(path: str, to: Any) -> TableMutation:
     return change(path, to, line=3, file=CHECKPOINT)
 
@@ -141,6 +148,9 @@ BAD_TABLES = (
     bad("checkpoint-of-one-file", "A checkpoint lacks a file that is live by the log", ROWS_LOST, TableMutation(file=CHECKPOINT, op="write", line=4, to=""), "020", of="beside-its-log"),
     bad("parsed-maximum-lowered", "The upper bound of a column is lower in one of the two forms of statistics", ROWS_LOST, _checkpoint("add.stats_parsed.maxValues.id", 2), "036", of="beside-its-log"),
     bad("parsed-partition-value", "A partition value is another one in one of its two forms", ROWS_LOST, _checkpoint("add.partitionValues_parsed.year", 2023), "037", of="beside-its-log"),
+    bad("checkpoint-without-statistics", "A checkpoint lacks the statistics of a file", "Queries read the file without need.", TableMutation(file=CHECKPOINT, op="write", line=4, to=_without_statistics(ENTRIES[1])), "043", of="beside-its-log"),
+    bad("checkpoint-of-another-table", "A checkpoint has a property that the log does not have", "Readers see another table once the log is gone.", change("metaData.configuration", {"delta.appendOnly": "true"}, line=2, file=CHECKPOINT), "044", of="beside-its-log"),
+    bad("checksum-of-another-table", "A version checksum file has a property that the log does not have", "Readers that compare refuse the table.", change("metadata.configuration", {"delta.appendOnly": "true"}, line=0, file=CHECKSUM), "049", of="checksummed"),
     bad("checksum-of-one-file", "A version checksum file counts a file less than there are", WRONG_COUNT, change("numFiles", 1, line=0, file=CHECKSUM), "021", of="checksummed"),
     bad("row-ids-twice", "Rows of two files have one id", "Two rows are taken for one.", change("add.baseRowId", 7, line=4), "022", of="tracked"),
     bad("row-ids-missing", "Rows are tracked, and those of one file have no ids", "Queries for row ids fail.", TableMutation(file=commit(0), op="remove", line=4, path="add.baseRowId"), "040", of="tracked"),

@@ -145,7 +145,7 @@ def metals(
     ]
     files[0].update(change or {})
     entries = [entry(one) for one in files]
-    data = manifest(entries)
+    data = manifest(entries, columns=COLUMNS)
     listing = listed(MANIFEST, data, entries, **of_list)
     return {
         METADATA: metadata(COLUMNS),
@@ -232,7 +232,7 @@ def readings(
         }
         files.append(data_file(f"data/part-{number}.parquet", data, 2, values))
     entries = [entry(one) for one in files]
-    data = manifest(entries, AVRO)
+    data = manifest(entries, AVRO, columns=READINGS, partitioned_by=PARTITION)
     kept = [{**one, **(summaries or {}).get(number, {})} for number, one in enumerate(SUMMARIES)]
     return {
         METADATA: metadata(READINGS, PARTITION, rows=4),
@@ -255,7 +255,7 @@ def rewritten() -> Files:
     )
     old = [entry(files[0], status=0, sequence=1), gone]
     new = [entry(files[1])]
-    first, second = manifest(old, codec="deflate"), manifest(new)
+    first, second = manifest(old, columns=COLUMNS, codec="deflate"), manifest(new, columns=COLUMNS)
     return {
         METADATA: metadata(COLUMNS, sequence=2),
         LIST: manifest_list(
@@ -292,10 +292,10 @@ UNCOUNTED = dict.fromkeys(
 def first_version(rows: int = ROWS) -> Files:
     """A table of version 1, without metrics, and with nothing counted in the manifest list."""
     entries = [entry(data_file("data/part-0.parquet", PARTS[0], rows, content=None))]
-    data = manifest(entries)
+    data = manifest(entries, columns=COLUMNS, version=1)
     return {
-        METADATA: metadata(COLUMNS, version=1, rows=ROWS),
-        LIST: manifest_list([listed(MANIFEST, data, entries, **UNCOUNTED)]),
+        METADATA: metadata(COLUMNS, version=1, rows=None),
+        LIST: manifest_list([listed(MANIFEST, data, entries, **UNCOUNTED)], version=1),
         MANIFEST: data,
         "data/part-0.parquet": PARTS[0],
     }
@@ -307,12 +307,13 @@ DELETES = "metadata/deletes-0.avro"
 NAMED = f"{LOCATION}/data/part-0.parquet"
 
 
-def deletes(bound: bytes | None = None, compared: int = 1) -> Files:
+def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) -> Files:
     """A table with position deletes of one data file, and an equality delete.
 
     Args:
         bound: Both bounds of the path that the position deletes have.
         compared: The id of the column that the equality delete compares.
+        sequence: The sequence number of the deletes.
     """
     positions = TinyParquet(
         (
@@ -338,15 +339,17 @@ def deletes(bound: bytes | None = None, compared: int = 1) -> Files:
         ),
         entry(data_file("data/equal.parquet", equal, 1, content=2, equality_ids=[compared])),
     ]
-    data = manifest(entries, content="deletes")
+    data = manifest(entries, content="deletes", columns=COLUMNS)
     added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
-    of_data = manifest(added)
+    of_data = manifest(added, columns=COLUMNS)
     return {
         METADATA: metadata(COLUMNS, sequence=2),
         LIST: manifest_list(
             [
                 listed(MANIFEST, of_data, added),
-                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
+                listed(
+                    DELETES, data, entries, content=1, sequence_number=sequence, min_sequence_number=sequence
+                ),
             ]
         ),
         MANIFEST: of_data,
@@ -448,7 +451,8 @@ BAD_TABLES = (
     _bad("deletes-of-another-path", "The bounds of position deletes leave out the file whose rows they delete", "Deleted rows come back.", deletes(bound=NAMED.replace("file:", "zile:").encode()), "021", of="deletes"),
     _bad("equality-of-no-column", "An equality delete compares a column that the table does not have", "Deleted rows come back, or queries fail.", deletes(compared=9), "022", of="deletes"),
     _footer("rows-too-many", "A file of 8 rows is said to have 9", "Engines that count rows by manifests give a wrong number.", first_version(9), "030", of="first-version"),
-    _footer("nulls-all", "A column without nulls is said to have nothing else", ROWS_LOST, metals(of_map={"null_value_counts": {1: 8}}), "031"),
+    _footer("nulls-all", "A column without nulls is said to have nothing else", ROWS_LOST, metals(of_map={"null_value_counts": {1: 8}}), "055", "031"),
+    _footer("nulls-too-many", "A column without nulls is said to have five", "Readers that estimate by it plan badly.", metals(of_map={"null_value_counts": {1: 5}}), "031"),
     _footer("maximum-below-the-footers", "The greatest value of a column is above the upper bound", ROWS_LOST, bound("upper", 1, int64(5)), "032"),
     _footer("column-of-another-id", "The file has another id for a column of which there are bounds", "Queries find null where the bounds promise values.", {**PLAIN, "data/part-0.parquet": part(0, field_id=9)}, "033"),
     _footer("split-behind-the-first-rows", "The first split begins behind the first row group", ROWS_LOST, metals({"split_offsets": [5]}), "034"),

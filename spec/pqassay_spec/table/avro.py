@@ -43,6 +43,9 @@ LONG_BYTES = 10
 MOST_DEPTH = 24
 """How deep the types of a schema are nested, at most; manifests need eight."""
 
+MOST_VALUES = 1 << 16
+"""Values that there are in an object without lists and maps, at most: a schema that names its types again and again may stand for more than anybody counts."""
+
 _SIGNED = 1 << 63
 
 
@@ -251,6 +254,53 @@ PRIMITIVES: dict[str, AnyConstruct] = {
 
 Names = dict[str, Any]
 """What the types came to that a schema has named so far, by their names."""
+
+
+def counted_values(schema: Any) -> int:
+    """Values that there are in an object of a schema, of lists and maps one element each.
+
+    Raises:
+        Malformed: There are more than `MOST_VALUES`, a list has elements without bytes, or the schema is nested too deeply.
+    """
+    return _Counting({}).of(schema, 0)[0]
+
+
+class _Counting:
+    """Counts values of types, and tells which have no bytes.
+
+    Args:
+        named: What is known of the types that have a name: how many values, and whether they have bytes.
+    """
+
+    def __init__(self, named: dict[str, tuple[int, bool]]) -> None:
+        self._named = named
+
+    def of(self, schema: Any, depth: int) -> tuple[int, bool]:
+        """How many values there are in one of a type, and whether it has bytes."""
+        if depth > MOST_DEPTH:
+            raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
+        if isinstance(schema, list):
+            options = cast("list[Any]", schema)
+            return max((self.of(one, depth + 1)[0] for one in options), default=0) + 1, True
+        if not isinstance(schema, dict):
+            return self._named.get(str(schema), (1, True))
+        declared = cast("dict[str, Any]", schema)
+        kind = declared.get("type")
+        if kind == "record":
+            found = [self.of(one.get("type"), depth + 1) for one in fields_of(declared)]
+            made = sum(count for count, _ in found) + 1, any(has for _, has in found)
+        elif kind == "fixed":
+            made = 1, fixed_size(declared) > 0
+        elif kind in ("array", "map"):
+            count, has_bytes = self.of(declared.get("items" if kind == "array" else "values"), depth + 1)
+            if kind == "array" and not has_bytes:
+                raise Malformed("the schema has lists of elements without bytes")
+            made = count + 1, True
+        else:
+            return self.of(kind, depth + 1)
+        if made[0] > MOST_VALUES:
+            raise Malformed(f"the schema has more than {MOST_VALUES:,} values in an object")
+        return named(declared, made, self._named)  # type: ignore[no-any-return]
 
 
 def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyConstruct:

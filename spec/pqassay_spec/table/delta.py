@@ -104,6 +104,8 @@ CHECKSUM = JsonObject(
         JsonMember("numFiles", "integer", "Live files."),
         JsonMember("numMetadata", "integer", "Always 1."),
         JsonMember("numProtocol", "integer", "Always 1."),
+        JsonMember("metadata", "object", "The `metaData` action of the version."),
+        JsonMember("protocol", "object", "Its `protocol` action."),
         optional("fileSizeHistogram", "object", "How many live files, and bytes of them, there are by size."),
         optional("numDeletedRecordsOpt", "integer", "Rows that deletion vectors remove."),
         optional("numDeletionVectorsOpt", "integer", "Live deletion vectors."),
@@ -194,3 +196,15 @@ ENABLE_ROW_TRACKING = "delta.enableRowTracking"
 ROW_TRACKING_DOMAIN = "delta.rowTracking"
 HIGH_WATER_MARK = "rowIdHighWaterMark"
 """The domain whose configuration holds the highest row id that was given away, and the member that does."""
+
+DOMAINS = "domainMetadata"
+"""The feature for writers by which a table has domains."""
+
+STATS_AS_JSON, STATS_AS_STRUCT = "delta.checkpoint.writeStatsAsJson", "delta.checkpoint.writeStatsAsStruct"
+"""The properties by which a checkpoint holds statistics as texts, which is the default, and as structs."""
+
+TYPE_WIDENING = ("typeWidening", "typeWidening-preview")
+"""The features by which the types of columns may have changed."""
+
+TYPE_CHANGES = "delta.typeChanges"
+"""The key of a column's metadata that holds the changes of its type, the oldest first."""

@@ -7,8 +7,10 @@ r"""Where in a JSON text a member is written, for messages and for mutations: th
     b'{"add":{"size":12,"stats":"{\\"numRecords\\":[4]}"}}'
     >>> changed(line, ("add", "size"), None)
     b'{"add":{"stats":"{\\"numRecords\\":3}"}}'
+    >>> find(b'{"tags":[1,22]}', ("tags", "[1]"))
+    (11, 13)
 
-A member that is a text may hold JSON itself; the path goes on in it.
+A member that is a text may hold JSON itself; the path goes on in it. An element of a list is named by its number in brackets.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_INDEX = re.compile(r"\[(\d{1,9})\]", re.ASCII)
 _DECODER = json.JSONDecoder()
 
 Span = tuple[int, int]
@@ -210,7 +213,9 @@ def _places_of(text: str, start: int) -> list[int]:
 
 
 def _member(text: str, start: int, name: str) -> Span | None:
-    """Where the name and the value of a member begin, of the object that begins here."""
+    """Where the name and the value of a member begin, of the object that begins here; of an element, where its value does."""
+    if text[start : start + 1] == "[" and (index := _INDEX.fullmatch(name)) is not None:
+        return _element(text, start, int(index[1]))
     if start >= len(text) or text[start] != "{":
         return None
     at = _space(text, start + 1)
@@ -220,6 +225,19 @@ def _member(text: str, start: int, name: str) -> Span | None:
         at = _space(text, _space(text, at) + 1)
         if key == name:
             return begins, at
+        at = _space(text, _end(text, at))
+        if text[at] == ",":
+            at = _space(text, at + 1)
+    return None
+
+
+def _element(text: str, start: int, number: int) -> Span | None:
+    """Where an element of the list that begins here begins, twice."""
+    at = _space(text, start + 1)
+    while text[at] != "]":
+        if not number:
+            return at, at
+        number -= 1
         at = _space(text, _end(text, at))
         if text[at] == ",":
             at = _space(text, at + 1)

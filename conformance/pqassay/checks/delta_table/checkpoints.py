@@ -9,14 +9,13 @@ from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import Json
-from pqassay.tables.delta.comparison import partitions_differ, statistics_differ
-from pqassay.tables.delta.state import logical_key, states_of_checkpoint
+from pqassay.tables.delta.comparison import described_differ, partitions_differ, statistics_differ
+from pqassay.tables.delta.state import logical_key
 from pqassay.under_test.delta_entries import EntryUnderTest
-from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import FormatError
-from pqassay_spec.table.delta import PARTITION_PARSED, STATS_PARSED
+from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
 
 WRITTEN_ANEW = "a new checkpoint, written from the log"
 
@@ -29,12 +28,7 @@ def has_checkpoint(table: DeltaTable) -> bool:
 @rule("DLT-020", of=TABLE, only=has_checkpoint)
 def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
     """Once the older commits are gone, nobody can tell any more what they said."""
-    try:
-        both = states_of_checkpoint(table.at, table.state.segment)
-    except (FormatError, OSError) as error:
-        raise NotChecked(f"the log before the checkpoint cannot be read: {error}", "file") from None
-    if both is None:
-        raise NotApplicable  # the log before it is gone
+    both = table.checkpoint
     one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
     for key in log.keys() - one.keys():
         entry = log[key]
@@ -58,6 +52,57 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
             said = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
             place = entry.stat(found.path[0]).below(*found.path[1:])
             yield _wrong(table, place, said, found.other, found.one, found.column)
+
+
+def _holds_statistics(table: DeltaTable) -> bool:
+    """Whether the properties of the table say that checkpoints hold statistics."""
+    given: Any = table.state.metadata.get("configuration")
+    properties = cast("Json", given) if isinstance(given, dict) else {}
+    as_json, as_struct = properties.get(STATS_AS_JSON, "true"), properties.get(STATS_AS_STRUCT, "false")
+    return str(as_json).lower() != "false" or str(as_struct).lower() == "true"
+
+
+@rule("DLT-043", of=TABLE, only=has_checkpoint)
+def checkpoints_keep_statistics(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that finds none reads the file for every query."""
+    one, log = ({logical_key(entry): entry for entry in state.entries} for state in table.checkpoint)
+    if not _holds_statistics(table):
+        raise NotApplicable
+    for key, entry in one.items():
+        before = log.get(key)
+        if before is not None and before.stats and entry.stats is None and not entry.stats_problem:
+            said = f"the log has statistics of {entry.path}, and the checkpoint has none"
+            yield _wrong(table, entry.place, said, "statistics", "none")
+
+
+@rule("DLT-044", of=TABLE, only=has_checkpoint)
+def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterator[Violation]:
+    """Once the older commits are gone, the table has the columns that the checkpoint says."""
+    one, log = table.checkpoint
+    for kind, given, expected in (
+        ("protocol", one.protocol, log.protocol),
+        ("metaData", one.metadata, log.metadata),
+    ):
+        for name in described_differ(kind, given, expected):
+            left, right = given.get(name), expected.get(name)
+            said = f"{name} of {kind} is {str(left)[:80]} in the checkpoint, and {str(right)[:80]} in the log"
+            place = Place(one.places[kind].file, one.places[kind].entry, (kind, name))
+            yield _wrong(table, place, said, str(right)[:80], str(left)[:80])
+
+
+@rule("DLT-045", of=TABLE, only=has_checkpoint)
+def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Violation]:
+    """What a domain says, such as the highest row id, is lost with the older commits."""
+    one, log = table.checkpoint
+    if DOMAINS not in table.state.writer_features:
+        raise NotApplicable
+    for name in sorted(one.domains.keys() | log.domains.keys()):
+        left, right = one.domains.get(name), log.domains.get(name)
+        if left != right:
+            said = (
+                f"the domain {name} is {str(left)[:80]} in the checkpoint, and {str(right)[:80]} in the log"
+            )
+            yield _wrong(table, one.places["protocol"], said, str(right)[:80], str(left)[:80])
 
 
 def _wrong(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.table_claims import (
+    absent_nulls,
     bounds_of_footer,
     claimed_by,
     columns_claimed_by,
@@ -78,3 +79,16 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
                 column=column.claims.name,
                 remedy=file.claims.remedy,
             )
+
+
+def has_null_counts(file: ClaimedFile) -> bool:
+    """Whether the table counts nulls."""
+    return any(column.nulls for column in file.claims.columns)
+
+
+@rule("DLT-046", of=CLAIMED, only=has_null_counts)
+def absent_columns_are_null(file: ClaimedFile) -> Iterator[Violation]:
+    """A query for nulls of the column skips a file in which every row is one."""
+    if not file.claims.is_tight or file.claims.deleted is not None:
+        raise NotApplicable  # whether the count takes deleted rows in, the protocol leaves open
+    return absent_nulls(file)

@@ -6,8 +6,13 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import TABLE, broken_by_reading
+from pqassay.tables.delta.schema import NESTED
+from pqassay.tables.delta.widening import wrong_change
 from pqassay.under_test.tables import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import PRIMITIVE_TYPES, TYPE_CHANGES, TYPE_WIDENING
+
+KNOWN = (*PRIMITIVE_TYPES, *NESTED)
 
 
 @rule("DLT-001", of=TABLE)
@@ -55,3 +60,55 @@ def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
             expected=f"one {one.kind} action for {one.path}",
             actual=f"two, the first in line {one.before.entry + 1}",
         )
+
+
+@rule("DLT-048", of=TABLE)
+def no_commit_describes_the_table_twice(table: DeltaTable) -> Iterator[Violation]:
+    """Actions of a commit have no order: which of two counts, every reader decides for itself."""
+    for one in table.state.doubles:
+        of = f" of {one.path}" if one.path else ""
+        yield Violation(
+            f"a commit has a second {one.kind} action{of}",
+            claim_field(table.file, one.place),
+            expected=f"one {one.kind} action{of}",
+            actual=f"two, the first in line {one.before.entry + 1}",
+        )
+
+
+def may_have_widened(table: DeltaTable) -> bool:
+    """Whether types of columns may have changed."""
+    return any(name in table.state.features for name in TYPE_WIDENING)
+
+
+@rule("DLT-047", of=TABLE, only=may_have_widened)
+def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not know a change must not read the table."""
+    state = table.state
+    for column in state.schema.columns:
+        if column.changes is None:
+            continue
+        wrong = wrong_change(column)
+        if wrong is not None:
+            place = state.places["metaData"].below("schemaString")
+            yield Violation(
+                f"{TYPE_CHANGES} of column {column.name} {wrong}",
+                claim_field(table.file, place),
+                expected=f"changes that the protocol allows, up to {column.type}",
+                actual=str(column.changes)[:80],
+                column=column.name,
+            )
+
+
+@rule("DLT-054", of=TABLE)
+def types_are_known(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not know a type does not read the table."""
+    state = table.state
+    for column in state.schema.columns:
+        if column.type not in KNOWN and column.decimal is None:
+            yield Violation(
+                f"column {column.name} has the type {column.type[:40]}",
+                claim_field(table.file, state.places["metaData"].below("schemaString")),
+                expected="a type of the protocol",
+                actual=column.type[:40],
+                column=column.name,
+            )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY
 from pqassay.tables.claims import Place, Scalar, ValueKind
+from pqassay.tables.delta.actions import Json
 from pqassay.tables.delta.schema import DeltaColumn
 from pqassay.tables.delta.statistics import (
     MAX,
@@ -136,3 +137,34 @@ def counts_fit_the_rows(one: EntryUnderTest) -> Iterator[Violation]:
             )
             limit = "0 or more" if rows is None else f"0 to {rows}"
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, limit, str(count), column.name)
+
+
+@rule("DLT-053", of=ENTRY, only=can_be_read, screen=shape_of)
+def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+    """A query for nulls of a column that cannot be null is answered without a look at any file."""
+    for column in one.schema.columns:
+        count = count_of(member_of(one.stats.get(NULLS), column.path)) if column.is_required else None
+        if count is not None and count > 0 and not column.is_partition:
+            said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
+            yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
+
+
+def is_not_mapped(one: EntryUnderTest) -> bool:
+    """Whether there are statistics, of columns by the names that users see."""
+    return one.entry.stats is not None and one.schema.mode == "none"
+
+
+@rule("DLT-055", of=ENTRY, only=is_not_mapped, screen=shape_of)
+def statistics_are_of_columns(one: EntryUnderTest) -> Iterator[Violation]:
+    """Columns can be dropped and renamed only where they are mapped, so that all that a file has are in the schema."""
+    known = {column.path[0].casefold() for column in one.schema.columns}
+    known.update(path[0].casefold() for path in one.schema.structs)
+    unknown: dict[str, str] = {}
+    for name in (MIN, MAX, NULLS):
+        given = one.stats.get(name)
+        for column in cast("Json", given) if isinstance(given, dict) else ():
+            if column.casefold() not in known:
+                unknown.setdefault(column, name)
+    for column, name in unknown.items():
+        said = f"{name} has column {column[:60]}, which the table does not have"
+        yield _wrong(one, one.entry.stat(name).below(column), said, "a column of the schema", column[:60])

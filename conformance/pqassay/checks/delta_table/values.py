@@ -32,6 +32,11 @@ def nulls_are_counted() -> None:
     """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
 
 
+@by_audit("DLT-011", "partition_claims.PartitionAudit.judge", of=CLAIMED_VALUES)
+def rows_have_the_partition_values_of_their_file() -> None:
+    """Whoever reads the file alone finds another value than whoever reads the table."""
+
+
 @by_audit("DLT-035", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
 def tight_bounds_are_values() -> None:
     """Engines that answer the least and the greatest value by the log give one that is not there."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.table_claims import (
+    absent_nulls,
     bounds_of_footer,
     claimed_by,
     columns_claimed_by,
@@ -13,6 +14,7 @@ from pqassay.checks.table_claims import (
     row_count,
 )
 from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import chunk_start
@@ -82,3 +84,64 @@ def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Viola
             actual=str(first.value),
             remedy=file.claims.remedy,
         )
+
+
+def has_size(column: ClaimedColumn) -> bool:
+    """Whether the bytes of the column are counted."""
+    return column.claims.size is not None
+
+
+@rule("ICE-059", of=COLUMN, only=has_size)
+def sizes_are_those_of_the_chunks(column: ClaimedColumn) -> Iterator[Violation]:
+    """Planners guess by them what a query costs."""
+    claimed = column.claims.size
+    actual = sum(chunk.facts.total_compressed_size for chunk in column.chunks)
+    if claimed is not None and claimed.value != actual:
+        yield Violation(
+            f"column_sizes of column {column.claims.name} is {claimed.value} in the table's entry for {column.owner.name}, "
+            f"and its chunks have {actual} bytes",
+            column.field(claimed.place),
+            expected=str(actual),
+            actual=str(claimed.value),
+            column=column.claims.name,
+            remedy=column.owner.claims.remedy,
+        )
+
+
+def has_more_splits(file: ClaimedFile) -> bool:
+    """Whether the table says where there are further splits."""
+    return bool(file.claims.splits)
+
+
+@rule("ICE-060", of=CLAIMED, only=has_more_splits)
+def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
+    """Tasks that begin within a row group have less to read than was planned, or nothing."""
+    starts: set[int] = set()
+    for group in file.file.metadata.row_groups:
+        chunks = [start for chunk in group.columns if (start := chunk_start(chunk)) is not None]
+        starts.update((*chunks[:1], min(chunks, default=-1)))
+        if group.file_offset is not None:
+            starts.add(group.file_offset)
+    for split in file.claims.splits:
+        if split not in starts and file.claims.first_split is not None:
+            yield Violation(
+                f"a split of {file.name} begins at {split}, where no row group begins",
+                claim_field(file.file, file.claims.first_split.place),
+                expected="the beginning of a row group",
+                actual=str(split),
+                remedy=file.claims.remedy,
+            )
+            return
+
+
+def has_null_counts(file: ClaimedFile) -> bool:
+    """Whether the table counts nulls."""
+    return any(column.nulls for column in file.claims.columns)
+
+
+@rule("ICE-062", of=CLAIMED, only=has_null_counts)
+def absent_columns_are_null(file: ClaimedFile) -> Iterator[Violation]:
+    """A query for nulls of the column skips a file in which every row is one."""
+    if not file.has_ids:
+        raise NotApplicable  # by which of several names a column would be found, nobody knows
+    return absent_nulls(file)

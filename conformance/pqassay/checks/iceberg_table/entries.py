@@ -9,21 +9,23 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
+from pqassay.tables.iceberg.schema import IcebergColumn
 from pqassay.tables.iceberg.state import PARQUET
-from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
+from pqassay.tables.iceberg.values import UnknownTypeError, geospatial, point, shown, value_of
 from pqassay.under_test.file import Broken
 from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
-from pqassay_spec.table.iceberg import DATA
+from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS
 
 MISSING = "a commit that removes the file, such as DeleteFiles"
 RESTATED = "a commit that replaces the entry by one with the true length"
 NAMES = {LOWER: "lower bound", UPPER: "upper bound"}
 
 
-def _wrong(
+def wrong(
     one: EntryUnderTest, place: Place, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
+    """A mistake in an entry."""
     said = f"{message}, in the entry of {one.data_file}"
     return Violation(said, one.field(place), expected, actual, column=column, remedy=REMEDY)
 
@@ -62,6 +64,33 @@ def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
+@rule("ICE-068", of=ENTRY, screen=shape_of)
+def formats_are_known(one: EntryUnderTest) -> Iterator[Violation]:
+    """Nobody knows how to read the file."""
+    given = one.entry.value(101)
+    if one.entry.format not in FILE_FORMATS:
+        yield wrong(one, one.entry.place(101), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
+
+
+def is_existing(one: EntryUnderTest) -> bool:
+    """Whether the file was added before, in a manifest that inherits nothing from version 1."""
+    entry = one.entry
+    return entry.status == EXISTING and one.table.state.version > 1 and bool(entry.manifest.listed.value(515))
+
+
+@rule("ICE-010", of=ENTRY, only=is_existing, screen=shape_of)
+def existing_files_have_sequence_numbers(one: EntryUnderTest) -> Iterator[Violation]:
+    """Nobody knows any more which deletes are newer than the file."""
+    if one.entry.own_sequence is None:
+        yield Violation(
+            f"{one.data_file} exists since before its manifest, and has no sequence number of its own",
+            one.field(Place(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))),
+            expected="the number of the snapshot that added it",
+            actual="null",
+            remedy="none: the number is in the manifest that had the file before, if that is still there",
+        )
+
+
 def has_splits(one: EntryUnderTest) -> bool:
     """Whether there are split offsets."""
     return bool(one.entry.value(132))
@@ -75,11 +104,11 @@ def split_offsets_ascend(one: EntryUnderTest) -> Iterator[Violation]:
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
         said = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
-        yield _wrong(one, one.entry.place(132), said, "offsets that ascend", str(splits[:8]))
+        yield wrong(one, one.entry.place(132), said, "offsets that ascend", str(splits[:8]))
     elif splits[0] < 0 or splits[-1] >= size:
         outside = splits[0] if splits[0] < 0 else splits[-1]
         said = f"a split begins at {outside}, and the file has {size} bytes"
-        yield _wrong(one, one.entry.place(132), said, f"less than {size}", str(outside))
+        yield wrong(one, one.entry.place(132), said, f"less than {size}", str(outside))
 
 
 def has_bounds(one: EntryUnderTest) -> bool:
@@ -100,7 +129,7 @@ def bounds_are_values_of_their_columns(one: EntryUnderTest) -> Iterator[Violatio
                 reason = "it is no UTF-8" if isinstance(error, UnicodeError) else str(error)
                 said = f"the {name} of column {column.name} is no {column.type}: {reason}"
                 actual = shown(column.type, raw)
-                yield _wrong(
+                yield wrong(
                     one,
                     one.entry.place(field, column.id),
                     said,
@@ -114,6 +143,7 @@ def bounds_are_values_of_their_columns(one: EntryUnderTest) -> Iterator[Violatio
 def bounds_are_ordered(one: EntryUnderTest) -> Iterator[Violation]:
     """No value lies between them, and readers skip the file for all."""
     for column, raw in one.bounds(LOWER):
+        yield from _coordinates(one, column, raw)
         low, high = one.typed(column, LOWER), one.typed(column, UPPER)
         if low is None or high is None or low.kind is not high.kind:
             continue
@@ -124,9 +154,27 @@ def bounds_are_ordered(one: EntryUnderTest) -> Iterator[Violation]:
             continue  # older readers and writers compare them as two signed numbers
         said = f"the lower bound of column {column.name} is {shown(column.type, raw)}, and the upper one {shown(column.type, upper)}"
         place = one.entry.place(LOWER, column.id)
-        yield _wrong(
+        yield wrong(
             one, place, said, f"{shown(column.type, upper)} or less", shown(column.type, raw), column.name
         )
+
+
+def _coordinates(one: EntryUnderTest, column: IcebergColumn, raw: bytes) -> Iterator[Violation]:
+    """The coordinates of two points, each in order; the first one of a geography may wrap around."""
+    upper: bytes | None = (one.entry.value(UPPER) or {}).get(column.id)
+    kind = geospatial(column.type)
+    if kind is None or upper is None:
+        return
+    both = point(raw), point(upper)
+    if both[0] is None or both[1] is None:
+        return  # ICE-061
+    names = "xyzm" if kind == "geometry" else " yzm"
+    for name, low, high in zip(names, *both, strict=False):
+        if name != " " and low > high:
+            said = f"the {name} of the lower bound of column {column.name} is {low}, and that of the upper one {high}"
+            yield wrong(
+                one, one.entry.place(LOWER, column.id), said, f"{high} or less", str(low), column.name
+            )
 
 
 def _signed(raw: bytes) -> tuple[int, int]:
@@ -141,7 +189,7 @@ def no_bound_is_nan(one: EntryUnderTest) -> Iterator[Violation]:
             typed = one.typed(column, field)
             if typed is not None and isinstance(typed.value, float) and math.isnan(typed.value):
                 said = f"the {name} of column {column.name} is NaN"
-                yield _wrong(
+                yield wrong(
                     one, one.entry.place(field, column.id), said, "a number, or no bound", "NaN", column.name
                 )
 
@@ -167,7 +215,7 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
         if counted > most or min(nulls.get(key, 0), nans.get(key, 0)) < 0:
             field = NULLS if key in nulls else NANS
             said = f"column {column.name} has {nulls.get(key, 0)} nulls and {nans.get(key, 0)} NaN values of {most} values"
-            yield _wrong(one, one.entry.place(field, key), said, f"{most} or less", str(counted), column.name)
+            yield wrong(one, one.entry.place(field, key), said, f"{most} or less", str(counted), column.name)
 
 
 def has_values(one: EntryUnderTest) -> bool:
@@ -184,4 +232,4 @@ def every_row_has_a_value(one: EntryUnderTest) -> Iterator[Violation]:
         column = one.column(key)
         if column is not None and not column.is_repeated and count != rows:
             said = f"value_counts of column {column.name} is {count}, and record_count {rows}"
-            yield _wrong(one, one.entry.place(VALUES, key), said, str(rows), str(count), column.name)
+            yield wrong(one, one.entry.place(VALUES, key), said, str(rows), str(count), column.name)

@@ -9,11 +9,11 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import MANIFEST, TABLE
-from pqassay.tables.claims import Place, Scalar
+from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.manifests import Entry, Summary
 from pqassay.tables.iceberg.schema import PartitionField
 from pqassay.tables.iceberg.state import PUFFIN
-from pqassay.tables.iceberg.values import UnknownTypeError, shown, value_of
+from pqassay.tables.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.iceberg_entries import ManifestUnderTest
 from pqassay.under_test.iceberg_table import IcebergTable
@@ -130,7 +130,9 @@ def _of_summary(
             bound = value_of(kind, raw).value
         except (ValueError, UnknownTypeError):
             continue  # another rule says so
-        comparable = [number for value in held if (number := _like(bound, value, kind)) is not None]
+        comparable = [
+            number for value in held if (number := partition_scalar(bound, value, kind)) is not None
+        ]
         if not comparable:
             continue
         extreme = max(comparable) if is_upper else min(comparable)
@@ -141,31 +143,6 @@ def _of_summary(
                 f"has the {member.replace('_', ' ')} {shown(kind, raw)}, and an entry has the value {actual}"
             )
             yield wrong(member, said, f"{actual} or {'more' if is_upper else 'less'}", shown(kind, raw))
-
-
-def _like(bound: Scalar, value: Any, kind: str) -> Scalar | None:
-    """A partition value in the form of a bound; ``None`` where it has another."""
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        if isinstance(bound, bytes):
-            return value
-        try:
-            return value_of(kind, value).value if kind.startswith("decimal") else None
-        except ValueError:
-            return None
-    if isinstance(value, bool) or isinstance(bound, bytes):
-        return value if isinstance(bound, bool) else None
-    if kind.startswith(("time", "decimal")):  # of moments, entries have the number of units that bounds have
-        try:
-            return (
-                value_of(kind, int(value).to_bytes(8, "little", signed=True)).value
-                if kind.startswith("time")
-                else None
-            )
-        except (OverflowError, ValueError):
-            return None
-    return value if isinstance(value, int | float) else None
 
 
 @rule("ICE-008", of=MANIFEST)
@@ -242,3 +219,37 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
         yield _wrong(
             one, one.manifest.listed.place(517), said, "0" if header == b"data" else "1", str(content)
         )
+
+
+@rule("ICE-063", of=MANIFEST)
+def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Nobody knows what the partition values of its files mean."""
+    spec, known = one.manifest.listed.spec, one.table.state.schema.specs
+    if spec not in known:
+        said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
+        expected = f"one of {', '.join(map(str, sorted(known)[:20])) or 'none'}"
+        yield _wrong(one, one.manifest.listed.place(502), said, expected, str(spec))
+
+
+@rule("ICE-064", of=MANIFEST)
+def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that take the one make other partition values of it than those that take the other."""
+    raw = one.manifest.metadata.get("partition-spec-id")
+    if raw is None:
+        raise NotApplicable
+    own, spec = raw.decode(errors="replace")[:20], one.manifest.listed.spec
+    if own != str(spec):
+        said = f"the partition spec of {one.name} is {spec} in the manifest list, and {own} in its header"
+        yield _wrong(one, one.manifest.listed.place(502), said, own, str(spec))
+
+
+@rule("ICE-065", of=MANIFEST)
+def manifests_are_no_newer_than_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Files that inherit the number seem newer than deletes that are about them."""
+    state = one.table.state
+    given, latest = one.manifest.listed.value(515), (state.snapshot or {}).get("sequence-number")
+    if given is None or type(latest) is not int or state.version < 2:
+        raise NotApplicable
+    if given > latest:
+        said = f"sequence_number of {one.name} is {given}, and that of the snapshot {latest}"
+        yield _wrong(one, one.manifest.listed.place(515), said, f"{latest} or less", str(given))

@@ -1,14 +1,22 @@
-"""Checks of what has to be read before anything else of an Iceberg table, tier ``meta``."""
+"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says of its own snapshots and columns."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
+from pqassay.tables.iceberg.metadata import EMPTY
+from pqassay.tables.iceberg.schema import objects
+from pqassay.tables.iceberg.state import IcebergState, total
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.iceberg_table import IcebergTable
+from pqassay.under_test.tables import metadata_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, MAIN, POSITION_DELETES
 
 
 def has_snapshot(table: IcebergTable) -> bool:
@@ -41,3 +49,113 @@ def the_manifest_list_can_be_read(table: IcebergTable) -> Iterator[Violation]:
 def manifests_can_be_read(table: IcebergTable) -> Iterator[Violation]:
     """The files that a manifest lists, nothing else lists."""
     return broken_by_reading(table, "ICE-004")
+
+
+def _wrong(table: IcebergTable, path: tuple[str, ...], said: str, expected: str, actual: str) -> Violation:
+    field = metadata_field(table.file, table.state.file, *path)
+    return Violation(said, field, expected, actual, remedy="a commit that writes the metadata anew")
+
+
+@rule("ICE-050", of=TABLE)
+def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Violation]:
+    """Some readers take the one, and others the other."""
+    metadata = table.state.metadata
+    refs: Any = metadata.get("refs")
+    main: Any = cast("dict[str, Any]", refs).get(MAIN) if isinstance(refs, dict) else None
+    if not isinstance(main, dict):
+        raise NotApplicable
+    current, named = metadata.get("current-snapshot-id"), cast("dict[str, Any]", main).get("snapshot-id")
+    if named != current and not (named in EMPTY and current in EMPTY):
+        said = f"current-snapshot-id is {current}, and the branch {MAIN} is at snapshot {named}"
+        yield _wrong(table, ("refs", MAIN, "snapshot-id"), said, str(current), str(named))
+
+
+@rule("ICE-051", of=TABLE)
+def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next column gets an id that another one has, and readers find the values of that in it."""
+    last, greatest = table.state.metadata.get("last-column-id"), table.state.schema.greatest
+    if type(last) is not int or last < greatest:
+        said = f"last-column-id is {last}, and a schema has a column with the id {greatest}"
+        yield _wrong(table, ("last-column-id",), said, f"{greatest} or more", str(last))
+
+
+@rule("ICE-052", of=TABLE)
+def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next snapshot gets a number that is taken, and its deletes do not reach files that are older."""
+    metadata = table.state.metadata
+    given = [one.get("sequence-number") for one in objects(metadata, "snapshots")]
+    numbers = [one for one in given if type(one) is int]
+    if table.state.version < 2 or not numbers:
+        raise NotApplicable
+    last, greatest = metadata.get("last-sequence-number"), max(numbers)
+    if type(last) is not int or last < greatest:
+        said = f"last-sequence-number is {last}, and a snapshot has the sequence number {greatest}"
+        yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
+
+
+CHOSEN = (
+    ("current-schema-id", "schemas", "schema-id"),
+    ("default-spec-id", "partition-specs", "spec-id"),
+    ("default-sort-order-id", "sort-orders", "order-id"),
+)
+"""Members that choose one of a list, by its id."""
+
+
+@rule("ICE-069", of=TABLE)
+def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
+    """Readers do not know which columns the table has, and writers not how to write it."""
+    metadata = table.state.metadata
+    for name, holder, key in CHOSEN:
+        given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
+        if given is not None and ids and given not in ids:
+            said = f"{name} is {given}, which none of the {holder} has"
+            known = ", ".join(str(one) for one in ids[:20])
+            yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
+
+
+TOTALS = {
+    "total-data-files": "data files",
+    "total-records": "rows of data files",
+    "total-files-size": "bytes of files",
+    "total-delete-files": "delete files",
+    "total-position-deletes": "position deletes",
+    "total-equality-deletes": "equality deletes",
+}
+"""The totals that a snapshot may have, and what they count."""
+
+
+@rule("ICE-056", of=TABLE, only=has_snapshot)
+def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violation]:
+    """Engines that answer counts by them give a wrong number."""
+    state = table.state
+    summary: Any = (state.snapshot or {}).get("summary")
+    given = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
+    sums = _sums(state)
+    if not given.keys() & sums.keys():
+        raise NotApplicable
+    place = next(
+        number for number, one in enumerate(objects(state.metadata, "snapshots")) if one is state.snapshot
+    )
+    for name, number in given.items():
+        actual = sums.get(name, number)
+        if number != actual:
+            said = f"{name} of the snapshot is {number}, and its entries come to {actual} {TOTALS[name]}"
+            path = ("snapshots", f"[{place}]", "summary", name)
+            yield _wrong(table, path, said, str(actual), str(number))
+
+
+def _sums(state: IcebergState) -> dict[str, int]:
+    """What the totals should be; none of sizes where there are delete files, since writers count parts of them, or all, or nothing."""
+    files, records, sizes = Counter[int](), Counter[int](), 0
+    for entry in state.entries:
+        files[entry.content] += 1
+        records[entry.content] += entry.value(103)
+        sizes += entry.value(104)
+    found = {
+        "total-data-files": files[DATA],
+        "total-records": records[DATA],
+        "total-delete-files": files[POSITION_DELETES] + files[EQUALITY_DELETES],
+        "total-position-deletes": records[POSITION_DELETES],
+        "total-equality-deletes": records[EQUALITY_DELETES],
+    }
+    return found if found["total-delete-files"] else {**found, "total-files-size": sizes}

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from pqassay.tables.delta.actions import Json, actions
 from pqassay.tables.files import TableFiles
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.table.layout import DELTA_LOG, DELTA_SIDECARS
 
 READABLE = "DLT-003"
@@ -23,6 +23,12 @@ KINDS = ("txn", "add", "remove", "metaData", "protocol", "domainMetadata", "chec
 
 BATCH = 4096
 """Rows that are turned into objects at once."""
+
+ROWS_FLOOR, BYTES_OF_ROW = 1 << 13, 4
+"""Rows that are read of a file: so many, and one more for so many of its bytes. An entry has a path, which does not compress to less."""
+
+PLAIN_FLOOR, PLAIN_RATIO = 1 << 26, 256
+"""Bytes of their values, likewise."""
 
 Placed = tuple[str, int, Json]
 """A file, the number of an entry in it, and the entry."""
@@ -76,8 +82,14 @@ def actions_of_parquet(file: str, data: bytes) -> Iterator[Placed]:
     try:
         opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
         columns = [name for name in opened.schema_arrow.names if name in KINDS]
-        number = 0
+        number = swollen = 0
+        if opened.metadata.num_rows > ROWS_FLOOR + len(data) // BYTES_OF_ROW:
+            told = f"{file} has {opened.metadata.num_rows:,} rows in {len(data):,} bytes, and so many are not read"
+            raise Unsupported(told, field=file)
         for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
+            swollen += batch.nbytes
+            if swollen > PLAIN_FLOOR + PLAIN_RATIO * len(data):
+                raise Unsupported(f"{file} swells to more than {swollen:,} bytes", field=file)
             held = [(name, batch.column(name)) for name in columns]
             rows = batch.num_rows
             for name, column in held:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 from pqassay.tables.claims import ValueKind
-from pqassay.tables.delta.actions import Json
+from pqassay.tables.delta.actions import Json, parse
 from pqassay.tables.delta.schema import DeltaColumn, DeltaSchema
 from pqassay.tables.delta.statistics import MAX, MIN, NULLS, ROWS, TIGHT, member_of, written
 from pqassay.tables.delta.values import UnknownType, bound_value, partition_value
@@ -99,3 +99,29 @@ def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterato
             right.value
         ):  # two NaN are written alike
             yield Difference((name,), column.name, written(text), written(value))
+
+
+DESCRIBED = {
+    "protocol": ("minReaderVersion", "minWriterVersion", "readerFeatures", "writerFeatures"),
+    "metaData": ("id", "schemaString", "partitionColumns", "configuration"),
+}
+"""The members that say what a table is; names and dates change nothing."""
+
+
+def described_differ(kind: str, one: Json, other: Json) -> Iterator[str]:
+    """Yield the members of two actions ``protocol`` or ``metaData`` that say different things."""
+    for name in DESCRIBED[kind]:
+        if _meant(name, one.get(name)) != _meant(name, other.get(name)):
+            yield name
+
+
+def _meant(name: str, given: Any) -> Any:
+    """What a member says, however it is written: features have no order, and none of them are as good as an empty list."""
+    if name.endswith("Features"):
+        return sorted(map(str, cast("list[Any]", given))) if isinstance(given, list) else []
+    if name == "schemaString" and isinstance(given, str):
+        try:
+            return parse(given)
+        except ValueError:
+            return given
+    return given or None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from pqassay.tables.delta.actions import Json, parse
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.table.delta import COLUMN_ID, GREATEST_PRECISION, MAPPING_MODE, PHYSICAL_NAME
+from pqassay_spec.table.delta import COLUMN_ID, GREATEST_PRECISION, MAPPING_MODE, PHYSICAL_NAME, TYPE_CHANGES
 
 SCHEMA = "DLT-005"
 
@@ -36,6 +36,8 @@ class DeltaColumn:
         field_id: Its id, where columns are mapped.
         decimal: Precision and scale of a decimal.
         is_partition: Whether its values are in the log.
+        is_required: Whether neither it nor a struct that it is in may be null.
+        changes: What its type was changed from and to, as its metadata tell; a change of what is in a list or a map has its path.
     """
 
     name: str
@@ -44,6 +46,8 @@ class DeltaColumn:
     field_id: int | None = None
     decimal: tuple[int, int] | None = None
     is_partition: bool = False
+    is_required: bool = False
+    changes: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
             raise _wrong(said, "a column of the schema", name, "partitionColumns")
         partition.append(column)
     chosen = {column.path for column in partition}
-    columns = tuple(
-        DeltaColumn(one.name, one.path, one.type, one.field_id, one.decimal, one.path in chosen)
-        for one in found
-    )
+    columns = tuple(replace(one, is_partition=one.path in chosen) for one in found)
     logical = {one.name: one.path[0] for one in columns if len(one.path) == 1 and one.name != one.path[0]}
     own = {one.path[0] for one in columns}
     return DeltaSchema(
@@ -124,6 +125,7 @@ def _columns(
     mode: str,
     structs: set[tuple[str, ...]],
     depth: int,
+    is_required: bool = True,
 ) -> Iterator[DeltaColumn]:
     if depth > DEEPEST:
         raise _wrong(f"schemaString nests structs more than {DEEPEST} levels deep", "fewer levels", "more")
@@ -132,15 +134,15 @@ def _columns(
         raise _wrong(f"{'.'.join(names) or 'schemaString'} is no struct", "a struct with fields", node)
     seen: set[str] = set()
     for given in cast("list[Any]", fields):
-        field: Json = cast("Json", given) if isinstance(given, dict) else {}
-        name, kind = field.get("name"), field.get("type")
+        declared: Json = cast("Json", given) if isinstance(given, dict) else {}
+        name, kind = declared.get("name"), declared.get("type")
         if not isinstance(name, str):
             raise _wrong("a field of schemaString has no name", "a name", given)
         if name.lower() in seen:
             raise _wrong(f"schemaString has two columns called {name!r}, upper and lower case aside", "names of which each occurs once", name)  # fmt: skip
         seen.add(name.lower())
         metadata: Json = (
-            cast("Json", field.get("metadata")) if isinstance(field.get("metadata"), dict) else {}
+            cast("Json", declared.get("metadata")) if isinstance(declared.get("metadata"), dict) else {}
         )
         physical = name if mode == "none" else metadata.get(PHYSICAL_NAME)
         field_id = None if mode == "none" else metadata.get(COLUMN_ID)
@@ -148,19 +150,22 @@ def _columns(
         if not isinstance(physical, str) or (mode == "id" and not isinstance(field_id, int)):
             raise _wrong(f"column {own} has no {PHYSICAL_NAME if not isinstance(physical, str) else COLUMN_ID}", "one, since columns are mapped", metadata)  # fmt: skip
         below = (*path, physical)
+        needed = is_required and declared.get("nullable") is False
+        changes = metadata.get(TYPE_CHANGES)
         if isinstance(kind, dict):
             inner = str(cast("Json", kind).get("type"))
             if inner == "struct":
                 structs.add(below)
-                yield from _columns(kind, (*names, name), below, mode, structs, depth + 1)
+                yield from _columns(kind, (*names, name), below, mode, structs, depth + 1, needed)
             elif inner in NESTED:
-                yield DeltaColumn(own, below, inner, field_id)
+                yield DeltaColumn(own, below, inner, field_id, is_required=needed, changes=changes)
             else:
                 raise _wrong(f"column {own} has the type {inner!r}", "a type of the protocol", inner)
             continue
         if not isinstance(kind, str):
             raise _wrong(f"column {own} has no type", "a type of the protocol", kind)
-        yield DeltaColumn(own, below, kind, field_id, _decimal(own, kind))
+        decimal = _decimal(own, kind)
+        yield DeltaColumn(own, below, kind, field_id, decimal, is_required=needed, changes=changes)
 
 
 def _decimal(name: str, kind: str) -> tuple[int, int] | None:

@@ -77,12 +77,14 @@ class DeltaState:
         protocol, metadata: The newest actions of these kinds.
         schema: The columns.
         entries: The live files, in the order of the log.
-        repetitions: Actions that occur twice in a commit.
+        repetitions: Actions on files that occur twice in a commit.
+        doubles: Other actions that do.
         domains: Configurations of domains, by name.
         engine: What wrote the newest commit, as it says; empty if it does not.
         sizes: The files of the log that were read, relative to the table, and their lengths.
         features: Features that readers have to know.
         writer_features: Features that writers have to know.
+        places: Where the newest actions of these two kinds are.
     """
 
     segment: Segment
@@ -91,11 +93,13 @@ class DeltaState:
     schema: DeltaSchema
     entries: list[AddEntry]
     repetitions: list[Repetition] = field(default_factory=list[Repetition])
+    doubles: list[Repetition] = field(default_factory=list[Repetition])
     domains: dict[str, str] = field(default_factory=dict[str, str])
     engine: str = ""
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     features: frozenset[str] = frozenset()
     writer_features: frozenset[str] = frozenset()
+    places: dict[str, Place] = field(default_factory=dict[str, Place])
 
     @property
     def unreadable(self) -> list[str]:
@@ -154,7 +158,9 @@ class _Replay:
         self._metadata: Json | None = None
         self._domains: dict[str, str] = {}
         self._repetitions: list[Repetition] = []
+        self._doubles: list[Repetition] = []
         self._engine = ""
+        self._places: dict[str, Place] = {}
         self._sizes: dict[str, int] = {}
 
     def checkpoint(self, names: Sequence[str]) -> None:
@@ -181,12 +187,25 @@ class _Replay:
             elif "remove" in action:
                 removed.append((file, number, action))
             else:
+                self._note_double(file, number, action, seen)
                 self._take(file, number, action)
         # Actions of one commit have no order: what is removed is what was there before.
         for kind, taken in (("remove", removed), ("add", added)):
             for _, number, action in taken:
                 self._note(kind, Place(file, number, (kind,)), action, seen)
                 self._take(file, number, action)
+
+    def _note_double(self, file: str, number: int, action: Json, seen: dict[tuple[str, str], Place]) -> None:
+        """Note an action of a kind of which a commit has one; of `txn`, one for each application."""
+        for kind in ("protocol", "metaData", "txn"):
+            given: Any = action.get(kind)
+            if not isinstance(given, dict):
+                continue
+            name = str(cast("Json", given).get("appId")) if kind == "txn" else ""
+            place = Place(file, number, (kind,))
+            before = seen.setdefault((kind, name), place)
+            if before is not place:
+                self._doubles.append(Repetition(kind, name, place, before))
 
     def _note(self, kind: str, place: Place, action: Json, seen: dict[tuple[str, str], Place]) -> None:
         """Note an action whose path another one of the same kind has."""
@@ -242,12 +261,13 @@ class _Replay:
         if isinstance(raw, str):
             self._live.pop(_key(remove, unquote(raw)), None)
 
-    def _set_protocol(self, _file: str, _number: int, given: Json) -> None:
+    def _set_protocol(self, file: str, number: int, given: Json) -> None:
         self._protocol = given
+        self._places["protocol"] = Place(file, number, ("protocol",))
 
     def _set_metadata(self, file: str, number: int, given: Json) -> None:
         self._metadata = given
-        self._described = f"{file}[{number}].metaData"
+        self._places["metaData"] = Place(file, number, ("metaData",))
 
     def _set_domain(self, _file: str, _number: int, given: Json) -> None:
         name = given.get("domain")
@@ -290,7 +310,7 @@ class _Replay:
         try:
             schema = schema_of(metadata, is_mapped)
         except FormatError as error:
-            error.field = f"{self._described}.{error.field or ''}".rstrip(".")
+            error.field = f"{self._places['metaData']}.{error.field or ''}".rstrip(".")
             raise
         if not isinstance(reader, int) or reader > FEATURES_READER:
             raise Unsupported(
@@ -303,11 +323,13 @@ class _Replay:
             schema,
             list(self._live.values()),
             self._repetitions,
+            self._doubles,
             self._domains,
             self._engine,
             self._sizes,
             frozenset(features),
             frozenset(_texts(protocol.get("writerFeatures"))),
+            self._places,
         )
 
 

@@ -84,6 +84,7 @@ def _columns(schema: DeltaSchema, entry: AddEntry, stats: Json) -> Iterator[Colu
             nulls=None if count is None else Count(count, entry.stat(NULLS).below(*column.path)),
             lower=lower,
             upper=upper,
+            is_null_where_absent=not column.is_partition,
         )
 
 

@@ -9,9 +9,9 @@ import zlib
 from typing import Any, cast
 
 from pqassay.tables.delta.actions import parse
-from pqassay.tables.files import MOST_METADATA, TableFiles
+from pqassay.tables.files import TableFiles, most_plain
 from pqassay.tables.iceberg.schema import objects
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.table.iceberg import FORMAT_VERSIONS
 from pqassay_spec.table.layout import ICEBERG_METADATA, is_iceberg_metadata
 
@@ -127,13 +127,20 @@ def read_metadata(files: TableFiles, name: str) -> tuple[Json, int]:
 
 
 def _plain(name: str, data: bytes) -> bytes:
-    """The bytes without compression; no more of them than are read of any file."""
-    if ".gz." not in name and not name.endswith(".gz"):
-        return data
+    return plain_metadata(name, data) if ".gz." in name or name.endswith(".gz") else data
+
+
+def plain_metadata(name: str, data: bytes) -> bytes:
+    """The bytes of a compressed metadata file without compression; no more of them than are read of any file.
+
+    Raises:
+        Unsupported: There are more; `OSError`, `EOFError` and `zlib.error` are raised where they do not decompress.
+    """
+    most = most_plain(len(data))
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-        plain = packed.read(MOST_METADATA + 1)
-    if len(plain) > MOST_METADATA:
-        raise ValueError(f"it has more than {MOST_METADATA:,} bytes without compression")
+        plain = packed.read(most + 1)
+    if len(plain) > most:
+        raise Unsupported(f"{name} has more than {most:,} bytes without compression", field=name)
     return plain
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pqassay.tables.delta.actions import Json, parse
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.table.iceberg import DELETE_COLUMNS, FIRST_PARTITION_FIELD, NAME_MAPPING
+from pqassay_spec.table.iceberg import DELETE_COLUMNS, FIRST_PARTITION_FIELD, FIRST_RESERVED_ID, NAME_MAPPING
 
 METADATA = "ICE-001"
 
@@ -32,6 +32,7 @@ class IcebergColumn:
         type: Its type as the schema has it.
         is_repeated: Whether it is in a list or a map.
         is_required: Whether it, and all that it is in, has to have a value.
+        has_default: Whether rows of files without it have another value than null.
     """
 
     name: str
@@ -40,6 +41,7 @@ class IcebergColumn:
     type: str
     is_repeated: bool = False
     is_required: bool = False
+    has_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,22 @@ class PartitionField:
     parameter: int = 0
 
 
+@dataclass(frozen=True)
+class SortField:
+    """A value by which rows are sorted.
+
+    Attributes:
+        source: The id of the column from which it follows; ``None`` of several.
+        transform: How it follows, as the table has it.
+        descending, nulls_first: How it is sorted.
+    """
+
+    source: int | None
+    transform: str
+    descending: bool
+    nulls_first: bool
+
+
 @dataclass
 class IcebergSchema:
     """The columns of a table.
@@ -68,12 +86,22 @@ class IcebergSchema:
     Attributes:
         columns: Each by its id, of the newest schema that has it.
         specs: The partition fields by the id of the spec.
+        orders: The sort fields by the id of the sort order.
         names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
+        nested: The ids of structs, lists and maps.
     """
 
     columns: dict[int, IcebergColumn]
     specs: dict[int, tuple[PartitionField, ...]]
+    orders: dict[int, tuple[SortField, ...]] = field(default_factory=dict[int, tuple[SortField, ...]])
     names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    nested: frozenset[int] = frozenset()
+
+    @property
+    def greatest(self) -> int:
+        """The greatest id of a column, those that the specification reserves aside; 0 without any."""
+        ids = (*self.columns, *self.nested)
+        return max((one for one in ids if one < FIRST_RESERVED_ID), default=0)
 
     def column(self, identifier: int) -> IcebergColumn | None:
         """The column of an id; ``None`` if no schema has it."""
@@ -100,9 +128,11 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
         identifier: IcebergColumn(name, (name,), identifier, kind, is_required=True)
         for identifier, name, kind in DELETE_COLUMNS
     }
+    nested: set[int] = set()
     for schema in ordered:
-        columns.update({column.id: column for column in _columns(schema, (), is_repeated=False, depth=0)})
-    return IcebergSchema(columns, _specs(metadata), _names(metadata))
+        found = _columns(schema, (), nested, is_repeated=False, depth=0)
+        columns.update({column.id: column for column in found})
+    return IcebergSchema(columns, _specs(metadata), _orders(metadata), _names(metadata), frozenset(nested))
 
 
 def objects(holder: Json, name: str) -> list[Json]:
@@ -123,7 +153,13 @@ def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
 
 
 def _columns(
-    struct: Json, path: tuple[str, ...], *, is_repeated: bool, depth: int, is_required: bool = True
+    struct: Json,
+    path: tuple[str, ...],
+    nested: set[int],
+    *,
+    is_repeated: bool,
+    depth: int,
+    is_required: bool = True,
 ) -> Iterator[IcebergColumn]:
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
@@ -135,25 +171,39 @@ def _columns(
             one.get("type"),
             (*path, name),
             identifier,
+            nested,
             is_repeated=is_repeated,
             is_required=is_required and one.get("required") is True,
+            has_default=one.get("initial-default") is not None,
             depth=depth,
         )
 
 
 def _of_type(
-    kind: Any, path: tuple[str, ...], identifier: int, *, is_repeated: bool, is_required: bool, depth: int
+    kind: Any,
+    path: tuple[str, ...],
+    identifier: int,
+    nested: set[int],
+    *,
+    is_repeated: bool,
+    is_required: bool,
+    depth: int,
+    has_default: bool = False,
 ) -> Iterator[IcebergColumn]:
     if isinstance(kind, str):
-        yield IcebergColumn(".".join(path), path, identifier, kind, is_repeated, is_required)
+        name = ".".join(path)
+        yield IcebergColumn(name, path, identifier, kind, is_repeated, is_required, has_default)
         return
     if not isinstance(kind, dict) or depth > DEEPEST:
         raise broken(
             "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
         )
     declared = cast("Json", kind)
+    nested.add(identifier)
     if declared.get("type") == "struct":
-        yield from _columns(declared, path, is_repeated=is_repeated, depth=depth + 1, is_required=is_required)
+        yield from _columns(
+            declared, path, nested, is_repeated=is_repeated, depth=depth + 1, is_required=is_required
+        )
         return
     members = {"list": ("element",), "map": ("key", "value")}.get(str(declared.get("type")), ())
     if not members:
@@ -165,7 +215,13 @@ def _of_type(
         if type(inner) is not int:
             raise broken("schemas", f"the {member} of column {'.'.join(path)} has no id", "an id", inner)
         yield from _of_type(
-            declared.get(member), (*path, member), inner, is_repeated=True, is_required=False, depth=depth + 1
+            declared.get(member),
+            (*path, member),
+            inner,
+            nested,
+            is_repeated=True,
+            is_required=False,
+            depth=depth + 1,
         )
 
 
@@ -203,6 +259,24 @@ def _partition_fields(given: list[Json]) -> Iterator[PartitionField]:
             yield PartitionField(identifier, name, source, match[1], int(match[2]))
         else:
             yield PartitionField(identifier, name, source, transform)
+
+
+def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
+    found: dict[int, tuple[SortField, ...]] = {}
+    for order in objects(metadata, "sort-orders"):
+        identifier = order.get("order-id")
+        if type(identifier) is not int:
+            raise broken("sort-orders", "a sort order has no id", "an id", identifier)
+        found[identifier] = tuple(
+            SortField(
+                source if type(source := one.get("source-id")) is int else None,
+                str(one.get("transform"))[:80],
+                one.get("direction") == "desc",
+                one.get("null-order") == "nulls-first",
+            )
+            for one in objects(order, "fields")
+        )
+    return found
 
 
 def _names(metadata: Json) -> dict[int, tuple[str, ...]]:

@@ -8,9 +8,11 @@ Source: the Iceberg specification, "Appendix D: Single-value serialization" and 
 
 from __future__ import annotations
 
+import math
 import struct
 from decimal import Context, Decimal
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 from pqassay.tables.claims import Scalar, ValueKind
 from pqassay.tables.iceberg.schema import DECIMAL, FIXED
@@ -48,6 +50,9 @@ WIDTHS: dict[str, tuple[int, ...]] = {
 """Bytes of a value of each type, those of a type from which it may be promoted included."""
 
 _DIGITS = Context(prec=100)
+
+POINT_WIDTHS = (16, 24, 32)
+"""Bytes of a point of two, three or four coordinates."""
 
 MOST_DECIMAL = 16
 """Bytes of the widest decimal: 38 digits."""
@@ -128,3 +133,57 @@ def written(typed: Typed) -> str:
     if typed.kind in (ValueKind.TIMESTAMP, ValueKind.TIME):
         return f"{typed.value} ns"
     return str(typed.value)
+
+
+def partition_scalar(bound: Scalar, value: Any, kind: str) -> Scalar | None:
+    """A partition value in the form of a bound; ``None`` where it has another."""
+    if isinstance(value, str):
+        value = _encoded(value, kind)
+    if isinstance(value, bytes):
+        if isinstance(bound, bytes):
+            return value
+        try:
+            return value_of(kind, value).value if kind.startswith("decimal") else None
+        except ValueError:
+            return None
+    if isinstance(value, bool) or isinstance(bound, bytes):
+        return value if isinstance(bound, bool) else None
+    if kind.startswith(("time", "decimal")):  # of moments, entries have the number of units that bounds have
+        try:
+            return (
+                value_of(kind, int(value).to_bytes(8, "little", signed=True)).value
+                if kind.startswith("time")
+                else None
+            )
+        except (OverflowError, ValueError):
+            return None
+    return value if isinstance(value, int | float) else None
+
+
+def _encoded(value: str, kind: str) -> bytes | None:
+    """The bytes of a text; those of a UUID, which some writers of Avro have as a text."""
+    if kind != "uuid":
+        return value.encode()
+    try:
+        return UUID(value).bytes
+    except ValueError:
+        return None
+
+
+def geospatial(kind: str) -> Literal["geometry", "geography"] | None:
+    """Which of the two geospatial types a type is, its parameters aside; ``None`` of others."""
+    name = kind.partition("(")[0].strip()
+    return name if name in ("geometry", "geography") else None
+
+
+def point(raw: bytes) -> tuple[float, ...] | None:
+    """The coordinates of a bound of a geospatial column: x and y, and maybe z, which may be NaN, and m; ``None`` where it is none.
+
+    >>> point(struct.pack("<2d", 1.0, 2.0)), point(bytes(17))
+    ((1.0, 2.0), None)
+    """
+    if len(raw) not in POINT_WIDTHS:
+        return None
+    found = struct.unpack(f"<{len(raw) // 8}d", raw)
+    needed = found if len(found) < 4 else (*found[:2], found[3])
+    return None if any(math.isnan(one) for one in needed) else found

@@ -1,0 +1,179 @@
+"""Partition transforms of single values: what follows for a partition value from the bounds of the column that it is made from.
+
+`pqassay.values.transforms` does the same for all values of a column at once, with numpy.
+
+>>> transformed("bucket", 16, "string", b"iceberg"), transformed("truncate", 10, "int", bytes([0xFF] * 4))
+(9, -10)
+>>> transformed("month", 0, "date", (-1).to_bytes(4, "little", signed=True))
+-1
+
+Source: the Iceberg specification, "Partition Transforms" and "Appendix B: 32-bit Hash Requirements".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Context, Decimal
+from typing import Any, NamedTuple
+
+from pqassay.tables.claims import Scalar, ValueKind
+from pqassay.tables.iceberg.manifests import Entry
+from pqassay.tables.iceberg.schema import DECIMAL, IcebergColumn, IcebergSchema, PartitionField
+from pqassay.tables.iceberg.values import (
+    NANOSECOND,
+    UnknownTypeError,
+    partition_scalar,
+    shown,
+    value_of,
+)
+from pqassay.tables.moments import DAY, civil
+
+ROWS, NULLS, LOWER, UPPER = 103, 110, 125, 128
+"""Numbers of the fields of an entry."""
+
+ORDERED = ("identity", "truncate", "year", "month", "day", "hour")
+"""Transforms that keep the order of values."""
+
+HOUR = DAY // 24
+
+WORD = 0xFFFFFFFF
+
+_DIGITS = Context(prec=100)
+
+
+class Outside(NamedTuple):
+    """A partition value that no value between the bounds of its column has.
+
+    Attributes:
+        field: The partition field.
+        column: The column from which it is made.
+        low, high: What the bounds come to.
+        actual: The partition value, for messages.
+    """
+
+    field: PartitionField
+    column: IcebergColumn
+    low: str
+    high: str
+    actual: str
+
+
+def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
+    """Yield the partition values of an entry that cannot be made from values between its bounds."""
+    for field in schema.specs.get(entry.manifest.listed.spec, ()):
+        column = schema.columns.get(field.source)
+        if column is None or not (field.transform in ORDERED or field.transform == "bucket"):
+            continue
+        low, high = ((entry.value(side) or {}).get(field.source) for side in (LOWER, UPPER))
+        if low is None or high is None or (low != high and (field.transform == "bucket" or column.type == "uuid")):  # fmt: skip
+            continue
+        is_there, value = entry.partition_value(field.id)
+        if not is_there or (value is None and _is_null(entry, field.source)):
+            continue
+        try:
+            ends = [transformed(field.transform, field.parameter, column.type, raw) for raw in (low, high)]
+        except (ValueError, UnknownTypeError):
+            continue
+        if not _holds(ends[0], ends[1], value, result_type(field, column)):
+            yield Outside(field, column, *(_shown(field, column, raw, end) for raw, end in zip((low, high), ends, strict=True)), str(value)[:60] if value is not None else "null")  # fmt: skip
+
+
+def _is_null(entry: Entry, identifier: int) -> bool:
+    """Whether all values of a column are said to be null, so that its bounds mean nothing."""
+    nulls = (entry.value(NULLS) or {}).get(identifier)
+    return nulls is not None and nulls >= entry.value(ROWS)
+
+
+def _holds(low: Scalar, high: Scalar, value: Any, kind: str) -> bool:
+    """Whether a partition value may be that of values between two bounds; true where nobody can tell."""
+    if value is None:
+        return False
+    found = partition_scalar(low, value, kind)
+    if found is None or not low <= high:  # type: ignore[operator]  # other rules speak of bounds
+        return True
+    return bool(low <= found <= high)  # type: ignore[operator]
+
+
+def _shown(field: PartitionField, column: IcebergColumn, raw: bytes, end: Scalar) -> str:
+    if field.transform == "identity":
+        return shown(column.type, raw)
+    return repr(end.decode(errors="replace")) if isinstance(end, bytes) else str(end)
+
+
+def result_type(field: PartitionField, column: IcebergColumn) -> str:
+    """The type of the values of a partition field whose transform is known."""
+    return column.type if field.transform in ("identity", "truncate") else "int"
+
+
+def transformed(transform: str, parameter: int, kind: str, raw: bytes) -> Scalar:
+    """The transform of a value that is serialized by itself; moments in nanoseconds.
+
+    Raises:
+        ValueError: It is no value of the type, or the transform takes none of it.
+        UnknownTypeError: Values of the type are not compared.
+    """
+    typed = value_of(kind, raw)
+    if transform == "identity":
+        return typed.value
+    if transform == "truncate":
+        return _truncated(typed.kind, typed.value, kind, raw, parameter)
+    if transform == "bucket":
+        return (_hash(_hashed(kind, raw)) & 0x7FFFFFFF) % parameter
+    if typed.kind not in (ValueKind.DATE, ValueKind.TIMESTAMP) or not isinstance(typed.value, int):
+        raise ValueError(f"a value of type {kind} has no {transform}")
+    moment = typed.value * (DAY if typed.kind is ValueKind.DATE else 1)
+    if transform == "hour":
+        return moment // HOUR
+    days = moment // DAY
+    if transform == "day":
+        return days
+    year, month, _ = civil(days)
+    return year - 1970 if transform == "year" else (year - 1970) * 12 + month - 1
+
+
+def _truncated(kind: ValueKind, value: Scalar, name: str, raw: bytes, width: int) -> Scalar:
+    if kind is ValueKind.TEXT:
+        return raw.decode()[:width].encode()
+    if kind is ValueKind.BYTES:
+        return raw[:width]
+    if (match := DECIMAL.fullmatch(name)) is not None:
+        unscaled = int.from_bytes(raw, "big", signed=True)
+        return Decimal(unscaled - unscaled % width).scaleb(-int(match[2]), _DIGITS)
+    if kind is not ValueKind.NUMBER or not isinstance(value, int):
+        raise ValueError(f"a value of type {name} is not truncated")
+    return value - value % width
+
+
+def _hashed(kind: str, raw: bytes) -> bytes:
+    """The bytes of a value of which the hash is made."""
+    if kind in ("string", "binary", "uuid") or kind.startswith("fixed"):
+        return raw
+    if kind.startswith("decimal"):
+        unscaled = int.from_bytes(raw, "big", signed=True)
+        return unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True)
+    if kind in ("int", "long", "date") or (kind in NANOSECOND and len(raw) == 8):
+        number = int.from_bytes(raw, "little", signed=True)
+        if kind.endswith("_ns"):
+            number //= 1000
+        return number.to_bytes(8, "little", signed=True)
+    raise ValueError(f"a value of type {kind} has no bucket")
+
+
+def _hash(data: bytes) -> int:
+    """Murmur3 of 32 bits, x86, with the seed 0."""
+    found, whole = 0, len(data) & ~3
+    for start in range(0, whole, 4):
+        found ^= _mixed(int.from_bytes(data[start : start + 4], "little"))
+        found = (_rotated(found, 13) * 5 + 0xE6546B64) & WORD
+    found ^= _mixed(int.from_bytes(data[whole:], "little")) ^ len(data)
+    found = ((found ^ found >> 16) * 0x85EBCA6B) & WORD
+    found = ((found ^ found >> 13) * 0xC2B2AE35) & WORD
+    return found ^ found >> 16
+
+
+def _mixed(word: int) -> int:
+    return (_rotated(word * 0xCC9E2D51 & WORD, 15) * 0x1B873593) & WORD
+
+
+def _rotated(word: int, by: int) -> int:
+    return (word << by | word >> 32 - by) & WORD
