@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from functools import lru_cache
 from typing import Any, cast
@@ -11,9 +12,13 @@ from pqassay.tables.iceberg.delete_scope import DeleteScope
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState, read_iceberg
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError
+
+TABLES_KEPT = 4
+"""Tables of a format whose state a process keeps; of more, each is read for the list of its files and again for its verdict."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=TABLES_KEPT)
 def iceberg_state(table: TableAt) -> IcebergState:
     """An Iceberg table, read once for the list of its files and for its own verdict; see `read_iceberg` for errors."""
     moment = table.moment
@@ -88,6 +93,8 @@ class IcebergTable:
     @Remembered
     def metadata(self) -> dict[str, Any]:
         """What the metadata file says. Raises ICE-001, and `NotChecked`."""
+        with contextlib.suppress(FormatError, NotChecked):
+            return self.state.metadata
         try:
             return read_metadata(self.at, metadata_file(self.at, self.at.moment.pointer))[0]
         except NotKnownError as error:
