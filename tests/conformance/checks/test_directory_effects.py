@@ -64,6 +64,18 @@ def test_a_false_entry_is_one_finding_in_text_and_json(
     assert (rule in found["coverages"][file["coverage"]]["checked"]) is tells
 
 
+@pytest.mark.parametrize(
+    ("name", "notes"),
+    [
+        ("sets-of-pages", []),
+        ("extension-taken-by-another", ["what the extension of footer holds is not judged"]),
+    ],
+)
+def test_blobs_in_the_extension_are_judged_and_those_of_others_are_not(name: str, notes: list[str]) -> None:
+    (file,) = pqassay.check(GOLDEN_FILES / "dir" / name / "data.parquet", tier="values").files
+    assert notes == file.notes
+
+
 # ------------------------------------------------------------------------------ entries of every type and granularity
 
 ROWS = 60
