@@ -165,11 +165,11 @@ def _coordinates(one: EntryUnderTest, column: IcebergColumn, raw: bytes) -> Iter
     kind = geospatial(column.type)
     if kind is None or upper is None:
         return
-    both = point(raw), point(upper)
-    if both[0] is None or both[1] is None:
+    least, greatest = point(raw), point(upper)
+    if least is None or greatest is None:
         return  # ICE-061
     names = "xyzm" if kind == "geometry" else " yzm"
-    for name, low, high in zip(names, *both, strict=False):
+    for name, low, high in zip(names, least, greatest, strict=False):
         if name != " " and low > high:
             said = f"the {name} of the lower bound of column {column.name} is {low}, and that of the upper one {high}"
             yield wrong(

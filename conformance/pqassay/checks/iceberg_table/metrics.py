@@ -44,7 +44,7 @@ def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
         if key in nested or (column is not None and column.is_repeated):
             name = str(key) if column is None else column.name
             said = f"column {name} is {'a struct, a list or a map' if column is None else 'in a list or a map'}, and has bounds"
-            yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", column and column.name)
+            yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", name)
 
 
 @rule("ICE-055", of=ENTRY, only=has_bounds, screen=shape_of)
