@@ -161,7 +161,7 @@ def bounds_are_ordered(one: EntryUnderTest) -> Iterator[Violation]:
 
 def _coordinates(one: EntryUnderTest, column: IcebergColumn, raw: bytes) -> Iterator[Violation]:
     """The coordinates of two points, each in order; the first one of a geography may wrap around."""
-    upper: bytes | None = (one.entry.value(UPPER) or {}).get(column.id)
+    upper: bytes | None = one.entry.map(UPPER).get(column.id)
     kind = geospatial(column.type)
     if kind is None or upper is None:
         return
