@@ -14,13 +14,14 @@ from pqassay.cli.progress_bar import progress_bar
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from pqassay.judge.estimate import StorePrices
     from pqassay.report.model import Report
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
-    "`pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 
@@ -47,13 +48,59 @@ def check(
         list[str] | None,
         typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Judge nothing; predict from some footers what the check asks of a store: requests, bytes, time and money by tier.",
+        ),
+    ] = False,
+    latency: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MS",
+            min=0,
+            help="Until an answer of the store begins, for --dry-run. Default: 30.",
+            show_default=False,
+        ),
+    ] = None,
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MB",
+            min=0.001,
+            help="Megabytes of an answer in a second, for --dry-run. Default: 80.",
+            show_default=False,
+        ),
+    ] = None,
+    request_price: declared.RequestPrice = None,
+    gb_price: declared.GbPrice = None,
+    spark_packages: Annotated[
+        str | None,
+        typer.Option(
+            "--spark-packages",
+            metavar="GROUP:NAME:VERSION",
+            help="By which Spark reads Delta or Iceberg tables for --prove, as its --packages has them; it fetches them from Maven Central.",
+        ),
+    ] = None,
 ) -> None:
     """Check files against the specification, whoever wrote them."""
     try:
-        _require_engines(engine or [], prove=prove)
+        _require_engines(engine or [], spark_packages, prove=prove)
         if prove and arguments.tier is None:
             arguments = replace(arguments, tier="values")
         wanted = declared.wanted(arguments, jobs)
+        if dry_run:
+            _predict(wanted, latency, bandwidth, declared.prices(request_price, gb_price))
+            return
+        declared.require_dry_run(
+            {
+                "--latency": latency,
+                "--bandwidth": bandwidth,
+                "--request-price": request_price,
+                "--gb-price": gb_price,
+            }
+        )
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
@@ -61,20 +108,51 @@ def check(
                 report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
             )
         if prove:
-            report = _proved(report, wanted, engine or [])
+            report = _proved(report, wanted, engine or [], spark_packages or "")
     except UsageError as error:
         fail_with_lines(str(error))
     print_report(report, wanted.format, wanted.output)
     raise typer.Exit(report.exit_code)
 
 
+def _predict(
+    wanted: declared.Wanted, latency: float | None, bandwidth: float | None, prices: StorePrices
+) -> None:
+    """Say what the check would cost."""
+    from pqassay.judge.checker import planned
+    from pqassay.judge.estimate import USUAL_PACE, StorePace
+    from pqassay.judge.prediction import predicted
+    from pqassay.lake.table_files import counted_metadata
+
+    declared.require_estimate(wanted)
+    pace = StorePace(
+        USUAL_PACE.latency_ms if latency is None else latency,
+        USUAL_PACE.mb_per_second if bandwidth is None else bandwidth,
+    )
+    with interruptible(), counted_metadata() as metadata:
+        plan = planned(wanted.paths, **wanted.options)
+        wanted.require_apart([target.name for target in plan.targets])
+        found = predicted(plan, metadata, jobs=_processes(wanted.jobs), prices=prices, pace=pace)
+    workers = f"{found.cores} worker{'s' * (found.cores > 1)}"
+    how = (
+        f"predicted from the footers of {found.looked_at} of them, for {workers} and a store with {pace}, "
+        f"{prices}"
+    )
+    declared.print_estimate(wanted, found, how)
+
+
+def _processes(jobs: int | None) -> int:
+    """How many worker processes ``--jobs`` means."""
+    if jobs == 0:
+        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return jobs or 1
+
+
 def _run(wanted: declared.Wanted) -> Report:
     """Check, with a progress bar; what interrupts it leaves no worker behind."""
     from pqassay.judge import checker
 
-    jobs = wanted.jobs
-    if jobs == 0:
-        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    jobs = _processes(wanted.jobs)
     if wanted.memory is not None:
         from pqassay.judge.workers import limits_memory
 
@@ -83,22 +161,24 @@ def _run(wanted: declared.Wanted) -> Report:
                 "note: this system does not limit the memory of a process; --memory does nothing", err=True
             )
     with interruptible(), progress_bar() as progress:
-        if wanted.options.get("tier") in (None, "values") or (jobs or 1) > 1:
+        if wanted.options.get("tier") in (None, "values") or jobs > 1:
             from pqassay.judge import workers
 
             workers.preload()
         return checker.check(
             wanted.paths,
             **wanted.options,
-            jobs=jobs or 1,
+            jobs=jobs,
             timeout=wanted.timeout,
             memory=wanted.memory,
             progress=progress,
         )
 
 
-def _require_engines(names: list[str], *, prove: bool) -> None:
+def _require_engines(names: list[str], spark_packages: str | None, *, prove: bool) -> None:
     """Raise `UsageError` for an engine that there is not, or that is not asked, before the check rather than after it."""
+    if spark_packages is not None and not prove:
+        raise UsageError("--spark-packages is for Spark when --prove asks it; give that as well")
     if not names:
         return
     from pqassay.proof.engines import require_engines
@@ -108,7 +188,7 @@ def _require_engines(names: list[str], *, prove: bool) -> None:
     require_engines(names)
 
 
-def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Report:
+def _proved(report: Report, wanted: declared.Wanted, engines: list[str], spark_packages: str) -> Report:
     """Show what findings do, with a progress bar; what interrupts it leaves no engine behind."""
     from pqassay.proof.trial import proved
 
@@ -116,6 +196,7 @@ def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Repo
         return proved(
             report,
             engines=engines,
+            spark_packages=spark_packages,
             timeout=wanted.timeout,
             memory=wanted.memory,
             progress=None if progress is None else progress.show,

@@ -162,6 +162,13 @@ def check_source(
     return report, _coverage(plan, options.tier, checked, tuple(reasons))
 
 
+def not_tested(options: Options, selection: Selection) -> Collection[str]:
+    """The rules about Parquet files that a check leaves out."""
+    return _planned(
+        tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), DEFAULT_FILE, ""
+    ).left_out.keys()
+
+
 @dataclass(frozen=True, eq=False)
 class _Planned:
     """The rules to ask about files of one kind: the same for every file of a run.

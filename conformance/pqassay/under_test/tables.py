@@ -14,7 +14,7 @@ from pqassay.tables.delta.segment import NoVersionError
 from pqassay.tables.delta.state import DeltaState, read_state, states_of_checkpoint
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.iceberg_table import IcebergTable, iceberg_state
+from pqassay.under_test.iceberg_table import TABLES_KEPT, IcebergTable, forget_iceberg
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.table.avro import MAGIC
@@ -44,7 +44,7 @@ class TableView(Protocol):
         ...
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=TABLES_KEPT)
 def delta_state(table: TableAt) -> DeltaState:
     """A Delta table, read once for the list of its files and for its own verdict; see `read_state` for errors."""
     return read_state(table, table.moment.version)
@@ -53,7 +53,7 @@ def delta_state(table: TableAt) -> DeltaState:
 def forget_tables() -> None:
     """Read tables anew from now on: they may have changed."""
     delta_state.cache_clear()
-    iceberg_state.cache_clear()
+    forget_iceberg()
 
 
 class DeltaTable:
