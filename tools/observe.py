@@ -2,7 +2,8 @@
 
     python tools/observe.py [RULE...]
 
-Without a rule, all are measured; with some, the others keep what is known of them.  Every engine of ``pqassay check --prove``
+Without a rule, all about files are measured; with some, the others keep what is known of them.  Those about tables are measured by
+``tools/write_table_engines.py --ask``, with the engines that read tables.  Every engine of ``pqassay check --prove``
 is asked, Java included, one after the other in one process each.
 """
 
@@ -21,7 +22,7 @@ from pqassay.proof.engines import ENGINES
 from pqassay.proof.minimal_pairs import observe
 from pqassay.proof.trial import WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
-from pqassay_spec.rules.catalogue import file_rules
+from pqassay_spec.rules.catalogue import family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, Observation, observations, table_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -110,10 +111,16 @@ def main(ids: Sequence[str]) -> None:
     """Measure some rules, all without any, and write the table."""
     if unknown := [rule for rule in ids if rule not in file_rules()]:
         raise SystemExit(f"there is no rule {unknown[0]}")
+    if told := [rule for rule in ids if family_of(rule).is_about_tables]:
+        raise SystemExit(f"{told[0]} is about tables: python tools/write_table_engines.py --ask")
     require_engines()
     begun = time.monotonic()
     entries = dict(known())
-    wanted = [rule for rule in file_rules().values() if not ids or rule.id in ids]
+    wanted = [
+        rule
+        for rule in file_rules().values()
+        if (not ids or rule.id in ids) and not family_of(rule.id).is_about_tables
+    ]
     date = dt.datetime.now(dt.UTC).date().isoformat()
     with EngineProcesses(ENGINES, Limits(WORKERS, timeout=SECONDS)) as running:
         for number, (rule, found) in enumerate(observe(wanted, GOLDEN_FILES, running, date), start=1):

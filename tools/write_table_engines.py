@@ -1,23 +1,36 @@
 """Write into ``docs/guide/tables.md`` what engines do with wrong claims of tables: ``python tools/write_table_engines.py [--ask [FAMILY]]``.
 
-What is written was measured, and is stored in ``benchmarks/table_engines.json``; ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both, by ``pqassay check --prove`` on each
-golden table with a claim that is wrong, with the engines that are installed (``pip install 'pqassay[engines]'``).  Each table is stored
-between two comments; all else on the page is written by people.  A test compares them.
+What is written was measured, and is stored in ``benchmarks/table_engines.json``.  ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both:
+each golden table with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each
+rule in the table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
+
+    pip install 'pqassay[engines]' daft chdb 'pyspark==4.1.*'
+
+Each table of the page is stored between two comments; all else there is written by people.  A test compares them.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import json
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from page_tables import grid, with_tables
 
+from pqassay.judge.workers import Limits
+from pqassay.proof.engines import Engine
+from pqassay.proof.queries import COUNT
+from pqassay.proof.table_pairs import FAMILIES as KINDS
+from pqassay.proof.table_pairs import TableMeasurement, measured, observation, table_pairs
+from pqassay.proof.table_sql import PACKAGES
+from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
+from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
+from pqassay_spec.rules.observed import TABLE, observations, table_text
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_files"
@@ -27,91 +40,97 @@ FAMILIES = {"dlt": "engines and delta tables", "ice": "engines and iceberg table
 MEASURED = ROOT / "benchmarks" / "table_engines.json"
 PAGE = ROOT / "docs" / "guide" / "tables.md"
 
+TABLE_FILE = ROOT / "spec" / "pqassay_spec" / "rules" / TABLE
+
+SECONDS = 600.0
+"""Time for one query: golden tables are small, but starting Spark is slow on a machine that does other things as well."""
+
+NO_FILE = "there is no golden table that breaks it"
+
 NOT_ASKED = "not asked"
 
 Json = dict[str, Any]
 
 
-def broken_tables(family: str) -> list[Json]:
-    """The descriptions of the golden tables of a family that break a rule, in the order of their names."""
-    found = [json.loads(path.read_text()) for path in sorted((GOLDEN / family).glob("*/table.json"))]
-    return [one for one in found if one["kind"] == "invalid"]
+def require_engines(family: str) -> tuple[Engine, ...]:
+    """The engines of a family. A table without one of them would look as if it did no harm."""
+    kind = KINDS[family]
+    engines = TABLE_ENGINES[kind](PACKAGES[kind])
+    lacking = [f"{engine.title}: {how}" for engine in engines if (how := engine.how_to_install) is not None]
+    if lacking:
+        raise SystemExit("not all engines are here; " + "; ".join(lacking))
+    return engines
 
 
-def command(identifier: str) -> str:
-    """What asks the engines about a golden table, from the root folder of the repository."""
-    return f"pqassay check --prove golden_files/{identifier}/table"
+def ask(families: Sequence[str]) -> None:
+    """Measure some families, and write what was found after each table: who interrupts this keeps it."""
+    stored: list[Json] = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
+    date = dt.datetime.now(dt.UTC).date().isoformat()
+    asked = {KINDS[family]: require_engines(family) for family in families}
+    observed = dict(observations())
+    with EngineProcesses([], Limits(WORKERS, timeout=SECONDS)) as running:
+        measurement = TableMeasurement(running, asked)
+        for family in families:
+            pairs = table_pairs(GOLDEN, family)
+            for case, rule, found in measured(pairs, measurement):
+                stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
+                stored += [] if found is None else [{**found, "date": date}]
+                stored.sort(key=lambda one: (one["golden"].partition("/")[0], one["golden"], one["rule"]))
+                text = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
+                write_whole(MEASURED, text.encode())
+                told = measurement.reasons.get((case, rule), "")
+                print(case, rule, told, file=sys.stderr, flush=True)
+            for rule in of_family(family):
+                told = [why for (_, other), why in measurement.reasons.items() if other == rule.id]
+                reason = rule.excluded or (told[0] if told else NO_FILE)
+                observed[rule.id] = observation(rule.id, stored, date, reason)
+    write_whole(TABLE_FILE, table_text(observed).encode())
 
 
-def asked(golden: Json) -> Iterator[Json]:
-    """What engines do with a golden table: an entry for each finding that was put to them."""
-    arguments = [*command(golden["id"]).split()[1:], "--format", "json"]
-    run = subprocess.run(
-        [sys.executable, "-m", "pqassay", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    if run.returncode not in (0, 1, 4):
-        raise SystemExit(f"{golden['id']}: {run.stderr}")
-    print(golden["id"], file=sys.stderr, flush=True)
-    for file in json.loads(run.stdout)["files"]:
-        for finding in file["findings"]:
-            proof = finding.get("proof")
-            if proof is None or not proof.get("engines"):
-                continue
-            answers = [
-                {key: one[key] for key in ("engine", "version", "verdict", "rows", "lost") if key in one}
-                for one in proof["engines"]
-                if one["verdict"] != "not installed"
-            ]
-            yield {
-                "rule": finding["rule"],
-                "golden": golden["id"],
-                "title": golden["title"],
-                "query": proof["query"],
-                "true_rows": proof["true_rows"],
-                "command": command(golden["id"]),
-                "engines": answers,
-            }
+def of_family(family: str) -> list[Rule]:
+    """The rules that tables of a family can break."""
+    return [rule for rule in file_rules().values() if family_of(rule.id).prefix == family.upper()]
 
 
-def cell(answer: Json | None) -> str:
+def cell(answer: Json | None, *, is_count: bool = False) -> str:
     """What an engine did."""
     if answer is None:
         return NOT_ASKED
     verdict: str = answer["verdict"]
+    if is_count and "rows" in answer and verdict != "right":
+        lost = answer.get("lost", 0)
+        return f"**{lost} too few**" if lost else f"**{answer['wrong']} too many**"
     if verdict == "rows lost":
         return f"**{answer['lost']} lost**"
     return verdict if verdict in ("right", "not comparable") else f"**{verdict}**"
 
 
-def rows(measured: list[Json]) -> Iterator[str]:
+def rows(stored: list[Json]) -> Iterator[str]:
     """The table: a row for each rule and golden table, a column for each engine."""
-    names = list(dict.fromkeys((one["engine"], one["version"]) for row in measured for one in row["engines"]))
+    names = list(dict.fromkeys((one["engine"], one["version"]) for row in stored for one in row["engines"]))
     lines: list[list[str]] = []
-    for row in measured:
+    for row in stored:
         answers = {(one["engine"], one["version"]): one for one in row["engines"]}
         lines.append(
             [
                 row["rule"],
                 f"`{row['golden']}`",
+                f"`{row['query']}`",
                 str(row["true_rows"]),
-                *(cell(answers.get(name)) for name in names),
+                *(cell(answers.get(name), is_count=COUNT in row["query"]) for name in names),
             ]
         )
     yield from grid(
-        ["rule", "golden table", "true rows", *(f"{name} {version}" for name, version in names)], lines
+        ["rule", "golden table", "query", "true rows", *(f"{name} {version}" for name, version in names)],
+        lines,
     )
 
 
-def page(text: str, measured: list[Json]) -> str:
+def page(text: str, stored: list[Json]) -> str:
     """The page with its tables made anew."""
 
     def made(family: str) -> Callable[[], Iterator[str]]:
-        return lambda: rows([row for row in measured if row["golden"].startswith(f"{family}/")])
+        return lambda: rows([row for row in stored if row["golden"].startswith(f"{family}/")])
 
     return with_tables(text, {title: made(family) for family, title in FAMILIES.items()})
 
@@ -124,16 +143,9 @@ def main() -> None:
     )
     family: str | None = parser.parse_args().ask
     if family is not None:
-        chosen = [family] if family else list(FAMILIES)
-        stored = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
-        found = [one for one in stored if one["golden"].partition("/")[0] not in chosen]
-        found += [one for name in chosen for golden in broken_tables(name) for one in asked(golden)]
-        # A rule may be broken in several columns of one table: the first of them is shown.
-        first = {(one["rule"], one["golden"]): one for one in reversed(found)}
-        measured = [one for one in found if first[one["rule"], one["golden"]] is one]
-        write_whole(MEASURED, f"{json.dumps(measured, indent=1, ensure_ascii=False)}\n".encode())
-    measured = json.loads(MEASURED.read_text())
-    write_whole(PAGE, page(PAGE.read_text(), measured).encode())
+        ask([family] if family else list(FAMILIES))
+    stored = json.loads(MEASURED.read_text())
+    write_whole(PAGE, page(PAGE.read_text(), stored).encode())
 
 
 if __name__ == "__main__":

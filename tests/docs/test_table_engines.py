@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from places import GOLDEN_FILES, ROOT
+from pqassay.proof.table_pairs import command, observation
 from pqassay_spec.rules.catalogue import family_of
+from pqassay_spec.rules.observed import observations
 
 
 def script(name: str) -> Any:
@@ -37,10 +39,17 @@ def test_each_row_is_of_a_golden_table_that_breaks_a_rule(row: dict[str, Any]) -
 
     assert (golden["kind"], golden["title"]) == ("invalid", row["title"])
     assert family_of(row["rule"]).is_about_tables
-    assert writer.command(row["golden"]) == row["command"]
+    assert command(row["golden"]) == row["command"]
     assert all(answer["version"] for answer in row["engines"])
     wrong = [answer for answer in row["engines"] if answer["verdict"] == "rows lost"]
     assert all(0 < answer["lost"] <= row["true_rows"] for answer in wrong)
+    assert all(sum(answer["seen"].values()) <= answer["asked"] for answer in row["engines"])
+
+
+@pytest.mark.parametrize("rule", sorted({row["rule"] for row in MEASURED}))
+def test_what_was_observed_of_a_rule_is_what_was_measured(rule: str) -> None:
+    found = observations()[rule]
+    assert observation(rule, MEASURED, found.date) == found
 
 
 @pytest.mark.parametrize(
@@ -50,7 +59,14 @@ def test_each_row_is_of_a_golden_table_that_breaks_a_rule(row: dict[str, Any]) -
         ({"verdict": "right", "lost": 0}, "right"),
         ({"verdict": "rows lost", "lost": 2}, "**2 lost**"),
         ({"verdict": "refused", "lost": 0}, "**refused**"),
+        ({"verdict": "not comparable"}, "not comparable"),
     ],
 )
 def test_a_cell_says_what_was_measured(answer: dict[str, Any] | None, shown: str) -> None:
     assert shown == writer.cell(answer)
+
+
+def test_a_number_of_rows_is_too_low_or_too_high() -> None:
+    low = {"verdict": "rows lost", "rows": 8, "lost": 8}
+    high = {"verdict": "wrong rows", "rows": 17, "wrong": 1}
+    assert ["**8 too few**", "**1 too many**"] == [writer.cell(one, is_count=True) for one in (low, high)]

@@ -75,10 +75,18 @@ def check(
     ] = None,
     request_price: declared.RequestPrice = None,
     gb_price: declared.GbPrice = None,
+    spark_packages: Annotated[
+        str | None,
+        typer.Option(
+            "--spark-packages",
+            metavar="GROUP:NAME:VERSION",
+            help="By which Spark reads Delta or Iceberg tables for --prove, as its --packages has them; it fetches them from Maven Central.",
+        ),
+    ] = None,
 ) -> None:
     """Check files against the specification, whoever wrote them."""
     try:
-        _require_engines(engine or [], prove=prove)
+        _require_engines(engine or [], spark_packages, prove=prove)
         if prove and arguments.tier is None:
             arguments = replace(arguments, tier="values")
         wanted = declared.wanted(arguments, jobs)
@@ -100,7 +108,7 @@ def check(
                 report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
             )
         if prove:
-            report = _proved(report, wanted, engine or [])
+            report = _proved(report, wanted, engine or [], spark_packages or "")
     except UsageError as error:
         fail_with_lines(str(error))
     print_report(report, wanted.format, wanted.output)
@@ -167,8 +175,10 @@ def _run(wanted: declared.Wanted) -> Report:
         )
 
 
-def _require_engines(names: list[str], *, prove: bool) -> None:
+def _require_engines(names: list[str], spark_packages: str | None, *, prove: bool) -> None:
     """Raise `UsageError` for an engine that there is not, or that is not asked, before the check rather than after it."""
+    if spark_packages is not None and not prove:
+        raise UsageError("--spark-packages is for Spark when --prove asks it; give that as well")
     if not names:
         return
     from pqassay.proof.engines import require_engines
@@ -178,7 +188,7 @@ def _require_engines(names: list[str], *, prove: bool) -> None:
     require_engines(names)
 
 
-def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Report:
+def _proved(report: Report, wanted: declared.Wanted, engines: list[str], spark_packages: str) -> Report:
     """Show what findings do, with a progress bar; what interrupts it leaves no engine behind."""
     from pqassay.proof.trial import proved
 
@@ -186,6 +196,7 @@ def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Repo
         return proved(
             report,
             engines=engines,
+            spark_packages=spark_packages,
             timeout=wanted.timeout,
             memory=wanted.memory,
             progress=None if progress is None else progress.show,

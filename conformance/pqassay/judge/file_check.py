@@ -101,7 +101,10 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
         return "no rule is left to test: all are left out"
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
     others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
-    return f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
+    told = f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
+    if options.tier == "meta":
+        told += "; tier meta is about tables, and a folder is one with a commit in _delta_log, or with metadata/*.metadata.json"
+    return told
 
 
 def check_source(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -122,6 +122,8 @@ def claimed_candidates(
     queries: dict[Query, None] = {}
     if finding.column is None:
         queries[every_column(values)] = None
+    if finding.column is None or counts_rows(finding):
+        queries[Query(())] = None
     said = next((one for one in claims.columns if one.name == name), None)
     leaf = next(leaf for leaf in values.file.leaves if leaf.is_called(name))
     bounds: list[Any] = [None, None]
@@ -135,6 +137,28 @@ def claimed_candidates(
         queries[query] = None
     queries[Query((column,))] = None
     return list(queries)[:MOST_QUERIES]
+
+
+def counts_rows(finding: Finding) -> bool:
+    """Whether a finding is about how many rows, or nulls, there are."""
+    return any(
+        "count" in position.field.lower() or "records" in position.field.lower() for position in finding.at
+    )
+
+
+def by_ends(column: Column, row_groups: Iterable[Any]) -> list[Query]:
+    """Queries by the least and the greatest of some values, or by nulls where there are no others."""
+    values = _without_nan(pa.chunked_array(list(row_groups), column.type).drop_null())
+    if not len(values):
+        return [Query((column,), (Comparison("is null", column),))]
+    if column.kind is Kind.BOOLEAN:
+        return [_equal(column, values[0])]
+    ends = pc.min_max(values)
+    return [
+        _equal(column, ends["min"]),
+        _equal(column, ends["max"]),
+        _between(column, ends["min"], ends["max"]),
+    ]
 
 
 def unread(rule: str) -> str:

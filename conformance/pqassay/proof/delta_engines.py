@@ -1,6 +1,7 @@
-"""The engines that queries of a Delta table are tried on: those that find its files through the ``deltalake`` library.
+"""The engines that queries of a Delta table are tried on.
 
-Programs as in `pqassay.proof.engines`, which read the folder of a table instead of a file.
+Programs as in `pqassay.proof.engines`, which read the folder of a table instead of a file.  Most find its files through the ``deltalake`` library;
+chDB and Spark read the log themselves.
 """
 
 from __future__ import annotations
@@ -10,31 +11,37 @@ from importlib import metadata
 
 from pqassay.proof.engines import (
     Engine,
-    SqlLiteral,
     arrow_filter,
-    condition,
     datafusion_literal,
     duckdb_literal,
     imports,
-    names_of,
     polars_filter,
     string,
     strings,
 )
 from pqassay.proof.queries import Query
+from pqassay.proof.table_sql import chdb_program, daft_rows, select, spark_engine
 
 LIBRARY = "deltalake"
-"""The library, as pip calls it: none of these engines reads the log of a table itself."""
+"""The library, as pip calls it, by which most of these engines find the files of a table."""
 
 
 @dataclass(frozen=True)
-class DeltaEngine(Engine):
-    """An engine that needs `LIBRARY` as well."""
+class LibraryEngine(Engine):
+    """An engine that needs a library for tables as well.
+
+    Attributes:
+        library: What pip calls that.
+    """
+
+    library: str = LIBRARY
 
     @property
     def how_to_install(self) -> str | None:
         """Command that installs what it lacks here; ``None`` if it lacks nothing."""
-        lacking = [name for name in dict.fromkeys((self.distribution, LIBRARY)) if not _is_installed(name)]
+        lacking = [
+            name for name in dict.fromkeys((self.distribution, self.library)) if not _is_installed(name)
+        ]
         return f"python -m pip install {' '.join(lacking)}" if lacking else None
 
 
@@ -46,38 +53,31 @@ def _is_installed(distribution: str) -> bool:
     return True
 
 
-def _where(query: Query, literal: SqlLiteral) -> str:
-    return f" WHERE {condition(query, literal)}" if query.where else ""
-
-
 def _deltalake(path: str, query: Query) -> str:
-    sql = f"SELECT {', '.join(names_of(query))} FROM t{_where(query, datafusion_literal)}"  # noqa: S608 - names and values are quoted
     return (
         "import pyarrow as pa; from deltalake import DeltaTable, QueryBuilder; "
         f"t = QueryBuilder().register({string('t')}, DeltaTable({string(path)})); "
-        f"result = pa.table(t.execute({string(sql)}).read_all())"
+        f"result = pa.table(t.execute({string(select(query, datafusion_literal))}).read_all())"
     )
 
 
 def _datafusion(path: str, query: Query) -> str:
-    sql = f"SELECT {', '.join(names_of(query))} FROM t{_where(query, datafusion_literal)}"  # noqa: S608 - as above
     return (
         "from datafusion import SessionContext; from deltalake import DeltaTable; context = SessionContext(); "
         f"context.register_table({string('t')}, DeltaTable({string(path)})); "
-        f"result = context.sql({string(sql)}).to_arrow_table()"
+        f"result = context.sql({string(select(query, datafusion_literal))}).to_arrow_table()"
     )
 
 
 def _duckdb(path: str, query: Query) -> str:
-    sql = f"SELECT {', '.join(names_of(query))} FROM t{_where(query, duckdb_literal)}"  # noqa: S608 - as above
     return (
         f"import duckdb; from deltalake import DeltaTable; t = DeltaTable({string(path)}).to_pyarrow_dataset(); "
-        f"result = duckdb.sql({string(sql)}).to_arrow_table()"
+        f"result = duckdb.sql({string(select(query, duckdb_literal))}).to_arrow_table()"
     )
 
 
 def _polars(path: str, query: Query) -> str:
-    names = strings(column.name for column in query.columns)
+    names = "pl.len()" if query.is_count else strings(column.name for column in query.columns)
     return (
         f"{imports(query)}import polars as pl; "
         f"result = pl.scan_delta({string(path)}){polars_filter(query)}.select({names}).collect()"
@@ -85,20 +85,37 @@ def _polars(path: str, query: Query) -> str:
 
 
 def _dataset(path: str, query: Query) -> str:
-    names = strings(column.name for column in query.columns)
     given = arrow_filter(query)
     uses = "import pyarrow.dataset as ds; " if given else ""
+    table = f"from deltalake import DeltaTable; t = DeltaTable({string(path)}).to_pyarrow_dataset(); "
+    if query.is_count:
+        counted = f"t.count_rows({given.removeprefix(', ')})"
+        return f"{imports(query)}{uses}import pyarrow as pa; {table}result = pa.table([[{counted}]], [{string('n')}])"
+    names = strings(column.name for column in query.columns)
+    return f"{imports(query)}{uses}{table}result = t.to_table(columns=[{names}]{given})"
+
+
+def _daft(path: str, query: Query) -> str:
+    return f"{imports(query)}import daft; result = daft.read_deltalake({string(path)}){daft_rows(query)}"
+
+
+def _chdb(path: str, query: Query) -> str:
+    return chdb_program("deltaLakeLocal", path, query)
+
+
+def delta_engines(spark_packages: str = "") -> tuple[Engine, ...]:
+    """The engines, in the order of reports.
+
+    Args:
+        spark_packages: The packages that Spark is given, as its ``--packages`` has them.
+    """
     return (
-        f"{imports(query)}{uses}from deltalake import DeltaTable; "
-        f"result = DeltaTable({string(path)}).to_pyarrow_dataset().to_table(columns=[{names}]{given})"
+        LibraryEngine("deltalake", "deltalake", LIBRARY, _deltalake),
+        LibraryEngine("polars", "Polars", "polars", _polars, "result.rows()"),
+        LibraryEngine("duckdb", "DuckDB over deltalake's dataset", "duckdb", _duckdb),
+        LibraryEngine("pyarrow", "pyarrow dataset of deltalake", "pyarrow", _dataset),
+        LibraryEngine("datafusion", "DataFusion over deltalake's table", "datafusion", _datafusion),
+        LibraryEngine("daft", "Daft", "daft", _daft, reserves_memory=True),
+        Engine("chdb", "chDB", "chdb", _chdb, reserves_memory=True),
+        spark_engine("delta", spark_packages),
     )
-
-
-DELTA_ENGINES: tuple[Engine, ...] = (
-    DeltaEngine("deltalake", "deltalake", LIBRARY, _deltalake),
-    DeltaEngine("polars", "Polars", "polars", _polars, "result.rows()"),
-    DeltaEngine("duckdb", "DuckDB over deltalake's dataset", "duckdb", _duckdb),
-    DeltaEngine("pyarrow", "pyarrow dataset of deltalake", "pyarrow", _dataset),
-    DeltaEngine("datafusion", "DataFusion over deltalake's table", "datafusion", _datafusion),
-)
-"""The engines, in the order of reports."""

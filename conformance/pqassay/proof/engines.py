@@ -52,6 +52,9 @@ class Engine:
         rows: An expression that makes a list of tuples of ``result``.
         starts_slowly: Whether it is asked last, and as little as possible.
         runs_on_java: Whether it needs Java as well; then its process cannot live with a limit on memory.
+        reserves_memory: Whether it asks for far more memory than it uses, so that such a limit would end it.
+        needs_its_paths: Whether it opens the files of an Iceberg table where the metadata says that they are, so that one that was moved has to be
+            copied for it.
     """
 
     name: str
@@ -61,6 +64,13 @@ class Engine:
     rows: str = "[tuple(row.values()) for row in result.to_pylist()]"
     starts_slowly: bool = False
     runs_on_java: bool = False
+    reserves_memory: bool = False
+    needs_its_paths: bool = False
+
+    @property
+    def process(self) -> str:
+        """The name of the process in which it runs: another one where it is set up in another way."""
+        return self.name
 
     @property
     def version(self) -> str | None:
@@ -155,7 +165,8 @@ def datafusion_literal(column: Column, value: Any) -> str:
     return _common_literal(column, value)
 
 
-def _spark_literal(column: Column, value: Any) -> str:
+def spark_literal(column: Column, value: Any) -> str:
+    """A literal as Spark reads it. Raises `Unwritable`."""
     if column.kind is Kind.TEXT:
         return _text(value.replace("\\", "\\\\"))
     if column.kind is Kind.TIMESTAMP:
@@ -207,17 +218,18 @@ def _datafusion_pushdown(path: str, query: Query) -> str:
     return _datafusion(path, query, context, "SessionConfig, SessionContext")
 
 
-_SPARK_SETTINGS = {
+SPARK_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.log.level": "OFF",
 }
+"""Settings of a session, whatever it reads."""
 
 
 def _spark(path: str, query: Query) -> str:
-    settings = "".join(f".config({strings(item)})" for item in _SPARK_SETTINGS.items())
+    settings = "".join(f".config({strings(item)})" for item in SPARK_SETTINGS.items())
     names = strings(names_of(query, "`"))
-    where = f".where({string(condition(query, _spark_literal, '`'))})" if query.where else ""
+    where = f".where({string(condition(query, spark_literal, '`'))})" if query.where else ""
     return (
         "from pyspark.sql import SparkSession; "
         f"spark = SparkSession.builder.master({string('local[1]')}){settings}.getOrCreate(); "
@@ -227,7 +239,8 @@ def _spark(path: str, query: Query) -> str:
 
 # ---------------------------------------------------------------------------------------------- Python expressions
 
-_OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
+OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
+"""Operators in Python, by those of queries."""
 
 
 def imports(query: Query) -> str:
@@ -248,7 +261,8 @@ def python_value(column: Column, value: Any) -> str:
     return string(value) if column.kind is Kind.TEXT else repr(value)
 
 
-def _all_of(parts: Sequence[str]) -> str:
+def all_of(parts: Sequence[str]) -> str:
+    """Conditions in Python that all have to hold."""
     return parts[0] if len(parts) == 1 else " & ".join(f"({part})" for part in parts)
 
 
@@ -263,8 +277,8 @@ def polars_filter(query: Query) -> str:
         value = python_value(part.column, part.value)
         if part.column.kind is Kind.SINGLE:
             value = f"pl.lit({value}, pl.Float32)"
-        parts.append(f"{column} {_OPERATORS[part.operator]} {value}")
-    return f".filter({_all_of(parts)})" if parts else ""
+        parts.append(f"{column} {OPERATORS[part.operator]} {value}")
+    return f".filter({all_of(parts)})" if parts else ""
 
 
 def _polars(path: str, query: Query) -> str:
@@ -282,8 +296,8 @@ def arrow_filter(query: Query) -> str:
         if part.operator in NULL_TESTS:
             parts.append(f"{'' if NULL_TESTS[part.operator] else '~'}{column}.is_null()")
         else:
-            parts.append(f"{column} {_OPERATORS[part.operator]} {python_value(part.column, part.value)}")
-    return f", filter={_all_of(parts)}" if parts else ""
+            parts.append(f"{column} {OPERATORS[part.operator]} {python_value(part.column, part.value)}")
+    return f", filter={all_of(parts)}" if parts else ""
 
 
 def _pyarrow(path: str, query: Query) -> str:
@@ -302,7 +316,7 @@ def _fastparquet(path: str, query: Query) -> str:
             raise Unwritable("fastparquet does not tell NaN from null")
     names = list(dict.fromkeys([c.name for c in query.columns] + [p.column.name for p in query.where]))
     groups = ", ".join(
-        f"({strings([part.column.name, _OPERATORS[part.operator]])}, {python_value(part.column, part.value)})"
+        f"({strings([part.column.name, OPERATORS[part.operator]])}, {python_value(part.column, part.value)})"
         for part in query.where
         if part.operator not in NULL_TESTS
     )
@@ -320,7 +334,7 @@ def _filtered(part: Comparison) -> str:
     if part.operator in NULL_TESTS:
         return f"frame = frame[frame[{name}].{'isna' if NULL_TESTS[part.operator] else 'notna'}()]"
     present = f"frame = frame[frame[{name}].notna()]"  # texts cannot be compared with None
-    return f"{present}; frame = frame[frame[{name}] {_OPERATORS[part.operator]} {python_value(part.column, part.value)}]"
+    return f"{present}; frame = frame[frame[{name}] {OPERATORS[part.operator]} {python_value(part.column, part.value)}]"
 
 
 _ROWS_OF_PANDAS = "list(result.itertuples(index=False, name=None))"
@@ -338,8 +352,8 @@ ENGINES = (
 
 NAMES = tuple(engine.name for engine in ENGINES)
 
-TABLES_ALONE = ("deltalake", "pyiceberg")
-"""Names of engines that read tables and no files, see `pqassay.proof.delta_engines` and `iceberg_engines`."""
+TABLES_ALONE = ("deltalake", "pyiceberg", "daft", "chdb")
+"""Names of engines that are asked about tables alone, see `pqassay.proof.delta_engines` and `iceberg_engines`."""
 
 
 def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
@@ -354,15 +368,18 @@ def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
     return tuple(engine for engine in ENGINES if not names or engine.name in names)
 
 
-def python_line(engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None) -> str:
+def python_line(
+    engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None, *, is_count: bool = False
+) -> str:
     """A line for a shell that runs a program and prints how many rows it returns.
 
     Args:
         engine: The engine of the program.
         program: The program.
         wrong_row: A row that is returned and not true; how often it is among the rows is printed as well.
+        is_count: Whether the program asks how many there are; then what it returns is printed.
     """
-    shown = "print(len(result))"
+    shown = f"print({engine.rows}[0][0])" if is_count else "print(len(result))"
     if wrong_row is not None:
         shown = f"rows = {engine.rows}; print(len(rows), rows.count({wrong_row!r}))"
     return shell_line(["python", "-c", f"{program}; {shown}"])

@@ -69,16 +69,24 @@ class Comparison:
     value: Any = None
 
 
+COUNT = "count(*)"
+"""The number of rows, as SQL has it; also the column of a table that holds a true number."""
+
 Condition = tuple[Comparison, ...]
 """Comparisons that all have to hold; of none, every row is wanted."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """Some columns of the rows that satisfy a condition."""
+    """Some columns of the rows that satisfy a condition; without columns, how many these rows are."""
 
     columns: tuple[Column, ...]
     where: Condition = ()
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it asks how many rows there are, which engines may answer by what is said of files."""
+        return not self.columns
 
     @property
     def used(self) -> list[Column]:
@@ -93,7 +101,8 @@ class Query:
 
     def sql_from(self, table: str) -> str:
         """The query for people, of a table of some name."""
-        selected = f"SELECT {', '.join(named(column.name) for column in self.columns)} FROM {table}"  # noqa: S608 - for people
+        names = ", ".join(named(column.name) for column in self.columns) or COUNT
+        selected = f"SELECT {names} FROM {table}"  # noqa: S608 - for people
         if not self.where:
             return selected
         return f"{selected} WHERE {' AND '.join(_shown(part) for part in self.where)}"
@@ -165,11 +174,27 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def true_rows(query: Query, values: pa.Table) -> pa.Table:
-    """The rows of a table that a query asks for; a row of which a comparison is unknown is not among them."""
+    """The rows of a table that a query asks for; a row of which a comparison is unknown is not among them.
+
+    How many rows there are is a row of one number, in a table that says so; see `is_of_count`.
+    """
     if query.where:
         mask = reduce(pc.and_kleene, [_holds(part, values.column(part.column.name)) for part in query.where])
         values = values.filter(mask)
+    if query.is_count:
+        schema = pa.schema([(COUNT, pa.int64())], {COUNT: ""})
+        return pa.table([[len(values)]], schema=schema)
     return values.select([column.name for column in query.columns])
+
+
+def is_of_count(table: pa.Table) -> bool:
+    """Whether a table of `true_rows` holds how many rows there are, rather than the rows."""
+    return COUNT.encode() in (table.schema.metadata or {})
+
+
+def number_of(table: pa.Table) -> int:
+    """How many rows a table of `true_rows` stands for."""
+    return table.column(0)[0].as_py() if is_of_count(table) else len(table)
 
 
 def _holds(part: Comparison, values: Any) -> Any:

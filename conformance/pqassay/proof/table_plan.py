@@ -4,7 +4,7 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,25 +17,35 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay.lake.table_files import TableAt
-from pqassay.proof.candidates import claimed_candidates
-from pqassay.proof.queries import Column, NoQuery, Query, true_rows
+from pqassay.proof.candidates import MOST_QUERIES, by_ends, claimed_candidates, every_column
+from pqassay.proof.plain_tables import write_delta
+from pqassay.proof.queries import Column, NoQuery, Query, number_of, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import Plan, Planned
 from pqassay.report.model import Finding
 from pqassay.tables.claims import FileClaims
 from pqassay.tables.delta.state import DeltaState, read_state
 from pqassay.tables.delta.statistics import claims_of
+from pqassay.tables.iceberg.metadata import NotKnownError
+from pqassay.tables.iceberg.state import ElsewhereError
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.deletion_vector import DeletionVector
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, commit_name, is_iceberg_metadata
+from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, is_iceberg_metadata
 
 MOST_FILES = 200
 """Live files of the largest table whose rows are read."""
 
 MOST_ROWS = 20_000_000
 """Rows of such a table."""
+
+
+MOST_ASKED_FILES = 3
+"""Files of a table whose values make queries about the whole of it."""
+
+UNREADABLE = (NotChecked, NotKnownError, ElsewhereError, FormatError, OSError, ValueError)
+"""What is raised where the rows of a table cannot be told."""
 
 
 def require_few(files: int) -> None:
@@ -65,12 +75,21 @@ def _holds_iceberg(metadata: Path) -> bool:
     return metadata.is_dir() and any(is_iceberg_metadata(one.name) for one in metadata.iterdir())
 
 
+def rows_of(table: TableAt, stack: ExitStack) -> TableRows:
+    """The rows of a table; files are opened on a stack."""
+    if table.kind == "delta":
+        return DeltaRows(table, stack)
+    from pqassay.proof.iceberg_plan import IcebergRows  # noqa: PLC0415 - each kind needs its own
+
+    return IcebergRows(table, stack)
+
+
 def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
-    """Find the queries for what a table says falsely of one of its files, and write their true rows into a folder.
+    """Find the queries for what a table says falsely of one of its files, or of itself, and write their true rows into a folder.
 
     Args:
         table: The table.
-        path: The data file.
+        path: The data file, or the folder of the table.
         findings: What is said falsely of it.
         folder: Takes the true rows, and tables of the same rows about which nothing is said.
     """
@@ -78,18 +97,15 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
     found: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with ExitStack() as stack:
-        if table.kind == "delta":
-            rows: TableRows = DeltaRows(table, stack)
-        else:
-            from pqassay.proof.iceberg_plan import IcebergRows  # noqa: PLC0415 - each kind needs its own
-
-            rows = IcebergRows(table, stack)
+        rows = rows_of(table, stack)
         for finding in findings:
             numbers: list[int] = []
             try:
                 if finding.rule in NO_EXTREMES:
                     raise NoQuery("queries for the least or the greatest value are not tried")  # noqa: TRY301 - as all others
-                for query in rows.candidates(finding, os.path.relpath(path, table.path)):
+                name = os.path.relpath(path, table.path)
+                asked = rows.general(finding.column) if name == "." else rows.candidates(finding, name)
+                for query in asked:
                     if query not in queries:
                         planned = rows.planned(query, folder, len(found))
                         queries[query] = len(found)
@@ -98,7 +114,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
                 of_findings.append(str(reason))
-            except (NotChecked, FormatError, OSError, pa.ArrowException, OverflowError) as reason:
+            except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows cannot be told: {reason}")
     return Plan(found, of_findings)
 
@@ -116,9 +132,22 @@ class TableRows(ABC):
     def live(self) -> Mapping[str, tuple[str, FileClaims]]:
         """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises what reading the metadata does."""
 
+    @property
+    @abstractmethod
+    def partition_columns(self) -> Sequence[str]:
+        """The columns by which the table is partitioned, or from which its partition values follow."""
+
     @abstractmethod
     def write_plain(self, table: pa.Table, folder: Path) -> None:
-        """Write rows, or the whole table, as a table of which nothing is said but that it is there."""
+        """Write rows as a table of which nothing is said but that it is there."""
+
+    def require_name(self, column: Column) -> None:  # noqa: B027 - the names of files are those of most tables
+        """Raise `NoQuery` where the table calls no column so."""
+
+    @property
+    def first_file(self) -> str:
+        """The first data file that was read."""
+        return next(iter(self._files.values())).file.source.name
 
     def remaining(self, values: TrueValues, name: str) -> list[Any]:
         """The values of a column in the rows that are still part of the table, an array for each row group."""
@@ -136,6 +165,25 @@ class TableRows(ABC):
         column = finding.column or next((leaf.name for leaf in values.file.leaves), "")
         remaining = pa.chunked_array(self.remaining(values, column), values.column(column).type)
         return claimed_candidates(finding, values, claims, column, remaining)
+
+    def general(self, name: str | None = None) -> list[Query]:
+        """Queries by which any damage of a table may show: all rows, how many, and values of the first files.
+
+        Args:
+            name: The column that comes first; by default those that partitions follow from.
+        """
+        queries = [Query(())]
+        for place in list(self.live)[:MOST_ASKED_FILES]:
+            values = self._values(place)
+            if len(queries) == 1:
+                queries.append(every_column(values))
+            first = [name] if name else [*self.partition_columns]
+            for column in dict.fromkeys([*first, *(leaf.name for leaf in values.file.leaves)]):
+                with contextlib.suppress(NotChecked):
+                    rows = self.remaining(values, column)
+                    queries += by_ends(values.column(column), rows)
+                    break
+        return list(dict.fromkeys(queries))[:MOST_QUERIES]
 
     def _values(self, name: str) -> TrueValues:
         if name not in self._files:
@@ -168,14 +216,17 @@ class TableRows(ABC):
 
     def planned(self, query: Query, folder: Path, number: int) -> Planned:
         """A query of a number, with its true rows, and a table of the same rows without any statistics, in a folder."""
-        table = self.rows(query.used)
+        for column in query.used:
+            self.require_name(column)
+        used = query.used or list(every_column(self._values(next(iter(self.live), ""))).columns)
+        table = self.rows(used)
         truth = folder / f"truth-{number}.arrow"
         rows = true_rows(query, table)
         with pa.OSFile(str(truth), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
             writer.write_table(rows)
         healthy = folder / f"healthy-{number}"
         self.write_plain(table, healthy)
-        return Planned(query, len(rows), truth, healthy)
+        return Planned(query, number_of(rows), truth, healthy)
 
 
 @dataclass
@@ -193,6 +244,11 @@ class DeltaRows(TableRows):
                 raise NoQuery("the columns are mapped, and most engines here do not read such tables")
             require_few(len(self._state.entries))
         return self._state
+
+    @property
+    def partition_columns(self) -> Sequence[str]:
+        """See `TableRows.partition_columns`; these are in no file."""
+        return ()
 
     @property
     def live(self) -> Mapping[str, tuple[str, FileClaims]]:
@@ -214,39 +270,15 @@ class DeltaRows(TableRows):
         return [rows.filter(pa.array(~vector.removed(group, len(rows)))) for group, rows in enumerate(groups)]
 
     def write_plain(self, table: pa.Table, folder: Path) -> None:
-        """Write rows as a table of one file of which nothing is said but that it is there."""
-        first = next(iter(self._files.values()))
-        given = pq.read_schema(first.file.source.name)
-        for place, name in enumerate(table.column_names):
-            if name in given.names:
-                table = table.set_column(place, name, table.column(name).cast(given.field(name).type))
-        (folder / DELTA_LOG).mkdir(parents=True)
-        data = folder / "part-0.parquet"
-        pq.write_table(table, data, write_statistics=False)
-        schema: Mapping[str, Any] = json.loads(self.state.metadata["schemaString"])
-        fields = [one for one in schema["fields"] if one["name"] in table.column_names]
-        metadata = {
-            **{name: value for name, value in self.state.metadata.items() if name in ("id", "format")},
-            "schemaString": json.dumps({"type": "struct", "fields": fields}),
-            "partitionColumns": [],
-            "configuration": {},
-        }
+        """See `TableRows.write_plain`."""
         features = sorted(self.state.features & {"timestampNtz"})
-        protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 2}
-        if features:
-            protocol = {
-                "minReaderVersion": 3,
-                "minWriterVersion": 7,
-                "readerFeatures": features,
-                "writerFeatures": features,
-            }
-        add = {
-            "path": data.name,
-            "partitionValues": {},
-            "size": data.stat().st_size,
-            "modificationTime": 0,
-            "dataChange": True,
-        }
-        lines = [{"protocol": protocol}, {"metaData": metadata}, {"add": add}]
-        text = "".join(f"{json.dumps(line, default=str)}\n" for line in lines)
-        (folder / DELTA_LOG / commit_name(0)).write_text(text, "utf-8")
+        write_delta(as_in_file(table, self.first_file), folder, self.state.metadata, features)
+
+
+def as_in_file(table: pa.Table, path: str) -> pa.Table:
+    """Rows in the types that their columns have in a Parquet file."""
+    given = pq.read_schema(path)
+    for place, name in enumerate(table.column_names):
+        if name in given.names:
+            table = table.set_column(place, name, table.column(name).cast(given.field(name).type))
+    return table

@@ -13,9 +13,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -23,18 +24,24 @@ from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
 from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import is_uri
-from pqassay.proof.delta_engines import DELTA_ENGINES
+from pqassay.proof import moved_table
+from pqassay.proof.delta_engines import delta_engines
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
-from pqassay.proof.iceberg_engines import ICEBERG_ENGINES
+from pqassay.proof.iceberg_engines import iceberg_engines, location_of
+from pqassay.proof.moved_table import copied, place_for
 from pqassay.proof.table_plan import plan_table, table_around
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
+from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect, family_of
 from pqassay_spec.table.layout import TableKind
 
-TABLE_ENGINES: dict[TableKind, tuple[Engine, ...]] = {"delta": DELTA_ENGINES, "iceberg": ICEBERG_ENGINES}
-"""The engines that read tables of a format."""
+TABLE_ENGINES: Mapping[TableKind, Callable[[str], tuple[Engine, ...]]] = {
+    "delta": delta_engines,
+    "iceberg": iceberg_engines,
+}
+"""Makes the engines that read tables of a format, Spark with some packages."""
 
 AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 """Effects that a query can show."""
@@ -67,6 +74,7 @@ def proved(
     report: Report,
     *,
     engines: Sequence[str] = (),
+    spark_packages: str = "",
     timeout: float | None = None,
     memory: int | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -76,6 +84,7 @@ def proved(
     Args:
         report: The report; its files stand where it says.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
+        spark_packages: Packages by which Spark reads tables, as its ``--packages`` has them; without, it is asked about files alone.
         timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
         progress: Called with the number of findings that are proved, and of how many.
@@ -88,8 +97,8 @@ def proved(
     """
     chosen = require_engines(engines)
     of_tables = {
-        kind: [engine for engine in known if not engines or engine.name in engines]
-        for kind, known in TABLE_ENGINES.items()
+        kind: [engine for engine in made(spark_packages) if not engines or engine.name in engines]
+        for kind, made in TABLE_ENGINES.items()
     }
     workers.require_memory(memory)
     wanted = _chosen(report)
@@ -139,13 +148,9 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
             continue
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
-        elif is_about_tables(finding.rule) and file.kind != DEFAULT_FILE:
-            reason = (
-                "queries are tried for what a table says of one of its files, and this is about the table"
-            )
-        elif file.kind != DEFAULT_FILE:
+        elif file.kind not in (DEFAULT_FILE, *TABLE_ENGINES):
             reason = f"none of the engines reads a file of kind {file.kind}"
-        elif not os.path.isfile(file.path):  # noqa: PTH113 - the text that the user wrote
+        elif not os.path.exists(file.path):  # noqa: PTH110 - the text that the user wrote
             reason = "there is no such file to query"
         elif place not in chosen:
             reason = f"not tried: the {MOST_PROOFS} gravest findings of a run are; check this file alone"
@@ -222,7 +227,7 @@ class EngineProcesses:
             asked: The queries.
             size: Bytes of the file.
         """
-        if self._endings[engine.name, file] >= MOST_ENDINGS:
+        if self._endings[engine.process, file] >= MOST_ENDINGS:
             return [Answered(error=NOT_ASKED, has_panicked=True)] * len(asked)
         try:
             return self._ask(engine, asked, size)
@@ -230,7 +235,7 @@ class EngineProcesses:
             if len(asked) == 1:
                 # Neither to wait nor to start Java again and again is worth the time.
                 is_slow = isinstance(error, TimeoutError) or engine.runs_on_java
-                self._endings[engine.name, file] += MOST_ENDINGS if is_slow else 1
+                self._endings[engine.process, file] += MOST_ENDINGS if is_slow else 1
                 return [Answered(error=ending(error), has_panicked=True)]
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
@@ -239,15 +244,15 @@ class EngineProcesses:
         seconds = self.seconds(size)
         if seconds is not None:
             seconds += TIME_OF_EACH * (len(asked) - 1)
-            if engine.name not in self._warm:
+            if engine.process not in self._warm:
                 seconds += STARTING
-            elif engine.runs_on_java and not self._is_running(engine.name):
+            elif engine.runs_on_java and not self._is_running(engine.process):
                 seconds += STARTING_AGAIN
-        pool = self._pool(engine.name, limits_memory=not engine.runs_on_java)
-        self._ended.add(engine.name)
+        pool = self._pool(engine.process, limits_memory=not (engine.runs_on_java or engine.reserves_memory))
+        self._ended.add(engine.process)
         found: list[Answered] = pool.schedule(answers, args=(list(asked),), timeout=seconds).result()
-        self._ended.discard(engine.name)
-        self._warm.add(engine.name)
+        self._ended.discard(engine.process)
+        self._warm.add(engine.process)
         return found
 
     def _is_running(self, name: str) -> bool:
@@ -278,7 +283,7 @@ def _proofs(
     """A proof for each of some findings of a local file, or of what the table around it says of it."""
     if not findings:
         return []
-    with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
+    with tempfile.TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
         folder = Path(name)
         try:
             if table:
@@ -288,7 +293,8 @@ def _proofs(
         except (*ENDINGS, OSError) as error:
             reason = f"the true rows cannot be told: {ending(error)}"
             return [Proof("not provable", reason=reason) for _ in findings]
-        trial = _Trial(file, planned.queries, folder, running, engines, "" if table is None else table.path)
+        about = ("", "") if table is None else (table.path, table.kind)
+        trial = _Trial(file, planned.queries, folder, running, engines, places, *about)
         return [
             Proof("not provable", reason=found) if isinstance(found, str) else trial.proof(found)
             for found in planned.of_findings
@@ -302,7 +308,10 @@ def _told(
     engines: Mapping[TableKind, Sequence[Engine]],
 ) -> list[Proof]:
     """A proof for each of some findings about what the table around a local file says of it."""
-    table = table_around(file.path) if findings else None
+    table = None
+    if findings:
+        is_table = file.kind in TABLE_ENGINES
+        table = TableAt(cast("TableKind", file.kind), file.path, file.path) if is_table else table_around(file.path)  # fmt: skip
     mine = [] if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
@@ -310,6 +319,28 @@ def _told(
         "the table of the file is not around it" if table is None else "none of the engines reads such tables"
     )
     return [Proof("not provable", reason=reason) for _ in findings]
+
+
+@dataclass
+class Places:
+    """Where engines find tables: where they are, or in copies that are there while this is open."""
+
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _copies: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def path_for(self, engine: Engine, table: str, kind: str) -> str:
+        """The folder of a table of a format as an engine can open it. Raises `Unwritable`."""
+        if kind != "iceberg" or not engine.needs_its_paths or is_in_place(table):
+            return table
+        if table not in self._copies:
+            self._copies[table] = self._stack.enter_context(copied(table))
+        return self._copies[table]
 
 
 @dataclass
@@ -321,7 +352,9 @@ class _Trial:
     folder: Path
     running: EngineProcesses
     engines: Sequence[Engine]
+    places: Places
     table: str = ""
+    kind: str = ""
     _answers: dict[tuple[int, str], EngineAnswer] = field(default_factory=dict[tuple[int, str], EngineAnswer])
 
     def __post_init__(self) -> None:
@@ -386,7 +419,7 @@ class _Trial:
                 )
                 continue
             try:
-                asked[number] = engine.program(self._path, planned.query), planned.truth
+                asked[number] = engine.program(self._path_for(engine), planned.query), planned.truth
             except Unwritable as error:
                 self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
         found = self._run(engine, asked)
@@ -399,13 +432,27 @@ class _Trial:
                 reason = f"a healthy copy of the values fares no better: {why}"
                 self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
-            shown = engine.program(self._shown, self.queries[number].query)
-            line = (
-                python_line(engine, shown, wrong_row)
-                if self.table
-                else command(self.file.path, engine, shown, wrong_row)
+            self._answers[number, engine.name] = replace(
+                answer, reproduce=self._line(engine, number, wrong_row)
             )
-            self._answers[number, engine.name] = replace(answer, reproduce=line)
+
+    def _path_for(self, engine: Engine) -> str:
+        """The path that an engine reads. Raises `Unwritable`."""
+        return self.places.path_for(engine, self._path, self.kind)
+
+    def _line(self, engine: Engine, number: int, wrong_row: tuple[Any, ...] | None) -> str:
+        """What asks an engine again, in a shell."""
+        query = self.queries[number].query
+        if (copy := self._path_for(engine)) != self._path:
+            # The copy has the metadata file of the table, so that the program can be made before it is there.
+            place = place_for(self.table)
+            shown = engine.program(copy, query).replace(copy, place)
+            line = python_line(engine, shown, wrong_row, is_count=query.is_count)
+            return f"{shell_line(['python', '-m', moved_table.__name__, self.table, place])} && {line}"
+        shown = engine.program(self._shown, query)
+        if self.table:
+            return python_line(engine, shown, wrong_row, is_count=query.is_count)
+        return command(self.file.path, engine, shown, wrong_row)
 
     def _on_healthy(self, engine: Engine, number: int) -> Asked:
         planned = self.queries[number]
@@ -417,6 +464,11 @@ class _Trial:
             return {}
         found = self.running.ask(engine, self.file.path, list(asked.values()), self.file.size)
         return {number: _judged(engine, answer) for number, answer in zip(asked, found, strict=True)}
+
+
+def is_in_place(table: str) -> bool:
+    """Whether an Iceberg table is where its metadata says. Raises `Unwritable`."""
+    return location_of(table)[1].removeprefix("file://") == os.path.abspath(table)  # noqa: PTH100 - the text that the user wrote
 
 
 def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswer:

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pqassay.proof.candidates import candidates
-from pqassay.proof.queries import NoQuery, Query, true_rows
+from pqassay.proof.queries import NoQuery, Query, is_of_count, number_of, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.report.model import Finding
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
@@ -163,7 +163,12 @@ def _quiet() -> None:
 def answers(asked: Sequence[tuple[str, Path]]) -> list[Answered]:
     """Run programs of an engine, each with the file that holds the true rows."""
     _quiet()
-    return [_answer(program, truth) for program, truth in asked]
+    folder = Path.cwd()
+    found: list[Answered] = []
+    for program, truth in asked:
+        found.append(_answer(program, truth))
+        os.chdir(folder)  # programs may leave it; paths in others are relative to it
+    return found
 
 
 def _answer(program: str, truth: Path) -> Answered:
@@ -208,7 +213,10 @@ def _table(result: Any) -> pa.Table:
 
 
 def compared(truth: pa.Table, returned: pa.Table) -> Answered:
-    """Compare rows, in whatever order they come."""
+    """Compare rows, in whatever order they come, or how many an engine says that there are."""
+    if is_of_count(truth):
+        said, true = int(returned.column(0)[0].as_py()), number_of(truth)
+        return Answered(said, max(true - said, 0), max(said - true, 0))
     codes = np.zeros(len(truth) + len(returned), np.int64)
     for name in truth.column_names:
         kind: Any = truth.schema.field(name).type

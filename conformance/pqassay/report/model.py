@@ -99,7 +99,8 @@ class Proof:
 
     ``true_rows`` counts the rows that the query has by the values in the pages, which no index and no engine had a say in.
     ``predicate`` is a tree as the protocol has them, ``None`` for all rows; ``tried`` counts the queries from which this
-    one was chosen.  ``reason`` says why there is no query.
+    one was chosen.  A query without ``columns`` asks how many rows there are: then ``rows``, ``lost`` and ``wrong`` of an answer are what an engine says, and
+    by how many that is too few or too many.  ``reason`` says why there is no query.
     """
 
     outcome: ProofOutcome
@@ -110,6 +111,11 @@ class Proof:
     true_rows: int | None = None
     engines: list[EngineAnswer] = field(default_factory=list[EngineAnswer])
     reason: str | None = None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the query asks how many rows there are."""
+        return self.query is not None and not self.columns
 
 
 @dataclass(frozen=True)

@@ -63,16 +63,26 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
     names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in proof.engines]
     width = max(map(len, names), default=0)
     for name, answer in zip(names, proof.engines, strict=True):
-        yield "", [f"{name:<{width}}  ", (_verdict(answer), STYLES.get(answer.verdict, "")), *_detail(answer)]
+        yield (
+            "",
+            [
+                f"{name:<{width}}  ",
+                (_verdict(answer, is_count=proof.is_count), STYLES.get(answer.verdict, "")),
+                *_detail(answer),
+            ],
+        )
     for answer in proof.engines:
         if answer.verdict in STYLES and answer.reproduce:
             yield COMMAND, [answer.reproduce]
 
 
-def _verdict(answer: EngineAnswer) -> str:
+def _verdict(answer: EngineAnswer, *, is_count: bool) -> str:
     if answer.rows is None:
         return answer.verdict
     rows = counted(answer.rows, "row")
+    if is_count:
+        off = f"{answer.lost:,} too few" if answer.lost else f"{answer.wrong:,} too many"
+        return f"{rows}, {'right' if answer.verdict == 'right' else off}"
     if answer.verdict == "right":
         return f"{rows}, right"
     said = [f"{answer.wrong:,} of them wrong"] if answer.wrong else []
@@ -83,5 +93,6 @@ def _verdict(answer: EngineAnswer) -> str:
 
 def _detail(answer: EngineAnswer) -> Iterator[str]:
     if answer.error:
-        text = answer.error if len(answer.error) <= ERROR_LENGTH else f"{answer.error[: ERROR_LENGTH - 1]}…"
+        is_whole = len(answer.error) <= ERROR_LENGTH or answer.verdict == "not installed"
+        text = answer.error if is_whole else f"{answer.error[: ERROR_LENGTH - 1]}…"
         yield f": {text}"

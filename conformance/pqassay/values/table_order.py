@@ -294,11 +294,11 @@ def _cell(values: ChunkValues, row: int, column: SortedBy, results: Any) -> _Cel
 
 
 def _is_less(one: Any, other: Any) -> bool:
+    if isinstance(one, str):
+        return one.encode() < str(other).encode()
     if isinstance(one, float) and isinstance(other, float) and (math.isnan(one) or math.isnan(other)):
         great = math.isnan(other) and math.copysign(1, other) > 0
         return great and not math.isnan(one)
-    if isinstance(one, str) and isinstance(other, str):
-        return one.encode() < other.encode()
     return bool(one < other)
 
 

@@ -162,7 +162,17 @@ def evolved(
     first = {**data_file("data/part-0.parquet", OLD, 2), **old, **(of_old or {})}
     second = {**data_file("data/part-1.parquet", NEW, 4), **new, **(of_new or {})}
     entries = [[entry(first, status=0, sequence=1)], [entry(second)]]
-    manifests = [manifest(entries[number], AVRO[number], spec=number) for number in (0, 1)]
+    columns = _fields("int"), _fields("long", NOTE)
+    manifests = [
+        manifest(
+            entries[number],
+            AVRO[number],
+            columns=columns[number],
+            partitioned_by=PARTITIONS[number],
+            spec=number,
+        )
+        for number in (0, 1)
+    ]
     content: Json = json.loads(metadata(_fields("long", NOTE), rows=6, sequence=2))
     content["schemas"] = [
         {"type": "struct", "schema-id": 1, "fields": _fields("int")},
@@ -188,8 +198,8 @@ def evolved(
 
 
 EVOLVED = evolved()
-_SEQUENCE = EVOLVED[MANIFEST].index(b"\x02\x02" * 2 + b"\x02\x00")
-"""Where the sequence number of the existing file is: type 1, the number 1, and its file sequence number likewise."""
+_SEQUENCE = EVOLVED[MANIFEST].index(b"\x02\x02" * 2 + b"\x00")
+"""Where the sequence number of the existing file is: type 1, the number 1, its file sequence number likewise, and its content."""
 
 # -------------------------------------------------------------------------------------------------------- shapes
 
@@ -249,7 +259,7 @@ def sites(of_lower: Json | None = None, key: int = 2) -> Files:
         upper_bounds={1: decimal(20_000), 2: b"oak", 3: point(5.5, 60.0), 4: point(5.5, 60.0)},
     )
     entries = [entry(one)]
-    data = manifest(entries, version=3)
+    data = manifest(entries, columns=SITES, version=3)
     content: Json = json.loads(metadata(SITES, rows=2, version=3))
     content["last-column-id"] = 6
     return {

@@ -20,6 +20,25 @@ LOCATION = "file:///warehouse/metals"
 SNAPSHOT = 5_000_000_000_000_000_001
 
 
+REQUIRED = (
+    "content",
+    "sequence_number",
+    "min_sequence_number",
+    "added_snapshot_id",
+    "added_files_count",
+    "existing_files_count",
+    "deleted_files_count",
+    "added_rows_count",
+    "existing_rows_count",
+    "deleted_rows_count",
+)
+"""Fields of manifest lists, ``content`` of data files as well, that version 1 lets be absent and later ones do not: some readers want their types so."""
+
+
+NEW_IN_2 = ("content", "sequence_number", "min_sequence_number", "file_sequence_number")
+"""Fields of manifest lists, entries and data files that version 1 does not have."""
+
+
 def metadata(
     columns: Sequence[Json],
     partition: Sequence[Json] = (),
@@ -63,6 +82,8 @@ def metadata(
         "snapshots": [one],
         **{name.replace("_", "-"): value for name, value in more.items()},
     }
+    if version == 1:
+        content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 
 
@@ -114,6 +135,8 @@ def manifest(
     partition: Sequence[tuple[int, str, Any]] = (),
     *,
     content: str = "data",
+    columns: Sequence[Json] = (),
+    partitioned_by: Sequence[Json] = (),
     codec: Codec = "null",
     version: int = 2,
     spec: int = 0,
@@ -124,6 +147,8 @@ def manifest(
         entries: Its entries.
         partition: Number, name and Avro type of each partition field.
         content: What the header says that it holds.
+        columns: The columns of the table, for the header.
+        partitioned_by: How it is partitioned, for the header.
         codec: How it is compressed.
         version: The version of the format.
         spec: The id of the partition spec.
@@ -132,9 +157,20 @@ def manifest(
         {"name": name, "type": ["null", kind], "default": None, "field-id": identifier}
         for identifier, name, kind in partition
     ]
-    of_file = record_schema(DATA_FILE, partition={"type": "record", "name": "r102", "fields": fields})
-    about = {"partition-spec-id": str(spec), "format-version": str(version), "content": content}
-    return container(record_schema(MANIFEST_ENTRY, data_file=of_file), entries, about, codec=codec, block=3)
+    absent = NEW_IN_2 if version == 1 else ()
+    of_file = record_schema(
+        DATA_FILE, REQUIRED, absent, partition={"type": "record", "name": "r102", "fields": fields}
+    )
+    schema = {"type": "struct", "schema-id": 0, "fields": list(columns)}
+    about = {
+        "schema": json.dumps(schema, separators=(",", ":")),
+        "partition-spec": json.dumps(list(partitioned_by), separators=(",", ":")),
+        "partition-spec-id": str(spec),
+        "format-version": str(version),
+        "content": content,
+    }
+    of_entry = record_schema(MANIFEST_ENTRY, (), absent, data_file=of_file)
+    return container(of_entry, entries, about, codec=codec, block=3)
 
 
 def listed(path: str, data: bytes, entries: Sequence[Json], **more: Any) -> Json:
@@ -164,10 +200,14 @@ def listed(path: str, data: bytes, entries: Sequence[Json], **more: Any) -> Json
     }
 
 
-def manifest_list(manifests: Sequence[Json], *, codec: Codec = "null") -> bytes:
+def manifest_list(manifests: Sequence[Json], *, codec: Codec = "null", version: int = 2) -> bytes:
     """A manifest list."""
-    schema = record_schema(MANIFEST_FILE, partitions=list_of(record_schema(FIELD_SUMMARY), 508))
-    return container(schema, manifests, {"snapshot-id": str(SNAPSHOT), "format-version": "2"}, codec=codec)
+    required = [name for name in REQUIRED if all(one[name] is not None for one in manifests)]
+    absent = NEW_IN_2 if version == 1 else ()
+    summaries = list_of(record_schema(FIELD_SUMMARY), 508)
+    schema = record_schema(MANIFEST_FILE, required, absent, partitions=summaries)
+    about = {"snapshot-id": str(SNAPSHOT), "format-version": str(version)}
+    return container(schema, manifests, about, codec=codec)
 
 
 def int32(value: int) -> bytes:

@@ -145,7 +145,7 @@ def metals(
     ]
     files[0].update(change or {})
     entries = [entry(one) for one in files]
-    data = manifest(entries)
+    data = manifest(entries, columns=COLUMNS)
     listing = listed(MANIFEST, data, entries, **of_list)
     return {
         METADATA: metadata(COLUMNS),
@@ -232,7 +232,7 @@ def readings(
         }
         files.append(data_file(f"data/part-{number}.parquet", data, 2, values))
     entries = [entry(one) for one in files]
-    data = manifest(entries, AVRO)
+    data = manifest(entries, AVRO, columns=READINGS, partitioned_by=PARTITION)
     kept = [{**one, **(summaries or {}).get(number, {})} for number, one in enumerate(SUMMARIES)]
     return {
         METADATA: metadata(READINGS, PARTITION, rows=4),
@@ -255,7 +255,7 @@ def rewritten() -> Files:
     )
     old = [entry(files[0], status=0, sequence=1), gone]
     new = [entry(files[1])]
-    first, second = manifest(old, codec="deflate"), manifest(new)
+    first, second = manifest(old, columns=COLUMNS, codec="deflate"), manifest(new, columns=COLUMNS)
     return {
         METADATA: metadata(COLUMNS, sequence=2),
         LIST: manifest_list(
@@ -292,10 +292,10 @@ UNCOUNTED = dict.fromkeys(
 def first_version(rows: int = ROWS) -> Files:
     """A table of version 1, without metrics, and with nothing counted in the manifest list."""
     entries = [entry(data_file("data/part-0.parquet", PARTS[0], rows, content=None))]
-    data = manifest(entries)
+    data = manifest(entries, columns=COLUMNS, version=1)
     return {
         METADATA: metadata(COLUMNS, version=1, rows=None),
-        LIST: manifest_list([listed(MANIFEST, data, entries, **UNCOUNTED)]),
+        LIST: manifest_list([listed(MANIFEST, data, entries, **UNCOUNTED)], version=1),
         MANIFEST: data,
         "data/part-0.parquet": PARTS[0],
     }
@@ -339,9 +339,9 @@ def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) ->
         ),
         entry(data_file("data/equal.parquet", equal, 1, content=2, equality_ids=[compared])),
     ]
-    data = manifest(entries, content="deletes")
+    data = manifest(entries, content="deletes", columns=COLUMNS)
     added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
-    of_data = manifest(added)
+    of_data = manifest(added, columns=COLUMNS)
     return {
         METADATA: metadata(COLUMNS, sequence=2),
         LIST: manifest_list(

@@ -88,9 +88,9 @@ def vectors(change: Json | None = None, second: bytes | None = None) -> Files:
     ]
     files[1].update(change or {})
     entries = [entry(one) for one in files]
-    data = manifest(entries, content="deletes", version=3)
+    data = manifest(entries, content="deletes", columns=COLUMNS, version=3)
     added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
-    of_data = manifest(added, version=3)
+    of_data = manifest(added, columns=COLUMNS, version=3)
     return {
         METADATA: metadata(COLUMNS, sequence=2, version=3),
         LIST: manifest_list(

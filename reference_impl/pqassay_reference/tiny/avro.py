@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -70,18 +70,24 @@ def container(
     return b"".join(parts)
 
 
-def record_schema(declared: JsonObject, **members: Json) -> Json:
+def record_schema(
+    declared: JsonObject, required: Container[str] = (), absent: Container[str] = (), **members: Json
+) -> Json:
     """The schema of a kind of record, with its fields in their order.
 
     Args:
         declared: The record.
+        required: Names of fields that are always there, beside those that every version of the format requires.
+        absent: Names of fields that are left out.
         members: The schemas of those of its fields that are records themselves, or lists of such, by name.
     """
     fields: list[Json] = []
     for one in declared.members:
+        if one.name in absent:
+            continue
         kind: Any = members.get(one.name) or _type_of(one)
         field: Json = {"name": one.name, "type": kind, "field-id": one.id}
-        if one.presence == "optional":
+        if one.presence == "optional" and one.name not in required:
             field |= {"type": ["null", kind], "default": None}
         fields.append(field)
     return {"type": "record", "name": declared.name, "fields": fields}

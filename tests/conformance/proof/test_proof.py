@@ -201,6 +201,7 @@ def test_a_report_with_proofs_fits_its_schema_and_a_file_without_findings_asks_n
     ("arguments", "message"),
     [
         (["--engine", "duckdb"], "--engine says whom --prove asks"),
+        (["--spark-packages", "io.delta:a:1"], "--spark-packages is for Spark when --prove asks it"),
         (["--prove", "--engine", "duck"], "there is no engine 'duck'; engines are duckdb,"),
     ],
 )

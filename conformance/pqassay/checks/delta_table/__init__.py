@@ -4,6 +4,3 @@ The sentences of the rules are in ``pqassay_spec/rules/delta_table.toml``, the c
 ``meta`` are asked about a table, those of deeper tiers about each of its data files, which has its claims beside it.  What a table
 format has in common with others is in `pqassay.checks.table_claims`.  This room imports no other family's room.
 """
-
-UNREAD = "engines are asked about single files here, and not about what a table says of them"
-"""Why no query shows what a finding does."""

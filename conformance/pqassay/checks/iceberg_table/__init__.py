@@ -3,6 +3,3 @@
 The sentences of the rules are in ``pqassay_spec/rules/iceberg_table.toml``, the chapter is ``spec/chapters/iceberg_table.md``.  What a
 table format has in common with others is in `pqassay.checks.table_claims`.  This room imports no other family's room.
 """
-
-UNREAD = "engines are asked about single files here, and not about what a table says of them"
-"""Why no query shows what a finding does."""

@@ -1,0 +1,202 @@
+"""Tables of given rows of which nothing is said but that they are there: one file, no partitions, no statistics.
+
+What an engine gets wrong there as well is its own mistake, and no metadata's.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pqassay_spec.table.avro import (
+    BLOCK_HEADER,
+    CODEC_KEY,
+    CONTAINER_HEADER,
+    MAGIC,
+    SCHEMA_KEY,
+    SYNC,
+    grammar_of,
+)
+from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, commit_name
+
+Json = dict[str, Any]
+
+DATA = "part-0.parquet"
+
+MARKER = bytes(SYNC)
+
+FIELD_ID = b"PARQUET:field_id"
+"""The key by which pyarrow has the id of a column."""
+
+
+def write_rows(table: pa.Table, path: Path) -> int:
+    """Write rows as a Parquet file without statistics, and say how many bytes it has."""
+    pq.write_table(table, path, write_statistics=False)
+    return path.stat().st_size
+
+
+def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], features: Sequence[str]) -> None:
+    """Write rows as a Delta table.
+
+    Args:
+        table: The rows.
+        folder: Where to.
+        metadata: The ``metaData`` action of the table with the same columns, and maybe more.
+        features: The features of readers that the columns take.
+    """
+    (folder / DELTA_LOG).mkdir(parents=True)
+    size = write_rows(table, folder / DATA)
+    schema: Mapping[str, Any] = json.loads(metadata["schemaString"])
+    fields = [one for one in schema["fields"] if one["name"] in table.column_names]
+    about = {
+        **{name: value for name, value in metadata.items() if name in ("id", "format")},
+        "schemaString": json.dumps({"type": "struct", "fields": fields}),
+        "partitionColumns": [],
+        "configuration": {},
+    }
+    protocol: Json = {"minReaderVersion": 1, "minWriterVersion": 2}
+    if features:
+        names = {"readerFeatures": list(features), "writerFeatures": list(features)}
+        protocol = {"minReaderVersion": 3, "minWriterVersion": 7, **names}
+    add = {"path": DATA, "partitionValues": {}, "size": size, "modificationTime": 0, "dataChange": True}
+    lines = [{"protocol": protocol}, {"metaData": about}, {"add": add}]
+    text = "".join(f"{json.dumps(line, default=str)}\n" for line in lines)
+    (folder / DELTA_LOG / commit_name(0)).write_text(text, "utf-8")
+
+
+def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None:
+    """Write rows as an Iceberg table of version 2.
+
+    Args:
+        table: The rows.
+        folder: Where to, an absolute path; so are the paths in its metadata.
+        fields: The columns in the schema of the table, by whose names their ids are found.
+    """
+    out = folder / ICEBERG_METADATA
+    out.mkdir(parents=True)
+    ids = {one["name"]: one["id"] for one in fields}
+    columns = [one.with_metadata({FIELD_ID: str(ids[one.name])}) for one in table.schema]
+    data, manifest, listed = folder / DATA, out / "manifest.avro", out / "snap.avro"
+    size = write_rows(table.cast(pa.schema(columns)), data)
+    entry = [1, 1, None, None, [0, str(data), "PARQUET", [], len(table), size]]
+    schema = {"type": "struct", "schema-id": 0, "fields": list(fields)}
+    about = {
+        "schema": json.dumps(schema, default=str),
+        "partition-spec": "[]",
+        "partition-spec-id": "0",
+        "format-version": "2",
+        "content": "data",
+    }
+    manifest.write_bytes(_container(_MANIFEST_ENTRY, entry, about))
+    facts = [str(manifest), manifest.stat().st_size, 0, 0, 1, 1, 1, 1, 0, 0, len(table), 0, 0]
+    listed.write_bytes(_container(_MANIFEST_FILE, facts, {"format-version": "2"}))
+    snapshot = {
+        "snapshot-id": 1,
+        "sequence-number": 1,
+        "timestamp-ms": 0,
+        "manifest-list": str(listed),
+        "summary": {"operation": "append"},
+        "schema-id": 0,
+    }
+    metadata: Json = {
+        "format-version": 2,
+        "table-uuid": "6f0e3d4c-8a35-4d1a-9a52-0d4b6a3f3a10",
+        "location": str(folder),
+        "last-sequence-number": 1,
+        "last-updated-ms": 0,
+        "last-column-id": max(ids.values()),
+        "current-schema-id": 0,
+        "schemas": [schema],
+        "default-spec-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "last-partition-id": 999,
+        "default-sort-order-id": 0,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "properties": {},
+        "current-snapshot-id": 1,
+        "refs": {"main": {"snapshot-id": 1, "type": "branch"}},
+        "snapshots": [snapshot],
+        "snapshot-log": [],
+        "metadata-log": [],
+    }
+    (out / "v1.metadata.json").write_text(json.dumps(metadata, default=str), "utf-8")
+
+
+def _record(name: str, fields: Sequence[tuple[int, str, Any]]) -> Json:
+    members = [{"name": field, "type": kind, "field-id": number} for number, field, kind in fields]
+    for one in members:
+        if isinstance(one["type"], list):
+            one["default"] = None
+    return {"type": "record", "name": name, "fields": members}
+
+
+_DATA_FILE = _record(
+    "r2",
+    [
+        (134, "content", "int"),
+        (100, "file_path", "string"),
+        (101, "file_format", "string"),
+        (102, "partition", {"type": "record", "name": "r102", "fields": []}),
+        (103, "record_count", "long"),
+        (104, "file_size_in_bytes", "long"),
+    ],
+)
+
+_MANIFEST_ENTRY = _record(
+    "manifest_entry",
+    [
+        (0, "status", "int"),
+        (1, "snapshot_id", ["null", "long"]),
+        (3, "sequence_number", ["null", "long"]),
+        (4, "file_sequence_number", ["null", "long"]),
+        (2, "data_file", _DATA_FILE),
+    ],
+)
+
+_MANIFEST_FILE = _record(
+    "manifest_file",
+    [
+        (500, "manifest_path", "string"),
+        (501, "manifest_length", "long"),
+        (502, "partition_spec_id", "int"),
+        (517, "content", "int"),
+        (515, "sequence_number", "long"),
+        (516, "min_sequence_number", "long"),
+        (503, "added_snapshot_id", "long"),
+        (504, "added_files_count", "int"),
+        (505, "existing_files_count", "int"),
+        (506, "deleted_files_count", "int"),
+        (512, "added_rows_count", "long"),
+        (513, "existing_rows_count", "long"),
+        (514, "deleted_rows_count", "long"),
+    ],
+)
+
+
+def _container(schema: Json, values: Sequence[Any], about: Mapping[str, str]) -> bytes:
+    """An object container of one record, whose values are in the order of its schema, those of records in it as well."""
+    texts = {SCHEMA_KEY: json.dumps(schema), CODEC_KEY: "null", **about}
+    metadata = {key: text.encode() for key, text in texts.items()}
+    packed = grammar_of(schema).build(_named(schema, values))
+    return b"".join(
+        [
+            CONTAINER_HEADER.build({"magic": MAGIC, "metadata": metadata, "sync": MARKER}),
+            BLOCK_HEADER.build({"count": 1, "size": len(packed)}),
+            packed,
+            MARKER,
+        ]
+    )
+
+
+def _named(schema: Any, value: Any) -> Any:
+    if isinstance(schema, dict) and schema["type"] == "record":
+        pairs = zip(schema["fields"], value, strict=True)
+        return {one["name"]: _named(one["type"], part) for one, part in pairs}
+    return value

@@ -1,0 +1,203 @@
+"""What programs that read tables have in common: statements in SQL, conditions of Daft, and Spark with the packages that it needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pqassay.literals.predicate import NULL_TESTS
+from pqassay.proof.engines import (
+    OPERATORS,
+    SPARK_SETTINGS,
+    Engine,
+    SqlLiteral,
+    Unwritable,
+    all_of,
+    condition,
+    names_of,
+    python_value,
+    spark_literal,
+    string,
+)
+from pqassay.proof.queries import COUNT, Column, Kind, Query
+from pqassay_spec.table.layout import TableKind
+
+
+def select(query: Query, literal: SqlLiteral, table: str = "t", mark: str = '"') -> str:
+    """A query in SQL. Raises `Unwritable`."""
+    where = f" WHERE {condition(query, literal, mark)}" if query.where else ""
+    return f"SELECT {', '.join(names_of(query, mark)) or COUNT} FROM {table}{where}"  # noqa: S608 - names and values are quoted
+
+
+# ------------------------------------------------------------------------------------------------------- chDB
+
+
+def chdb_literal(column: Column, value: Any) -> str:
+    """A literal as ClickHouse reads it. Raises `Unwritable`."""
+    type_: Any = column.type
+    match column.kind:
+        case Kind.BOOLEAN:
+            return str(value).lower()
+        case Kind.SINGLE:
+            return f"toFloat32({value!r})"
+        case Kind.DECIMAL:
+            return f"toDecimal128('{value:f}', {type_.scale})"
+        case Kind.DATE:
+            return f"toDate32('{value.isoformat()}')"
+        case Kind.TEXT:
+            if "\0" in value:
+                raise Unwritable("a text with a zero character has no SQL literal")
+            escaped = value.replace("\\", "\\\\").replace("'", "''")
+            return f"'{escaped}'"
+        case Kind.BYTES:
+            return f"unhex('{value.hex()}')"
+        case Kind.TIMESTAMP:
+            if type_.unit == "ns":
+                raise Unwritable("the engines read nanoseconds in different ways")
+            text = value.replace(tzinfo=None).isoformat(sep=" ")
+            return f"toDateTime64('{text}', 6, 'UTC')"
+        case _:
+            return repr(value)
+
+
+def chdb_program(function: str, path: str, query: Query) -> str:
+    """A program of chDB; it opens tables only below the folder in which it runs, so that this is the root."""
+    table = f"{function}('%s')"
+    sql = select(query, chdb_literal, table, "`")
+    if "%" in sql.replace(table, ""):
+        sql = sql.replace("%", "%%").replace("%%s", "%s")
+    return (
+        f"import os, chdb; path = os.path.abspath({string(path)}); os.chdir({string('/')}); "
+        f"result = chdb.query({string(sql)} % path, {string('ArrowTable')})"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- Daft
+
+
+def daft_filter(query: Query) -> str:
+    """The condition of a query as a call of Daft; empty without one. Raises `Unwritable`."""
+    parts: list[str] = []
+    for part in query.where:
+        column = f"daft.col({string(part.column.name)})"
+        if part.operator in NULL_TESTS:
+            parts.append(f"{column}.{'is' if NULL_TESTS[part.operator] else 'not'}_null()")
+            continue
+        value = python_value(part.column, part.value)
+        if part.column.kind is Kind.SINGLE:
+            value = f"daft.lit({value}).cast(daft.DataType.float32())"
+        parts.append(f"{column} {OPERATORS[part.operator]} {value}")
+    return f".where({all_of(parts)})" if parts else ""
+
+
+def daft_rows(query: Query) -> str:
+    """What is called on a data frame of Daft to have the rows of a query."""
+    if query.is_count:
+        return f"{daft_filter(query)}.agg(daft.lit(1).count()).to_arrow()"
+    names = ", ".join(string(column.name) for column in query.columns)
+    return f"{daft_filter(query)}.select({names}).to_arrow()"
+
+
+# ------------------------------------------------------------------------------------------------------ Spark
+
+SPARK = "4.1"
+"""The release of Spark for which both formats have packages."""
+
+PACKAGES: Mapping[TableKind, str] = {
+    "delta": "io.delta:delta-spark_4.1_2.13:4.4.0",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+}
+"""What Spark of that release needs to read tables of a format, on Maven Central."""
+
+ARTIFACTS: Mapping[TableKind, str] = {"delta": "delta-spark", "iceberg": "iceberg-spark-runtime"}
+"""By what a package for Spark is told."""
+
+SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+"""The variable by which Spark is given packages."""
+
+DELTA_SETTINGS: Mapping[str, str] = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+"""Settings of a session that reads Delta tables; the last one spares it fifty tasks for each log."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkEngine(Engine):
+    """Spark with the package for tables of a format.
+
+    Attributes:
+        kind: The format.
+        packages: The packages that Spark fetches, as ``--packages`` has them; empty where others see to it.
+    """
+
+    kind: TableKind
+    packages: str = ""
+
+    @property
+    def process(self) -> str:
+        """A process of its own for each format: packages are given to Spark when it starts."""
+        return f"{self.name}-{self.kind}"
+
+    @property
+    def version(self) -> str | None:
+        """The versions of Spark, and of the package where that is known; ``None`` without Spark."""
+        spark = super().version
+        package = next((one for one in self.packages.split(",") if ARTIFACTS[self.kind] in one), "")
+        told = f" with {self.kind.capitalize()} {package.rpartition(':')[2]}" if package else ""
+        return None if spark is None else spark + told
+
+    @property
+    def how_to_install(self) -> str | None:
+        """What it lacks here, and how to get it; ``None`` if it lacks nothing."""
+        lacking = super().how_to_install
+        artifact = ARTIFACTS[self.kind]
+        if artifact in self.packages or artifact in os.environ.get(SUBMIT_ARGUMENTS, ""):
+            return lacking
+        version = super().version
+        fits = version is not None and version.startswith(f"{SPARK}.")
+        pip = "" if fits else f"python -m pip install 'pyspark=={SPARK}.*', then "
+        why = "" if version is None or fits else f" (none for Spark {version} is known)"
+        return f"{pip}--spark-packages {PACKAGES[self.kind]}{why}"
+
+
+def spark_engine(kind: TableKind, packages: str, opened: Callable[[str], str] = str) -> SparkEngine:
+    """Spark for tables of a format.
+
+    Args:
+        kind: The format.
+        packages: The packages that it is given, as its ``--packages`` has them.
+        opened: Makes of the folder of a table the path that it opens.
+    """
+
+    def program(path: str, query: Query) -> str:
+        given: dict[str, str] = dict(SPARK_SETTINGS)
+        if ARTIFACTS[kind] in packages:
+            given["spark.jars.packages"] = packages
+        if kind == "delta":
+            given |= DELTA_SETTINGS
+        settings = "".join(f".config({string(key)}, {string(value)})" for key, value in given.items())
+        columns = ", ".join(map(string, names_of(query, "`") or [COUNT]))
+        where = f".where({string(condition(query, spark_literal, '`'))})" if query.where else ""
+        return (
+            "from pyspark.sql import SparkSession; "
+            f"spark = SparkSession.builder.master({string('local[1]')}){settings}.getOrCreate(); "
+            f"rows = spark.read.format({string(kind)}).load({string(opened(path))}){where}.selectExpr({columns}); "
+            # An error of Java in `toArrow` would leave Python waiting for ever; here it is raised.
+            f"rows.write.format({string('noop')}).mode({string('overwrite')}).save(); result = rows.toArrow()"
+        )
+
+    return SparkEngine(
+        "spark",
+        "Spark",
+        "pyspark",
+        program,
+        starts_slowly=True,
+        runs_on_java=True,
+        needs_its_paths=kind == "iceberg",
+        kind=kind,
+        packages=packages,
+    )
