@@ -182,7 +182,7 @@ def test_every_entry_of_a_file_that_was_written_anew_is_one_finding_by_its_foote
     add_indexes(path, [*inline, *hll])
     assert [] == judged(path, "values")
 
-    key = {KEY.encode(): pq.read_metadata(path).metadata[KEY.encode()]}
+    key = {KEY.encode(): (pq.read_metadata(path).metadata or {})[KEY.encode()]}
     table = pq.read_table(path).sort_by([("units", "ascending")]).replace_schema_metadata(key)
     pq.write_table(table, path, row_group_size=20, write_page_index=True)
 
