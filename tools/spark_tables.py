@@ -145,7 +145,7 @@ RECIPES: dict[str, Recipe] = {
         "Moments before 1970 in the last microsecond of the first second of an hour, in the partition of the hour before",
         "ICE",
         ("CREATE TABLE {table} (id INT, at TIMESTAMP) USING iceberg PARTITIONED BY (hours(at))", MOMENTS),
-        ("ICE-043",),
+        ("ICE-043", "ICE-057"),
     ),
     "delta-plain": Recipe(
         "Values at the edges of all types, a file with nothing but nulls, a version checksum file",

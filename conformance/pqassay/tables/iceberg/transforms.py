@@ -4,6 +4,8 @@
 
 >>> transformed("bucket", 16, "string", b"iceberg"), transformed("truncate", 10, "int", bytes([0xFF] * 4))
 (9, -10)
+>>> transformed("truncate", 3, "int", (-(1 << 31)).to_bytes(4, "little", signed=True))
+2147483647
 >>> transformed("month", 0, "date", (-1).to_bytes(4, "little", signed=True))
 -1
 
@@ -35,6 +37,9 @@ ORDERED = ("identity", "truncate", "year", "month", "day", "hour")
 """Transforms that keep the order of values."""
 
 HOUR = DAY // 24
+
+BITS = {"int": 32, "long": 64}
+"""Of whole numbers, by their types."""
 
 WORD = 0xFFFFFFFF
 
@@ -142,7 +147,9 @@ def _truncated(kind: ValueKind, value: Scalar, name: str, raw: bytes, width: int
         return Decimal(unscaled - unscaled % width).scaleb(-int(match[2]), _DIGITS)
     if kind is not ValueKind.NUMBER or not isinstance(value, int):
         raise ValueError(f"a value of type {name} is not truncated")
-    return value - value % width
+    bits = BITS.get(name, 64)
+    lower = value - value % width
+    return lower if lower >= -1 << bits - 1 else lower + (1 << bits)  # it wraps, as writers store it
 
 
 def _hashed(kind: str, raw: bytes) -> bytes:
