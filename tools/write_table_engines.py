@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from observe import refresh_pages
 from page_tables import grid, with_tables
 
 from pqassay.judge.workers import Limits
@@ -31,6 +32,7 @@ from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, observations, table_text
+from pqassay_spec.table.layout import TableKind
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_files"
@@ -66,7 +68,9 @@ def ask(families: Sequence[str], names: Sequence[str]) -> None:
     """Measure some families, and write what was found after each table: who interrupts this keeps it."""
     stored: list[Json] = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
     date = dt.datetime.now(dt.UTC).date().isoformat()
-    asked = {KINDS[family]: require_engines(family, names) for family in families}
+    asked: dict[TableKind, Sequence[Engine]] = {
+        KINDS[family]: require_engines(family, names) for family in families
+    }
     observed = dict(observations())
     with EngineProcesses([], Limits(WORKERS, timeout=SECONDS)) as running:
         measurement = TableMeasurement(running, asked)
@@ -85,6 +89,7 @@ def ask(families: Sequence[str], names: Sequence[str]) -> None:
                 reason = one.excluded or (reasons[0] if reasons else NO_FILE)
                 observed[one.id] = observation(one.id, stored, date, reason)
     write_whole(TABLE_FILE, table_text(observed).encode())
+    refresh_pages(observed)
 
 
 def of_family(family: str) -> list[Rule]:
