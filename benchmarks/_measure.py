@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import gc
 import multiprocessing
+import os
+import platform
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 
 def seconds(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
@@ -43,6 +47,45 @@ def medians(works: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, 
     return _rounds(works, rounds, statistics.median)
 
 
+class Taken(NamedTuple):
+    """Times of a piece of work, in seconds, of which other programs disturb the second one less.
+
+    Attributes:
+        clock: On the wall.
+        processor: Of processors, in all threads.
+    """
+
+    clock: float
+    processor: float
+
+
+def alternating(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[Taken]]:
+    """Both times of each piece of work in each round; every round does all of them, and a first one is not counted."""
+    taken: dict[str, list[Taken]] = {name: [] for name in works}
+    for turn in range(rounds + 1):
+        for name, work in works.items():
+            gc.collect()
+            started, worked = time.perf_counter(), time.process_time()
+            result = work()
+            found = Taken(time.perf_counter() - started, time.process_time() - worked)
+            del result
+            if turn:
+                taken[name].append(found)
+    return taken
+
+
+def least(times: Sequence[Taken]) -> Taken:
+    """The least of both."""
+    return Taken(min(one.clock for one in times), min(one.processor for one in times))
+
+
+def middle(times: Sequence[Taken]) -> Taken:
+    """The median of both."""
+    return Taken(
+        statistics.median(one.clock for one in times), statistics.median(one.processor for one in times)
+    )
+
+
 def _rounds(
     works: Mapping[str, Callable[[], float]], rounds: int, choice: Callable[[Sequence[float]], float]
 ) -> dict[str, float]:
@@ -68,6 +111,11 @@ def share(cores: int) -> float:
     with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as pool:
         list(pool.map(spin, range(cores)))
         return min(1.0, sum(pool.map(spin, range(cores))) / cores)
+
+
+def machine() -> str:
+    """The machine and the software, for whoever reads the figures."""
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}, pyarrow {pa.__version__}"
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:

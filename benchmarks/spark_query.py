@@ -58,7 +58,7 @@ def ways(spark: SparkSession, root: Path) -> dict[str, Callable[[], DataFrame]]:
         return plan_read(spark, root, PREDICATE, **options).frame
 
     def source() -> DataFrame:
-        return spark.read.format("pqassay").load(str(root)).where(PREDICATE)
+        return spark.read.format("pqassay").option("prune", "once").load(str(root)).where(PREDICATE)
 
     return {NATIVE: native, PRUNED: pruned, TABLE: partial(pruned, table="auto"), SOURCE: source}
 

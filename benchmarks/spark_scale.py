@@ -1,6 +1,6 @@
 """Cost of the pipeline for each file, and a test of the simulation that plans lakes of any size.
 
-    python benchmarks/spark_scale.py [--files 4000] [--rounds 3] [--write]
+    python benchmarks/spark_scale.py [--files 4000] [--rounds 3] [--write] [--counts]
 
 First the constants are measured: what Spark takes for a session, a job and a task; what the driver does with each file;
 processor time of judging and indexing for each file and each byte of it; requests and bytes where the file is in a store,
@@ -32,7 +32,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -424,6 +424,23 @@ def measured(files: int, rounds: int) -> dict[str, Any]:
     return cast("dict[str, Any]", rounded(constants))
 
 
+def count_anew(old: Constants) -> int:
+    """Count what each step asks a store for, which any machine can, and leave all that was timed."""
+    work: dict[str, dict[str, float]] = {step: dict(costs) for step, costs in old.measured["work"].items()}
+    for tier in TIERS:
+        work[f"check {tier}"] |= fetched(tier)
+    footer = work["check footer"]
+    work["index"] |= {"reads": footer["reads"] + 1, "read_bytes": footer["read_bytes"]}
+    keep({**old.measured, "work": rounded(work)}, old.assumed)
+    return 0
+
+
+def keep(measured: Mapping[str, Any], assumed: Mapping[str, Any]) -> None:
+    """Write the constants."""
+    CONSTANTS.write_text(f"{json.dumps({'measured': measured, 'assumed': assumed}, indent=2)}\n")
+    print(f"\nwritten to {CONSTANTS.name}; now: python tools/write_scale_tables.py")
+
+
 def main() -> int:
     """Measure and print; exit 1 if a prediction is off by more than it may be."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -432,8 +449,11 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="keep what was measured")
+    parser.add_argument("--counts", action="store_true", help="count requests and bytes anew, and keep them")
     options = parser.parse_args()
     old = Constants.read()
+    if options.counts:
+        return count_anew(old)
     try:
         constants = Constants(measured(options.files, options.rounds), old.assumed)
     except JavaMissingError as error:
@@ -462,9 +482,7 @@ def main() -> int:
     print()
     print_table(("step", "files", "cores", "predicted s", "measured s", "off by"), rows)
     if options.write:
-        content = json.dumps({"measured": constants.measured, "assumed": old.assumed}, indent=2)
-        CONSTANTS.write_text(f"{content}\n")
-        print(f"\nwritten to {CONSTANTS.name}; now: python tools/write_scale_tables.py")
+        keep(constants.measured, old.assumed)
     reached = worst <= WITHIN
     if constants.measured["share"] < QUIET:
         print(

@@ -10,6 +10,7 @@ import yaml  # type: ignore[import-untyped] # its stubs are no dependency of our
 from pages.cases import case_pages
 from pages.files import checker
 from pages.page import Site
+from pages.tables import table_pages
 
 from places import ROOT
 
@@ -25,7 +26,7 @@ def write_checker_site(folder: Path) -> Site:
         reason = f"there is no Pyodide {checker.VERSION}: neither kept nor to be had from npm"
         pytest.skip(reason)
     site = Site()
-    for file in (*checker.files(site), *case_pages.files(site)):
+    for file in (*checker.files(site), *case_pages.files(site), *table_pages.files(site)):
         target = folder / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(file.content, Path):

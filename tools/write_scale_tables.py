@@ -1,4 +1,4 @@
-"""Write the tables of ``docs/guide/scale.md`` from the constants of the simulation: ``python tools/write_scale_tables.py``.
+"""Write the tables of ``docs/guide/scale.md`` from the constants of the simulation, and from what was counted by shape: ``python tools/write_scale_tables.py``.
 
 They stand between two comments, the first of which names the table; all else on the page is written by people.  A test
 compares them, so that whoever changes a constant runs this.
@@ -6,6 +6,7 @@ compares them, so that whoever changes a constant runs this.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from _lake_model import Constants, Lake, Outcome, Tasks, simulate  # noqa: E402 - a script beside the benchmarks
+from _lake_model import Constants, Lake, Outcome, Tasks, Work, simulate  # noqa: E402 - a script beside the benchmarks
 from page_tables import duration, grid, size, two_digits  # noqa: E402 - a script beside this one
 from page_tables import with_tables as tables_in  # noqa: E402 - as above
 
@@ -31,6 +32,19 @@ STEPS = {
     "check values": "check, tier `values`",
     "index": "index",
 }
+
+COSTS = ROOT / "benchmarks" / "store_costs.json"
+
+SHAPES = {
+    "narrow": "5 columns, 1 row group",
+    "wide": "500 columns, 10 row groups",
+    "filters": "60 columns, 10 row groups, bloom filters of 128 KiB on 20 columns",
+    "indexes": "6 columns of long texts in pages of 1 kB",
+    "pm": "`_pm` of 500 columns and 10 row groups, with its `data.parquet`",
+}
+"""Shapes of files in ``store_costs.json``."""
+
+SHOWN_TIERS = ("footer", "index", "values")
 
 PACKINGS = (1, 10, 100, 500, 5_000, 50_000)
 """Files for each task."""
@@ -47,14 +61,15 @@ def run(
     files_per_task: int = 0,
     slots: int = 0,
     listed: int | None = None,
+    work: Work | None = None,
 ) -> Outcome:
-    """Simulate one run over a lake in the assumed store, with the assumed cores."""
+    """Simulate one run over a lake in the assumed store, with the assumed cores; what a file takes is as measured, or given."""
     assumed = constants.assumed
     cluster = constants.cluster(assumed["cores_per_run"], slots_per_core=slots or assumed["slots_per_core"])
     tasks = Tasks.of_lake(lake, files_per_task or files_of_a_task(step, lake, cluster.slots))
     return simulate(
         tasks,
-        constants.work(step),
+        work or constants.work(step),
         constants.spark,
         constants.driver,
         cluster,
@@ -128,6 +143,40 @@ def work_table(constants: Constants) -> Iterator[str]:
                 two_digits(work.writes),
             )
         )
+    yield from grid(header, rows)
+
+
+def shapes_table(constants: Constants) -> Iterator[str]:
+    """What one file of a shape is asked for, and what a million of them take in the assumed store."""
+    header = (
+        "Files",
+        "Tier",
+        "Requests, a file",
+        "Bytes read",
+        "Prediction off by",
+        "A million: wall time",
+        "Cost",
+    )
+    rows: list[Sequence[str]] = []
+    for shape, found in json.loads(COSTS.read_text()).items():
+        lake = Lake(1_000_000, found["size"], 0.0)
+        for tier in SHOWN_TIERS:
+            cost = found["tiers"][tier]
+            work = Work(seconds=cost["predicted_seconds"], reads=cost["requests"], read_bytes=cost["read"])
+            outcome = run(constants, f"check {tier}", lake, work=work)
+            off = max(abs(cost["off_requests"]), abs(cost["off_read"]))
+            words = f"{SHAPES[shape]}, {size(found['size'])}" if tier == SHOWN_TIERS[0] else ""
+            rows.append(
+                (
+                    words,
+                    f"`{tier}`",
+                    f"{cost['requests']}",
+                    size(cost["read"]),
+                    f"{off * 100:.0f} %",
+                    duration(outcome.wall_seconds),
+                    dollars(outcome.dollars),
+                )
+            )
     yield from grid(header, rows)
 
 
@@ -287,6 +336,7 @@ def driver_table(constants: Constants) -> Iterator[str]:
 TABLES: dict[str, Any] = {
     "measured": measured_table,
     "work": work_table,
+    "shapes": shapes_table,
     "runs": runs_table,
     "assumed": assumed_table,
     "million": lambda constants: lake_table(constants, "million"),

@@ -1,8 +1,9 @@
-// A file that is dropped on the home page is handed to the page of the checker through the store of this browser, which forgets it there.
+// A file or folder that is dropped on the home page is handed to the page of the checker through the store of this browser, which forgets it there.
 (() => {
   const box = document.querySelector("a.drop");
   if (!box || location.protocol === "file:") return;
 
+  const script = document.currentScript.src;
   const hand = (files) => {
     const request = indexedDB.open("pqassay", 1);
     request.onupgradeneeded = () => request.result.createObjectStore("handed");
@@ -24,7 +25,12 @@
       if (![...event.dataTransfer.types].includes("Files")) return;
       event.preventDefault();
       box.classList.toggle("over", type === "dragover");
-      if (type === "drop") hand([...event.dataTransfer.files]);
+      if (type !== "drop") return;
+      const [entries, files] = [[...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean), [...event.dataTransfer.files]];
+      if (!entries.some((entry) => entry.isDirectory)) return hand(files);
+      import(new URL("checker/folders.js", script).href)
+        .then(({ folder }) => folder(entries))
+        .then((found) => hand({ folder: found }), () => (location.href = box.href));
     });
   }
 })();

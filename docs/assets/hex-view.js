@@ -60,6 +60,14 @@
       if (scrolled !== bytes && first) within(bytes, first);
     }
 
+    // What differs is shown first, wherever it is.
+    const mark = bytes.querySelector("mark:not(.w)") ?? bytes.querySelector("mark");
+    if (mark) {
+      within(bytes, mark);
+      const row = document.getElementById(`${prefix}f${mark.closest("[data-f]").dataset.f}`);
+      if (row) within(fields, row);
+    }
+
     bytes.addEventListener("pointerover", (event) => {
       const run = event.target.closest("[data-f]");
       if (run) light(run.dataset.f, bytes);

@@ -23,6 +23,7 @@ from checker_site import write_checker_site
 from golden_cases import golden_cases
 from inflated import write_inflated
 from places import GOLDEN_FILES, ROOT
+from pqassay.browser.folder import Folder
 from pqassay.browser.session import MOST_NODES, Session
 from pqassay.dump import dump
 from pqassay.lake.kinds import judged_as
@@ -107,6 +108,7 @@ def test_a_session_needs_nothing_that_a_browser_has_not() -> None:
 import sys
 for name in {ABSENT!r}:
     sys.modules[name] = None
+from pqassay.browser.folder import Folder
 from pqassay.browser.session import Session
 from pqassay_spec.rules.catalogue import Tier
 data = open({str(ZEROED)!r}, "rb").read()
@@ -114,9 +116,11 @@ session = Session([("data.parquet", len(data), lambda offset, length: data[offse
 session.judged(), session.level("", "data.parquet"), session.bytes_around(600, 4)
 session.changed('{{"op": "set", "path": "head.magic", "to": {{"bytes": "00"}}}}', "data.parquet")
 print(len(session.report("html")) > 1000, session.report("json")[:1])
+folder = Folder({str(GOLDEN_FILES / "ice/plain")!r}, "table")
+print(folder.judged("pages")[:1], folder.report("json")[:1])
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (run.stdout, run.stderr) == ("True {\n", "")
+    assert (run.stdout, run.stderr) == ("True {\n{ {\n", "")
 
 
 def test_the_archive_has_the_same_bytes_each_time_and_is_small() -> None:
@@ -352,6 +356,83 @@ def test_every_golden_file_has_the_same_report_as_in_cpython(
             if session.report("json") != found:
                 different.append(f"{case_id} at tier {tier}")
     assert different == []
+
+
+EACH_TABLE = 10
+"""Of so many golden tables, one is judged in the browser."""
+
+
+def test_golden_tables_have_the_same_report_as_in_cpython(
+    tab: Tab, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("xxhash", "pqassay.values.codecs", "pqassay.values.deletion_vector"):
+        monkeypatch.setitem(sys.modules, name, None)
+    tables: dict[str, list[list[str]]] = json.loads((site / "check" / "tables.json").read_text())
+    asked = list(tables)[::EACH_TABLE]
+    assert {"dlt", "ice"} == {name.partition("/")[0] for name in asked}
+    everywhere = tab.evaluate(
+        ASK
+        + """await (async () => {
+          const told = {}, tables = await (await fetch("tables.json")).json();
+          for (const id of ASKED) {
+            const urls = tables[id].map(([path, file]) => ({path: `${id}/${path}`, url: new URL("../" + file, location.href).href}));
+            await ask("open", {folder: {name: id, urls}});
+            await ask("judge", {tier: "pages"});
+            told[id] = await ask("report", {form: "json"});
+          }
+          return told;
+        })()""".replace("ASKED", json.dumps(asked))
+        + END,
+        seconds=300,
+    )
+    for name in asked:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(GOLDEN_FILES / name / "table")
+        folder = Folder(str(tmp_path), name)
+        folder.judged("pages")
+        assert folder.report("json") == everywhere[name], name
+
+
+def test_a_folder_that_is_chosen_is_judged_as_the_table_that_it_is(tab: Tab) -> None:
+    tab.choose_files("#checker-folder", GOLDEN_FILES / "ice" / "size-less" / "table")
+    tab.wait("document.querySelector('#checker-verdict:not([hidden]) h2')?.innerText.includes('table')")
+    assert "3 judged, the table being one of them: 2 conformant, 1 nonconformant" in told(
+        tab, "#checker-verdict"
+    )
+    assert "ICE-014" in told(tab, "#checker-findings summary")
+    tab.wait("document.getElementById('checker-bench').hidden")
+
+
+DROP = """(async () => {
+  const { folder } = await import(new URL("../assets/checker/folders.js", location.href).href);
+  const file = (name) => ({ isFile: true, name, file: (take) => take(new File(["x"], name)) });
+  const within = (name, ...parts) => ({
+    isDirectory: true, name,
+    createReader() { const rest = [parts, []]; return { readEntries: (take) => take(rest.shift()) }; },
+  });
+  const dropped = [file("beside.txt"), within("t", within("_delta_log", file("0.json")), file("part-0.parquet"))];
+  const found = await folder(dropped);
+  return [found.name, found.files.map((one) => one.path), await folder([file("a.parquet")])];
+})()"""
+
+
+def test_all_files_of_a_folder_that_is_dropped_are_found(tab: Tab) -> None:
+    assert ["t", ["t/_delta_log/0.json", "t/part-0.parquet"], None] == tab.evaluate(DROP)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("dlt/plain/table/_delta_log/00000000000000000000.json", "is a file of the log of a Delta table"),
+        ("ice/plain/table/metadata/manifest-0.avro", "drop the folder of the table here"),
+    ],
+)
+def test_a_file_of_a_table_is_not_called_a_broken_parquet_file(tab: Tab, path: str, said: str) -> None:
+    tab.choose_files("#checker-file", GOLDEN_FILES / path)
+    tab.wait("document.getElementById('checker-told').classList.contains('checker-error')")
+    assert told(tab, "#checker-told").startswith(path.rpartition("/")[2])
+    assert said in told(tab, "#checker-told")
+    assert tab.evaluate("document.getElementById('checker-verdict').hidden")
 
 
 def test_a_great_file_is_judged_at_tier_index_without_its_pages(tab: Tab, tmp_path: Path) -> None:

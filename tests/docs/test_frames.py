@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 from pages.frame import search_index
+from pages.frame.chapters import numbered
+from pages.frame.console import painted
 from pages.frame.frames import write_pages
 from pages.page import Page, case_page, inline, relative, rule_page
+from pages.rules.rule_tables import family_called, status_of_family
+
+from pqassay_spec.rules import documents
 
 INDEX = """<a href="#all-rules" class="md-skip">Skip</a><head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->
 <!-- frame:title --><title>Rules - kit</title><!-- /frame:title --></head>
@@ -93,3 +98,37 @@ def test_code_and_links_of_a_sentence_become_html() -> None:
     text = "at most `a < b` & **not** [`c`](d.html)"
     html = 'at most <code>a &lt; b</code> &amp; <strong>not</strong> <a href="d.html"><code>c</code></a>'
     assert inline(text) == html
+
+
+def test_sections_of_a_chapter_are_numbered_and_keep_their_anchors() -> None:
+    page = '<h1 id="t">T</h1><h2 id="a">A</h2><h3 id="b">B</h3><h3 id="c">C</h3><h4 id="x">X</h4><h2 id="d">D</h2><h3 id="e">E</h3>'
+    assert numbered(page) == (
+        '<h1 id="t">T</h1><h2 id="a">1 A</h2><h3 id="b">1.1 B</h3><h3 id="c">1.2 C</h3><h4 id="x">X</h4>'
+        '<h2 id="d">2 D</h2><h3 id="e">2.1 E</h3>'
+    )
+
+
+def test_the_status_of_a_chapter_names_version_documents_rules_errata_and_how_to_cite_it() -> None:
+    document = documents.document("Iceberg table spec")
+    revision = "" if document is None else document.revision
+    assert " of 20" in revision
+    (told,) = status_of_family(family_called("ICE"), lambda page, _: f"../{page}")
+    for part in (
+        "<dt>Version</dt><dd>0.",
+        f">Iceberg table spec</a> {revision}",
+        '<a href="../rules/index.html?family=ice">',
+        'href="../errata.html"',
+        'href="../changelog.html"',
+        "version 0.7.0",
+        "“Iceberg table”, with the number",
+    ):
+        assert part in told, part
+    assert "no document" in next(iter(status_of_family(family_called("DIR"), lambda page, _: page)))
+
+
+def test_a_count_of_no_files_is_not_painted_as_a_failure() -> None:
+    shown = painted('<span class="go">3 files: 2 conformant, 1 nonconformant, 0 errored</span>')
+    assert ">nonconformant</b>" in shown or "nonconformant</span>" in shown
+    assert "<" not in painted('<span class="go">, 0 nonconformant, </span>').removeprefix(
+        '<span class="go">'
+    ).removesuffix("</span>")

@@ -17,6 +17,7 @@ KINDS = {
     "checker": "check/index.html",
     "rule": "rules/sta-041.html",
     "golden file": "cases/blm-zeroed.html",
+    "golden table": "cases/ice-maximum-lowered.html",
     "museum": "museum/index.html",
     "exhibit": "museum/16-sta-max-too-small.html",
     "implementations": "implementations/index.html",

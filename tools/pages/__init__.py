@@ -8,7 +8,7 @@ which MkDocs calls them (`pages.hooks`).  There are two kinds:
   `pages.page.Page`, and with ``files(site)`` if there is something to download.  `pages.kinds` lists them.  Such pages do not go
   through MkDocs, which would take minutes for a thousand: they are put into the frame of the index page of their folder, see `pages.frame.frames`.
 
-Its rooms, each of which says what lives in it: `pages.pictures` and `pages.stepwise` (structures and algorithms, drawn), `pages.cases`, `pages.rules`
+Its rooms, each of which says what lives in it: `pages.pictures` and `pages.stepwise` (structures and algorithms, drawn), `pages.cases`, `pages.tables`, `pages.rules`
 and `pages.implementations` (lists, tables and pages of these), `pages.files` (what is downloaded, and the checker), `pages.frame` (what is around
 each page, and the search).  Beside them are what all of them use: `pages.page`, `pages.markup`, `pages.places`.
 

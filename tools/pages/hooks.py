@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 
 from pages import kinds
 from pages import page as generated
-from pages.frame import api_pages, byte_search, frames, search_index
+from pages.frame import api_pages, byte_search, chapters, frames, search_index
 from pages.frame.console import painted
 from pages.placeholders import PlaceholderError, replaced
 
@@ -54,8 +54,11 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
         raise PluginError(f"{here}: {error}") from error
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Put colours into what commands print."""
+def on_page_content(html: str, *, page: Page, **_: Any) -> str:
+    """Put colours into what commands print, and numbers before the sections of chapters."""
+    if page.file.src_uri.startswith(chapters.FOLDER):
+        chapters.number_contents(page.toc)
+        html = chapters.numbered(html)
     return painted(html)
 
 

@@ -9,17 +9,20 @@ from pages.files import checker, downloads
 from pages.implementations import implementation_pages, status_page
 from pages.page import File, Page, Site
 from pages.rules import rule_list, rule_pages
+from pages.tables import table_pages
 
 PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
     implementation_pages.pages,
     rule_pages.pages,
     case_pages.pages,
+    table_pages.pages,
     museum_pages.pages,
 )
 """The functions ``pages`` of the modules that make pages."""
 
 FILES: Sequence[Callable[[Site], Iterator[File]]] = (
     case_pages.files,
+    table_pages.files,
     downloads.files,
     checker.files,
     implementation_pages.files,

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from pages.implementations.answers import MEANINGS, SIGNS, Answer, answers
 from pages.implementations.results import Results, todays
 from pages.places import GOLDEN_FILES
+from pages.tables import engine_answers, golden_tables
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
 
@@ -78,6 +79,16 @@ class Site:
         return {case["id"]: case for case in sorted(manifests, key=lambda case: case["id"])}
 
     @cached_property
+    def tables(self) -> Mapping[str, dict[str, Any]]:
+        """The manifest of each golden table by its id, in the order of their ids."""
+        return golden_tables.manifests()
+
+    @cached_property
+    def trials(self) -> Sequence[engine_answers.Trial]:
+        """What engines do with the false claims of golden tables."""
+        return engine_answers.measured()
+
+    @cached_property
     def results(self) -> Results:
         """What implementations answered."""
         return todays()
@@ -105,7 +116,12 @@ class Site:
             lstrip_blocks=True,
         )
         environment.filters["inline"] = inline
-        environment.globals.update(signs=SIGNS, meanings=MEANINGS)
+        environment.globals.update(
+            signs={**SIGNS, **engine_answers.SIGNS},
+            meanings={**MEANINGS, **engine_answers.MEANINGS},
+            file_signs=list(SIGNS),
+            table_signs=engine_answers.LEGEND,
+        )
         return environment
 
 

@@ -5,7 +5,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
     <!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
     <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
-    <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
+    <!-- revision: IDX1 -->             the status of a chapter: the documents that its rules come from at their revisions, errata, how to cite it
     <!-- releases: parquet-format -->  the releases of a format, and what shows them
     <!-- all rules -->                  the rules of all families in one table
     <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
@@ -19,6 +19,8 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
     <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
     <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
+    <!-- table matrix: implementations/index.html -->  what engines do with false claims of tables, for the page that it is on
+    <!-- table headline -->        the same in a sentence; only on the home page
     <!-- headline -->              how many lies cost each implementation rows; only on the home page
     <!-- small matrix -->          who is misled by the worst of them; only on the home page
     <!-- install -->               the line that installs the kit
@@ -52,6 +54,7 @@ from pages.pictures.byte_layout import slug
 from pages.pictures.declared import declared
 from pages.rules import errata_tables, reader_rules, rule_list, rule_tables
 from pages.stepwise import steppers
+from pages.tables import table_matrix
 
 Part = Callable[[str, Link], Iterator[str]]
 """``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
@@ -61,7 +64,7 @@ PARTS: Mapping[str, Part] = {
     "rules": lambda name, link: rule_tables.rule_table(rule_tables.family_called(name), link),
     "reader rules": reader_rules.reader_rules,
     "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
-    "revision": lambda name, _: rule_tables.source_of_family(rule_tables.family_called(name)),
+    "revision": lambda name, link: rule_tables.status_of_family(rule_tables.family_called(name), link),
     "releases": lambda name, _: rule_tables.release_table(name),
     "all rules": lambda _, __: rule_list.lines(shared_site()),
     "fields": lambda name, link: field_tables.field_table(declared(name), link, slug(name)),
@@ -75,6 +78,8 @@ PARTS: Mapping[str, Part] = {
     "museum": lambda name, _: museum_pages.overview(name, shared_site()),
     "results": results_tables.lines,
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),
+    "table matrix": lambda name, _: table_matrix.lines(shared_site(), name),
+    "table headline": lambda _, __: table_matrix.headline(shared_site()),
     "headline": lambda _, __: home.headline(shared_site()),
     "small matrix": lambda _, __: home.small_matrix(shared_site()),
     "install": lambda _, __: home.install(shared_site()),
@@ -115,7 +120,7 @@ def replaced(markdown: str, link: Link) -> str:
             raise PlaceholderError(f"{found[0]}: {error}") from error
 
     def case_page(found: re.Match[str]) -> str:
-        if found["case"] not in shared_site().cases:
+        if found["case"] not in {**shared_site().cases, **shared_site().tables}:
             return found[0]
         stem = found["case"].replace("/", "-")
         return f'<a href="{generated_page("cases", stem, link)}">{inline(found["text"])}</a>'

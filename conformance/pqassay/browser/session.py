@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pqassay.browser.bench import Bench
+from pqassay.browser.recognised import LONGEST, not_judged
 from pqassay.browser.tree import Node
 from pqassay.errors import UsageError
 from pqassay.judge.checker import check
@@ -53,6 +54,9 @@ class Session:
     Attributes:
         name: The name of the file that is judged.
         kind: Its kind.
+
+    Raises:
+        UsageError: There is none, or it is not a file to judge alone.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -62,6 +66,9 @@ class Session:
         main = next((source for source in sources if judged_as(source.name) == "pm"), sources[0])
         self.source: Source = main
         self.name, self.kind = main.name, judged_as(main.name)
+        why = not_judged(encodable(self.name), main.read(0, min(LONGEST, main.size)))
+        if why is not None:
+            raise UsageError(why)
         self._sources = sources
         self._beside = {source.name: source for source in sources if source is not main}
         self._benches: dict[str, Bench] = {}
@@ -199,7 +206,7 @@ class Session:
             "outcome": file.outcome,
             "tone": shown.tone,
             "remarks": [encodable(line) for group in shown.groups for line in group.remarks],
-            "findings": [_item(item, of) for item, of in zip(groups, file.findings, strict=True)],
+            "findings": [item_told(item, of) for item, of in zip(groups, file.findings, strict=True)],
             "checked": len(coverage.checked),
             "absent": len(coverage.not_applicable),
             "deeper": len(deeper),
@@ -210,7 +217,8 @@ def _meets(leaf: dict[str, Any], start: int, end: int) -> bool:
     return bool(leaf["offset"] < end and leaf["offset"] + leaf["length"] > start)
 
 
-def _item(item: Item, finding: Finding) -> dict[str, Any]:
+def item_told(item: Item, finding: Finding) -> dict[str, Any]:
+    """A finding as the page shows it."""
     position: Position = finding.at[0]
     told = {
         "rule": item.rule,

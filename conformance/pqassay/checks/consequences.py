@@ -70,6 +70,7 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "DIR-035": ("DIR-033",),
     "DIR-036": ("DIR-033",),
     "DIR-038": ("DIR-034",),
+    "DIR-045": ("IDX1-016",),
 }
 """Rules, each with those beside which it is left out."""
 

@@ -14,13 +14,14 @@ from pqassay.cli.progress_bar import progress_bar
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from pqassay.judge.estimate import StorePrices
     from pqassay.report.model import Report
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
-    "`pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 
@@ -47,6 +48,33 @@ def check(
         list[str] | None,
         typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Judge nothing; predict from some footers what the check asks of a store: requests, bytes, time and money by tier.",
+        ),
+    ] = False,
+    latency: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MS",
+            min=0,
+            help="Until an answer of the store begins, for --dry-run. Default: 30.",
+            show_default=False,
+        ),
+    ] = None,
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MB",
+            min=0.001,
+            help="Megabytes of an answer in a second, for --dry-run. Default: 80.",
+            show_default=False,
+        ),
+    ] = None,
+    request_price: declared.RequestPrice = None,
+    gb_price: declared.GbPrice = None,
     spark_packages: Annotated[
         str | None,
         typer.Option(
@@ -62,6 +90,17 @@ def check(
         if prove and arguments.tier is None:
             arguments = replace(arguments, tier="values")
         wanted = declared.wanted(arguments, jobs)
+        if dry_run:
+            _predict(wanted, latency, bandwidth, declared.prices(request_price, gb_price))
+            return
+        declared.require_dry_run(
+            {
+                "--latency": latency,
+                "--bandwidth": bandwidth,
+                "--request-price": request_price,
+                "--gb-price": gb_price,
+            }
+        )
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
@@ -76,13 +115,44 @@ def check(
     raise typer.Exit(report.exit_code)
 
 
+def _predict(
+    wanted: declared.Wanted, latency: float | None, bandwidth: float | None, prices: StorePrices
+) -> None:
+    """Say what the check would cost."""
+    from pqassay.judge.checker import planned
+    from pqassay.judge.estimate import USUAL_PACE, StorePace
+    from pqassay.judge.prediction import predicted
+    from pqassay.lake.table_files import counted_metadata
+
+    declared.require_estimate(wanted)
+    pace = StorePace(
+        USUAL_PACE.latency_ms if latency is None else latency,
+        USUAL_PACE.mb_per_second if bandwidth is None else bandwidth,
+    )
+    with interruptible(), counted_metadata() as metadata:
+        plan = planned(wanted.paths, **wanted.options)
+        wanted.require_apart([target.name for target in plan.targets])
+        found = predicted(plan, metadata, jobs=_processes(wanted.jobs), prices=prices, pace=pace)
+    workers = f"{found.cores} worker{'s' * (found.cores > 1)}"
+    how = (
+        f"predicted from the footers of {found.looked_at} of them, for {workers} and a store with {pace}, "
+        f"{prices}"
+    )
+    declared.print_estimate(wanted, found, how)
+
+
+def _processes(jobs: int | None) -> int:
+    """How many worker processes ``--jobs`` means."""
+    if jobs == 0:
+        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return jobs or 1
+
+
 def _run(wanted: declared.Wanted) -> Report:
     """Check, with a progress bar; what interrupts it leaves no worker behind."""
     from pqassay.judge import checker
 
-    jobs = wanted.jobs
-    if jobs == 0:
-        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    jobs = _processes(wanted.jobs)
     if wanted.memory is not None:
         from pqassay.judge.workers import limits_memory
 
@@ -91,14 +161,14 @@ def _run(wanted: declared.Wanted) -> Report:
                 "note: this system does not limit the memory of a process; --memory does nothing", err=True
             )
     with interruptible(), progress_bar() as progress:
-        if wanted.options.get("tier") in (None, "values") or (jobs or 1) > 1:
+        if wanted.options.get("tier") in (None, "values") or jobs > 1:
             from pqassay.judge import workers
 
             workers.preload()
         return checker.check(
             wanted.paths,
             **wanted.options,
-            jobs=jobs or 1,
+            jobs=jobs,
             timeout=wanted.timeout,
             memory=wanted.memory,
             progress=progress,

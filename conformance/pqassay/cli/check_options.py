@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from pqassay.cli.failure import require_no_data
+from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.model import Threshold
@@ -21,6 +22,7 @@ from pqassay_spec.rules.catalogue import Tier
 if TYPE_CHECKING:
     from pqassay.cli.config import Config
     from pqassay.judge.checker import CheckOptions
+    from pqassay.judge.estimate import Estimate, StorePrices
 
 
 ProfileName = Literal["strict", "spark", "arrow", "questdb"]
@@ -195,6 +197,29 @@ class Arguments:
     no_config: Annotated[bool, typer.Option("--no-config", help="Read no pqassay.toml.")] = False
 
 
+RequestPrice = Annotated[
+    float | None,
+    typer.Option(
+        "--request-price",
+        metavar="DOLLARS",
+        min=0,
+        help="Of 1,000 requests that read, for --dry-run. Default: 0.0004.",
+        show_default=False,
+    ),
+]
+
+GbPrice = Annotated[
+    float | None,
+    typer.Option(
+        "--gb-price",
+        metavar="DOLLARS",
+        min=0,
+        help="Of a GB that is read, for --dry-run. Default: 0, as within one region.",
+        show_default=False,
+    ),
+]
+
+
 def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
     """Make of a function, whose first parameter is `Arguments`, a command that has these options before its own."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
@@ -256,6 +281,48 @@ class Wanted:
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
                 raise UsageError(f"{output} is one of the files to check; write somewhere else")
+
+
+def print_estimate(wanted: Wanted, found: Estimate, how: str) -> None:
+    """Print an estimate, or write it where a report would be written."""
+    text = found.to_json() if wanted.format is FormatName.JSON else "\n".join(found.lines(how))
+    if wanted.output is None:
+        typer.echo(text)
+    else:
+        write_output(f"{text}\n", wanted.output)
+
+
+def prices(request_price: float | None, gb_price: float | None) -> StorePrices:
+    """What a store takes, as far as the options say it."""
+    from pqassay.judge.estimate import USUAL_PRICES, StorePrices
+
+    return StorePrices(
+        USUAL_PRICES.requests if request_price is None else request_price,
+        USUAL_PRICES.gb if gb_price is None else gb_price,
+    )
+
+
+def require_dry_run(options: dict[str, float | None]) -> None:
+    """Refuse options that say something about a store to a check that predicts nothing.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} says what --dry-run assumes of the store; give that as well")
+
+
+def require_estimate(wanted: Wanted) -> None:
+    """Refuse what an estimate has no place for.
+
+    Raises:
+        UsageError: Findings are to be written, or told in a format that is for findings.
+    """
+    if wanted.format not in (FormatName.TEXT, FormatName.JSON):
+        raise UsageError(f"--dry-run tells its estimate as text or json, not as {wanted.format.value}")
+    if wanted.write_baseline is not None:
+        raise UsageError("--dry-run judges nothing: there are no findings for --write-baseline")
 
 
 def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:

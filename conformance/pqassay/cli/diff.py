@@ -32,7 +32,11 @@ class DifferenceFormat(StrEnum):
 def diff(
     old: Annotated[
         Path,
-        typer.Argument(metavar="OLD", help="A Parquet file or _pm, damaged or not.", show_default=False),
+        typer.Argument(
+            metavar="OLD",
+            help="A Parquet file, _pm or file of a table's metadata, damaged or not.",
+            show_default=False,
+        ),
     ],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.", show_default=False)],
     hexdump: Annotated[
@@ -55,7 +59,7 @@ def diff(
     from pqassay.cli.output import print_written
     from pqassay.difference import TooManyFields, difference
     from pqassay.difference.text import render
-    from pqassay.lake.kinds import judged_as
+    from pqassay.lake.kinds import dumped_as
     from pqassay_spec.base.errors import FormatError
     from pqassay_spec.base.sources import FileSource
 
@@ -64,10 +68,13 @@ def diff(
         fail("--hex shows bytes in text; JSON has the offsets and lengths")
     for path in (old, new):
         if os.path.isdir(path):
-            fail(f"{path} is a directory; name one of the files in it")
-    kinds = judged_as(str(old)), judged_as(str(new))
+            fail(
+                f"{path} is a directory; name one file of each table or folder: `diff -rq OLD NEW` lists those that differ"
+            )
+    kinds = dumped_as(str(old)), dumped_as(str(new))
     if kinds[0] != kinds[1]:
-        fail(f"{old} is a {kinds[0]} file and {new} a {kinds[1]} file; only two of a kind can be compared")
+        names = [kind.replace("_", " ") for kind in kinds]
+        fail(f"{old} is read as {names[0]}, {new} as {names[1]}; only two files of a kind can be compared")
     with _errors(f"{old}, {new}"), FileSource(old) as before, FileSource(new) as after:
         try:
             found = difference(before, after, kinds, moves=moved)

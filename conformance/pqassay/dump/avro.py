@@ -6,9 +6,10 @@ Fields of a compressed block have no bytes of their own in the file: they are sh
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from pqassay.dump.forms import Sink
-from pqassay.dump.regions import unparsed
+from pqassay.dump.regions import Errors, Region, Writer, unparsed
 from pqassay.tables.avro import BROKEN, Block, Container, container
 from pqassay.tables.files import MOST_METADATA
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
@@ -24,11 +25,9 @@ SHOWN = 1 << 16
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
     """See `pqassay.dump.dump`."""
-    try:
-        problem = _container(source, sink)
-    except FormatError as error:  # a schema that is none
-        problem = error
-    return [] if problem is None else [problem]
+    errors = Errors()
+    Writer(sink, source.size, errors)(Region(0, source.size, "file", partial(_container, source)))
+    return errors
 
 
 def _container(source: Source, sink: Sink) -> FormatError | None:
@@ -39,23 +38,25 @@ def _container(source: Source, sink: Sink) -> FormatError | None:
     error = trace_into(sink, CONTAINER_HEADER, data, root="header")
     if error is not None:
         return error
+    number = 0
     try:
         file = container(source.name, data, "")
-        blocks = file.blocks
-    except FormatError as reason:
-        reason.rule = None
-        return reason
-    position = file.body
-    for number, block in enumerate(blocks):
-        path = f"blocks[{number}]"
-        _, leaves = traced(BLOCK_HEADER, data[position : position + 2 * LONG_BYTES], root=path, base=position)
-        sink(leaves)
-        problem = _block(file, block, path, sink)
-        position = block.start + block.size
-        sink([Leaf(f"{path}.sync", position, SYNC, file.sync, "The marker of the header again.")])
-        position += SYNC
-        if problem is not None:
-            return problem
+        position = file.body
+        for number, block in enumerate(file.each_block()):
+            path = f"blocks[{number}]"
+            head = data[position : position + 2 * LONG_BYTES]
+            _, leaves = traced(BLOCK_HEADER, head, root=path, base=position)
+            sink(leaves)
+            problem = _block(file, block, path, sink)
+            position = block.start + block.size
+            marker = data[position : position + SYNC]
+            sink([Leaf(f"{path}.sync", position, len(marker), marker, "The marker of the header again.")])
+            position += SYNC
+            if problem is not None:
+                return problem
+    except FormatError as reason:  # also a schema that is none
+        told = reason.reason.removeprefix(f"{source.name} cannot be read: ")
+        return Malformed(told, field=f"blocks[{number}]", offset=reason.offset)
     return None
 
 

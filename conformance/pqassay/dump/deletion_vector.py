@@ -27,22 +27,35 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
         return [problem]
     at, number = grammar.HEAD_SIZE, 0
     while at < source.size:
-        path = f"vectors[{number}]"
-        room = source.size - at - grammar.SIZE_SIZE - grammar.CHECKSUM_SIZE
-        size = int.from_bytes(source.read(at, grammar.SIZE_SIZE), "big") if room >= 0 else 0
-        if room < size or not size:
-            told = f"a vector of {size} bytes, where {max(room, 0)} are left"
-            errors.note(Malformed(told, rule="DLT-030", field=f"{path}.size", offset=at))
-            sink([unparsed(f"{path}.rest", at, source.size, "bytes that are no vector")])
-            break
-        _ = trace_into(sink, _SIZE, source.read(at, grammar.SIZE_SIZE), root=path, base=at)
-        at += grammar.SIZE_SIZE
-        _vector(source, sink, errors, f"{path}.vector", at, size)
-        at += size
-        _ = trace_into(sink, _CHECKSUM, source.read(at, grammar.CHECKSUM_SIZE), root=path, base=at)
-        at += grammar.CHECKSUM_SIZE
+        at = stored_vector(source, sink, errors, f"vectors[{number}]", at, source.size)
         number += 1
     return errors
+
+
+def stored_vector(source: Source, sink: Sink, errors: Errors, path: str, at: int, end: int) -> int:
+    """Trace a vector between its length and its checksum, where no more than some bytes can be its; the offset behind it.
+
+    Args:
+        source: The file.
+        sink: Takes the leaves.
+        errors: Gets what kept further ones from being read.
+        path: The path of the vector.
+        at: Where its length begins.
+        end: Behind the last byte that can be its.
+    """
+    room = end - at - grammar.SIZE_SIZE - grammar.CHECKSUM_SIZE
+    size = int.from_bytes(source.read(at, grammar.SIZE_SIZE), "big") if room >= 0 else 0
+    if room < size or not size:
+        told = f"a vector of {size} bytes, where {max(room, 0)} are left"
+        errors.note(Malformed(told, rule="DLT-030", field=f"{path}.size", offset=at))
+        sink([unparsed(f"{path}.rest", at, end, "bytes that are no vector")])
+        return end
+    _ = trace_into(sink, _SIZE, source.read(at, grammar.SIZE_SIZE), root=path, base=at)
+    at += grammar.SIZE_SIZE
+    _vector(source, sink, errors, f"{path}.vector", at, size)
+    at += size
+    _ = trace_into(sink, _CHECKSUM, source.read(at, grammar.CHECKSUM_SIZE), root=path, base=at)
+    return at + grammar.CHECKSUM_SIZE
 
 
 def _vector(source: Source, sink: Sink, errors: Errors, path: str, start: int, size: int) -> None:

@@ -5,19 +5,22 @@ Every value is a leaf, those in texts that hold JSON themselves included, such a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from pqassay.dump.forms import Sink
-from pqassay.dump.regions import Errors
+from pqassay.dump.json_text import CLOSES, hand_on
+from pqassay.dump.regions import Errors, Region, Writer
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.table import delta
 from pqassay_spec.table.json_objects import JsonObject
-from pqassay_spec.table.json_places import Member, members
 
 LINES = "DLT-001"
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 @cache
@@ -30,25 +33,23 @@ def _objects() -> dict[str, JsonObject]:
 def trace(source: Source, sink: Sink) -> list[FormatError]:
     """See `pqassay.dump.dump`."""
     errors, start = Errors(), 0
-    for number, line in enumerate(source.read(0, source.size).split(b"\n")):
-        if line.strip():
-            leaves: list[Leaf] = []
-            try:
-                leaves.extend(_leaf(one, number, start) for one in members(line))
-            except ValueError as error:
-                reason = str(error)
-                if isinstance(error, UnicodeDecodeError):
-                    reason = f"byte {error.start} is not UTF-8"
-                errors.note(Malformed(f"the line is not JSON: {reason}", rule=LINES, field=f"lines[{number}]", offset=start, length=len(line)))  # fmt: skip
-            sink(leaves)
-        start += len(line) + 1
+    for number, line in enumerate(_LINE.findall(source.read(0, source.size))):
+        path = f"lines[{number}]"
+        trace_line = partial(_line, line, path, start)
+        Writer(sink, source.size, errors)(Region(start, start + len(line), path, trace_line))
+        start += len(line)
     return errors
 
 
-def _leaf(one: Member, number: int, base: int) -> Leaf:
-    begin, end = one.span
-    names = "".join(name if name.startswith("[") else f".{name}" for name in one.path)
-    return Leaf(f"lines[{number}]{names}", base + begin, end - begin, one.value, documented(one.path))
+def _line(line: bytes, path: str, start: int, sink: Sink) -> FormatError | None:
+    if not line.strip():
+        sink([Leaf(f"{path}:{CLOSES}", start, len(line), line.decode())])
+        return None
+    reason = hand_on(line, path, documented, sink, start)
+    if reason is None:
+        return None
+    told = f"the line is not JSON: {reason}"
+    return Malformed(told, rule=LINES, field=path, offset=start, length=len(line.rstrip(b"\n")))
 
 
 def documented(path: tuple[str, ...]) -> str:

@@ -12,7 +12,12 @@ from functools import cache
 from pqassay_spec.parquet.file import SUMMARY_NAMES
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, families
-from pqassay_spec.table.layout import is_deletion_vector, is_delta_json, is_delta_log_file
+from pqassay_spec.table.layout import (
+    is_deletion_vector,
+    is_delta_json,
+    is_delta_log_file,
+    is_iceberg_metadata,
+)
 
 OTHER = "other names; --include GLOB adds them"
 HIDDEN = "hidden: the name begins with a dot"
@@ -96,8 +101,8 @@ def judged_as(name: str) -> str:
     return DEFAULT_FILE if kind is None else kind.name
 
 
-AVRO = ".avro"
-"""Ends the names of the manifests and manifest lists of Iceberg tables."""
+ENDINGS = {".avro": "avro", ".puffin": "puffin"}
+"""Endings of the names of manifests, manifest lists, and files of deletion vectors of Iceberg tables."""
 
 
 def dumped_as(path: str) -> str:
@@ -107,14 +112,19 @@ def dumped_as(path: str) -> str:
     ('delta_log', 'deletion_vector')
     >>> dumped_as("metadata/snap-1.AVRO"), dumped_as("a.parquet")
     ('avro', 'parquet')
+    >>> dumped_as("metadata/v3.gz.metadata.json"), dumped_as("data/vectors.puffin")
+    ('iceberg_metadata', 'puffin')
     """
     name = path.rpartition("/")[2]
     if is_delta_json(name):
         return "delta_log"
     if is_delta_log_file(name):
         return "delta_checkpoint"
-    if name.lower().endswith(AVRO):
-        return "avro"
+    if is_iceberg_metadata(name):
+        return "iceberg_metadata"
+    for ending, kind in ENDINGS.items():
+        if name.lower().endswith(ending):
+            return kind
     return "deletion_vector" if is_deletion_vector(name) else judged_as(path)
 
 

@@ -20,7 +20,7 @@ from pyarrow import fs
 
 from pqassay.errors import UsageError
 from pqassay.lake.patterns import split
-from pqassay.lake.remote_source import RemoteSource
+from pqassay.lake.remote_source import RemoteSource, Tails
 
 ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 """Schemes of other programs, and what pyarrow calls them."""
@@ -31,6 +31,10 @@ _PARTS = re.compile(
 
 _SAFE = "/~=&,;:@!$'()+"
 """Characters that a path of a URI holds as they are; wildcards are not among them."""
+
+
+TAILS = Tails()
+"""What this process learned of the ends of objects."""
 
 
 class MissingError(Exception):
@@ -172,7 +176,7 @@ def modified(info: fs.FileInfo) -> int | None:
 def open_source(store: str, path: str, name: str) -> RemoteSource:
     """Open an object for ranged reads."""
     file: Any = filesystem(store).open_input_file(path)  # the stubs lack what read_at takes
-    return RemoteSource(file, name)
+    return RemoteSource(file, name, TAILS)
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,8 @@
 """A `Source` over an object in a remote store, made for few requests.
 
-A request costs some milliseconds however little it reads.  So the end of an object, where the footer stands, is
-fetched at once, an object that is hardly longer is fetched whole, and small reads elsewhere fetch what follows them.
+A request costs some milliseconds however little it reads.  So the end of an object, where the footer is stored, is
+fetched at once, an object that is hardly longer is fetched whole, and small reads elsewhere fetch what follows them: the more, the
+longer an object is read on and on.  Of the objects of one table, about the same is needed of their ends, which `Tails` remembers.
 """
 
 from __future__ import annotations
@@ -15,10 +16,16 @@ from pqassay_spec.base.errors import Truncated
 from pqassay_spec.base.sources import require_range
 
 TAIL = 64 << 10
-"""Bytes at the end that one request fetches."""
+"""Bytes at the end that one request fetches, where nothing better is known."""
+
+MOST_TAIL = 4 << 20
+"""Bytes at the end that one request fetches, at most."""
 
 AHEAD = 64 << 10
 """Bytes that a smaller read elsewhere fetches."""
+
+MOST_AHEAD = 4 << 20
+"""Bytes that a smaller read fetches where each request began at the end of the one before, at most."""
 
 KEPT = 64 << 20
 """Bytes that are kept of what was fetched, for pages are walked, decoded and searched for levels, one after the other.
@@ -64,25 +71,77 @@ class RangedFile(Protocol):
         ...
 
 
-class RemoteSource:
-    """A source over a file of ``pyarrow.fs``; use it as a context manager, or close it."""
+class Tails:
+    """How much of the end of an object is worth a request, by table: what was needed of the one before, and a little more."""
 
-    def __init__(self, file: RangedFile, name: str) -> None:
+    MOST_TABLES = 1000
+
+    def __init__(self) -> None:
+        self._lengths: OrderedDict[str, int] = OrderedDict()
+
+    def of(self, name: str) -> int:
+        """Bytes to fetch of an object of that name."""
+        return self._lengths.get(table_of(name), TAIL)
+
+    def note(self, name: str, needed: int) -> None:
+        """So many bytes of its end were needed."""
+        table = table_of(name)
+        length = (needed + needed // 8 + TAIL - 1) // TAIL * TAIL
+        self._lengths[table] = max(TAIL, min(length, MOST_TAIL))
+        self._lengths.move_to_end(table)
+        if len(self._lengths) > self.MOST_TABLES:
+            self._lengths.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._lengths.clear()
+
+
+def table_of(name: str) -> str:
+    """The folder of an object, without folders of partitions, and its extension: objects that share it are much alike.
+
+    >>> table_of("s3://lake/sales/year=2026/month=3/part-0.parquet")
+    's3://lake/sales/*.parquet'
+    """
+    *folders, last = name.split("/")
+    while folders and "=" in folders[-1]:
+        folders.pop()
+    return "/".join([*folders, f"*{last[last.rfind('.') :] if '.' in last else last}"])
+
+
+class RemoteSource:
+    """A source over a file of ``pyarrow.fs``; use it as a context manager, or close it.
+
+    Args:
+        file: The file.
+        name: What messages call it.
+        tails: How much of its end is fetched at once, and where it is noted how much was needed; by default `TAIL`.
+    """
+
+    def __init__(self, file: RangedFile, name: str, tails: Tails | None = None) -> None:
         self._file = file
         self.name = name
         self.size = file.size()
+        self._tails = tails
+        self._tail = TAIL if tails is None else tails.of(name)
+        self._needed_from = self.size
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
         self._kept = 0
+        self._after, self._ahead = -1, AHEAD
 
     def read(self, offset: int, length: int) -> bytes:
         """Read the range. See `Source.read`; an object that became shorter is `Truncated` as well."""
         require_range(self, offset, length)
+        if not length:
+            return b""
         end = offset + length
+        if offset < self._needed_from <= end + AHEAD:
+            self._needed_from = offset
         latest = next(reversed(self._blocks), end)
         if latest <= offset and end <= latest + len(self._blocks.get(latest, b"")):
             return self._blocks[latest][offset - latest : end - latest]
         kept = self._kept_of(offset, end)
-        if 2 * sum(map(len, (part for _, part in kept))) < length:
+        if _holes(offset, end, kept) > 1 and 2 * sum(map(len, (part for _, part in kept))) < length:
             kept = []  # one request for all is better than many for what lies between
         pieces: list[bytes] = []
         at = offset
@@ -92,6 +151,9 @@ class RemoteSource:
                 pieces.append(fetched[at - begins : start - begins])
             pieces.append(part)
             at = start + len(part)
+        return self._joined(pieces)
+
+    def _joined(self, pieces: list[bytes]) -> bytes:
         return b"".join(pieces)
 
     def _kept_of(self, offset: int, end: int) -> list[tuple[int, bytes]]:
@@ -108,7 +170,8 @@ class RemoteSource:
 
     def _fetch(self, offset: int, end: int) -> tuple[int, bytes]:
         """Fetch a range with one request, and what is worth fetching with it; where that begins."""
-        start, end = self._range_to_fetch(offset, end - offset)
+        start, end = self._range_to_fetch(offset, end)
+        self._after = end
         try:
             block = self._file.read_at(end - start, start)
         except OSError as error:
@@ -123,18 +186,32 @@ class RemoteSource:
                 self._kept -= len(self._blocks.popitem(last=False)[1])
         return start, block
 
-    def _range_to_fetch(self, offset: int, length: int) -> tuple[int, int]:
-        if self.size <= TAIL + AHEAD:
+    def _range_to_fetch(self, offset: int, end: int) -> tuple[int, int]:
+        if self.size <= self._tail + AHEAD:
             return 0, self.size
-        if offset >= self.size - TAIL:
-            return self.size - TAIL, self.size
-        return offset, min(self.size, offset + max(length, AHEAD))
+        if offset >= self.size - self._tail:
+            return self.size - self._tail, self.size
+        self._ahead = min(2 * self._ahead, MOST_AHEAD) if offset == self._after else AHEAD
+        if end in self._blocks:  # what follows is there already
+            return max(0, min(offset, end - AHEAD)), end
+        return offset, min(self.size, max(end, offset + self._ahead))
 
     def close(self) -> None:
         """Close the object; reading afterwards is an error."""
+        if self._tails is not None and self._needed_from < self.size:
+            self._tails.note(self.name, self.size - self._needed_from)
         self._blocks.clear()
         self._kept = 0
         self._file.close()
+
+
+def _holes(offset: int, end: int, parts: list[tuple[int, bytes]]) -> int:
+    """How many stretches of a range the parts of it leave out."""
+    holes, at = 0, offset
+    for start, part in parts:
+        holes += at < start
+        at = start + len(part)
+    return holes + (at < end)
 
 
 def describe(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
@@ -42,6 +43,28 @@ class Moment:
 
 
 NEWEST = Moment()
+
+
+@dataclass
+class MetadataReads:
+    """How many files of tables' metadata were read, and their bytes."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+_COUNTED: ContextVar[MetadataReads | None] = ContextVar("_COUNTED", default=None)
+
+
+@contextlib.contextmanager
+def counted_metadata() -> Generator[MetadataReads]:
+    """Count what is read of tables' metadata."""
+    counted = MetadataReads()
+    token = _COUNTED.set(counted)
+    try:
+        yield counted
+    finally:
+        _COUNTED.reset(token)
 
 
 @dataclass(frozen=True)
@@ -84,6 +107,8 @@ class TableAt:
         """Open a file of the table. Raises `OSError`."""
         if not _is_a_path(relative):
             raise FileNotFoundError(errno.ENOENT, "no file can be called so", relative)
+        if self.sizes is not None and relative not in self.sizes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name_of(relative))
         if not self.store:
             with FileSource(self.path_of(relative), self.name_of(relative)) as source:
                 yield source
@@ -101,6 +126,9 @@ class TableAt:
             if source.size > MOST_METADATA:
                 reason = f"{path} has {source.size:,} bytes, and no more than {MOST_METADATA:,} are read of one file"
                 raise Unsupported(reason, field=path)
+            if (counted := _COUNTED.get()) is not None:
+                counted.files += 1
+                counted.bytes += source.size
             return source.read(0, source.size)
 
     def listed(self, folder: str) -> Mapping[str, int]:

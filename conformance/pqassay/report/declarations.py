@@ -48,6 +48,7 @@ ROOTS = {
     "field_summary": "table.iceberg.FIELD_SUMMARY",
     "manifest_entry": "table.iceberg.MANIFEST_ENTRY",
     "data_file": "table.iceberg.DATA_FILE",
+    "file_position_delete": "table.iceberg.POSITION_DELETE",
     "header": "pm.grammar.FixedHeader",
     "header_sections.bloom_filters": "pm.grammar.BLOOM_COLUMNS",
     "header_sections.squash_tracker": "pm.grammar.SQUASH_TRACKER",

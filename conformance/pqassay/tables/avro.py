@@ -92,7 +92,10 @@ class Container:
     @cached_property
     def blocks(self) -> list[Block]:
         """The blocks. Raises `Malformed`."""
-        found: list[Block] = []
+        return list(self.each_block())
+
+    def each_block(self) -> Iterator[Block]:
+        """Yield the blocks one by one; of a damaged file those ahead of the damage. Raises `Malformed`."""
         position, first, data = self.body, 0, self.data
         while position < len(data):
             start = position
@@ -106,12 +109,11 @@ class Container:
             if count < 0 or not 0 <= size <= len(data) - position - SYNC:
                 raise self.broken(f"a block of {count} objects and {size} bytes", start)
             end = position + size
+            yield Block(position, size, count, first)
             if data[end : end + SYNC] != self.sync:
                 raise self.broken("the bytes behind a block are not those of the header", end, SYNC)
-            found.append(Block(position, size, count, first))
             position = end + SYNC
             first += count
-        return found
 
     def plain(self, block: Block) -> bytes:
         """The bytes of a block without compression. Raises `FormatError`."""

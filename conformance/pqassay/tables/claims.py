@@ -173,8 +173,68 @@ class DeletedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class SortedBy:
+    """A value by which the rows of a file are sorted.
+
+    Attributes:
+        name, path, field_id, type: The column from which it follows, see `ColumnClaims`.
+        transform: How it follows, as that of `PartitionValue`.
+        descending, nulls_first: How it is sorted.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    field_id: int | None
+    type: str
+    transform: str
+    descending: bool
+    nulls_first: bool
+
+    def __str__(self) -> str:
+        by = self.name if self.transform == "identity" else f"{self.transform} of {self.name}"
+        order = "descending" if self.descending else "ascending"
+        return f"{by} {order}, nulls {'first' if self.nulls_first else 'last'}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowOrder:
+    """The order of the rows of a file.
+
+    Attributes:
+        place: Where the table says it.
+        number: The number of the order in the table.
+        columns: By what they are sorted, the first before the next.
+        unknown: Why the order cannot be followed; empty where it can.
+    """
+
+    place: Place
+    number: int
+    columns: tuple[SortedBy, ...]
+    unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletesClaims:
+    """What a table says of a delete file.
+
+    Attributes:
+        place: Where the table says it, in the entry of the file.
+        snapshot: The snapshot of the table.
+        by_position: Whether it names files and positions, and not values.
+        compared: The columns whose values it names: their ids, and what users call them.
+        named: The one data file that it is about, as the table names it; ``None`` where the table does not say it.
+    """
+
+    place: Place
+    snapshot: int
+    by_position: bool
+    compared: tuple[tuple[int, str], ...] = ()
+    named: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FileClaims:
-    """All that a table says of one data file.
+    """All that a table says of one data file, or of one delete file.
 
     Attributes:
         table: The format of the table.
@@ -186,6 +246,8 @@ class FileClaims:
         columns: What is said of its columns; those of which nothing is said are left out.
         partition: The values of its partition fields.
         deleted: Its deletion vector.
+        order: How its rows are sorted.
+        deletes: Of a delete file, what it deletes.
         by_id: Whether columns are found by id.
         has_names: Whether columns of a file without ids are found by names.
         first_split: Where the first part of the file begins that is read by itself.
@@ -202,6 +264,8 @@ class FileClaims:
     columns: tuple[ColumnClaims, ...] = ()
     partition: tuple[PartitionValue, ...] = ()
     deleted: DeletedRows | None = None
+    order: RowOrder | None = None
+    deletes: DeletesClaims | None = None
     by_id: bool = False
     has_names: bool = False
     first_split: Count | None = None

@@ -177,7 +177,7 @@ class ColumnChunkUnderTest:
 
     def _range(self, offset: int, length: int, part: str) -> bytes:
         self._require(offset, length, part)
-        return self.file.source.read(offset, length)
+        return self.file.part(IndexReads).read(offset, length)
 
     @Remembered
     def span(self) -> tuple[int, int]:

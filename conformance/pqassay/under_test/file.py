@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from pqassay.lake.table_files import TableAt
 from pqassay.report.model import Obstacle
 from pqassay.tables.claims import FileClaims
+from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.known_schemas import SHARED, Schema, schema_of
 from pqassay.under_test.layout import Layout, layout_of
 from pqassay_spec.base.errors import FormatError, Unsupported
@@ -266,6 +267,15 @@ class FileUnderTest:
         """The places of footer and tail. Raises PQF-001 (too short), PQF-002, PQF-003."""
         return parquet_file.read_framing(self.source)
 
+    def asked_anew(self, options: Options, left_out: Container[str]) -> FileUnderTest:
+        """The same file for other questions; what was decoded of its footer is shared."""
+        other = FileUnderTest(self.source, options, self.kind, left_out=left_out)
+        known = vars(self)
+        vars(other).update(
+            (name, known[name]) for name in ("framing", "footer", "decoded", "layout") if name in known
+        )
+        return other
+
     def assume_framing(self, framing: parquet_file.Framing) -> None:
         """Take footer and tail to be in these places, though `framing` may say otherwise: what shows damaged files needs that."""
         vars(self)["framing"] = framing
@@ -337,7 +347,7 @@ class FileUnderTest:
         """
         if self.is_summary:
             return []
-        source = self.source if self.options.reaches("index") else None
+        source = self.part(IndexReads) if self.options.reaches("index") else None
         lost = {field.rpartition(".")[0] for field in self.stray_offsets}
         return sorted(
             given

@@ -1,53 +1,78 @@
-"""The page indexes of a file as they are read: neighbours at once, since they usually stand together.
+"""The page indexes and bloom filters of a file as they are read: neighbours at once, since they usually stand together.
 
-A file of 500 columns and 100 row groups has 100,000 of them.  Read one by one they would cost as many system calls, and
-from an object store as many requests.
+A file of 500 columns and 100 row groups has 100,000 page indexes.  Read one by one they would cost as many system calls, and
+from an object store as many requests.  There, bloom filters are read with them: a request takes as long as the bytes of many filters.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Container, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from pqassay.under_test.file import FileUnderTest
+from pqassay_spec.base.sources import is_near
+from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start, chunks_of_this_file
+from pqassay_spec.rules.catalogue import file_rules
 
-GAP = 64 << 10
-"""Bytes between two indexes that are read along, since a second request would cost more."""
-
-PIECE = 4 << 20
-"""Bytes that are read at once; an index that alone is longer is read whole."""
+if TYPE_CHECKING:
+    from pqassay.under_test.file import FileUnderTest
 
 KEPT = 4
-"""Pieces that are kept. Offset indexes and column indexes are read at the same time, mostly from two places."""
+"""Pieces that are kept. Offset indexes, column indexes and filters are read at the same time, mostly from three places."""
+
+
+class Stride(NamedTuple):
+    """The lengths of reads.
+
+    Attributes:
+        gap: Bytes between two structures that are read along, since a second read would cost more.
+        piece: Bytes that are read at once; a structure that alone is longer is read whole.
+    """
+
+    gap: int
+    piece: int
+
+
+LOCAL = Stride(64 << 10, 4 << 20)
+REMOTE = Stride(1 << 20, 16 << 20)
+"""A request takes as long as a megabyte."""
+
+Piece = tuple[int, int]
+"""Where bytes that are read at once start and end."""
+
+INDEXES = ("column index", "offset index")
+FILTERS = "bloom filter"
+
+
+class FilterNeeds(NamedTuple):
+    """What rules that are tested need of bloom filters: their headers, and their bitsets."""
+
+    headers: bool
+    bitsets: bool
+
+
+NONE_NEEDED = FilterNeeds(headers=False, bitsets=False)
 
 
 class IndexReads:
-    """The bytes of a file's page indexes, in pieces that are read when first asked for; its part of that name.
+    """The bytes of a file's page indexes, and in a store of its bloom filters, in pieces that are read when first asked for.
 
-    Bloom filters, which may be large, and everything else that stands farther than `GAP` from an index are not read.
+    The part of that name of a file under test, and a `Source`: whatever stands elsewhere, it reads by itself.
     """
 
     def __init__(self, file: FileUnderTest) -> None:
+        self.name = file.source.name
+        self.size = file.source.size
         self._source = file.source
-        self._starts: list[int] = []
-        self._ends: list[int] = []
         self._kept: OrderedDict[int, bytes] = OrderedDict()
-        for given in file.ranges_inside if file.layout is None else file.layout.ranges:
-            if given.kind in ("column index", "offset index"):
-                self._add(given.start, given.end)
-
-    def _add(self, start: int, end: int) -> None:
-        """Take another range, not before those there are, into the last piece or as a new one."""
-        if self._starts:
-            joined = max(end, self._ends[-1])
-            if start - self._ends[-1] <= GAP and joined - self._starts[-1] <= PIECE:
-                self._ends[-1] = joined
-                return
-        self._starts.append(start)
-        self._ends.append(end)
+        pieces = index_pieces(file)
+        self._starts = [start for start, _ in pieces]
+        self._ends = [end for _, end in pieces]
 
     def read(self, offset: int, length: int) -> bytes:
-        """The bytes of an index. Raises what the source does."""
+        """The bytes of a range. Raises what the source does."""
         place = bisect_right(self._starts, offset) - 1
         if place < 0 or offset + length > self._ends[place]:
             return self._source.read(offset, length)
@@ -57,4 +82,107 @@ class IndexReads:
             piece = self._kept[place] = self._source.read(start, self._ends[place] - start)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+        elif place != next(reversed(self._kept)):
+            self._kept.move_to_end(place)
         return piece[offset - start : offset - start + length]
+
+
+def index_pieces(file: FileUnderTest) -> list[Piece]:
+    """The pieces in which the page indexes and bloom filters of a file are read; those that no rule needs are left out."""
+    is_local = is_near(file.source)
+    stride = LOCAL if is_local else REMOTE
+    needs = NONE_NEEDED if is_local else filter_needs(file.left_out)
+    pieces: list[Piece] = []
+    for start, end in _structures(file, needs, stride):
+        if pieces:
+            first, last = pieces[-1]
+            joined = max(end, last)
+            if start - last <= stride.gap and joined - first <= stride.piece:
+                pieces[-1] = first, joined
+                continue
+        pieces.append((start, end))
+    return pieces
+
+
+def filter_needs(left_out: Container[str]) -> FilterNeeds:
+    """What rules need of bloom filters, but for those that are left out."""
+    headers, bitsets = _rules_of_filters()
+    needs_bitsets = any(rule not in left_out for rule in bitsets)
+    return FilterNeeds(needs_bitsets or any(rule not in left_out for rule in headers), needs_bitsets)
+
+
+@cache
+def _rules_of_filters() -> tuple[Sequence[str], Sequence[str]]:
+    """The rules about headers of bloom filters, and about bitsets."""
+
+    def about(field: str) -> Sequence[str]:
+        return [
+            rule.id
+            for rule in file_rules().values()
+            if not rule.excluded and rule.field.startswith(f"row_groups.columns.bloom_filter.{field}")
+        ]
+
+    return about("header"), about("bitset")
+
+
+def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequence[Piece]:
+    """Where the structures stand that are read, in order. They may overlap in a file that is not sound."""
+    layout = file.layout
+    if layout is not None and not needs.headers:
+        return [(given.start, given.end) for given in layout.ranges if given.kind in INDEXES]
+    body_end = file.framing.footer_start
+
+    def filter_end(start: int, end: int) -> int:
+        return min(body_end, max(end if needs.bitsets else start, start + BLOOM_HEADER_LIMIT))
+
+    if layout is not None:
+        return [
+            (given.start, filter_end(given.start, given.end) if given.kind == FILTERS else given.end)
+            for given in layout.ranges
+            if given.kind in INDEXES or given.kind == FILTERS
+        ]
+    found = [
+        given for given in _stated_indexes(file) if file.framing.body_start <= given[0] < given[1] <= body_end
+    ]
+    if needs.headers:
+        for start, end in _stated_filters(file, stride.piece):
+            if file.framing.body_start <= start < end <= body_end:
+                found.append((start, filter_end(start, end)))
+    return sorted(found)
+
+
+def _stated_indexes(file: FileUnderTest) -> Iterator[Piece]:
+    if file.is_summary:
+        return
+    for _, _, _, chunk in chunks_of_this_file(file.metadata):
+        for start, length in (
+            (chunk.column_index_offset, chunk.column_index_length),
+            (chunk.offset_index_offset, chunk.offset_index_length),
+        ):
+            if start and length:
+                yield start, start + length
+
+
+def _stated_filters(file: FileUnderTest, most: int) -> Iterator[Piece]:
+    """Where bloom filters stand; one whose length the footer omits ends, for now, where the next structure begins."""
+    if file.is_summary:
+        return
+    filters: list[tuple[int, int | None]] = []
+    starts = {file.framing.footer_start}
+    for _, _, _, chunk in chunks_of_this_file(file.metadata):
+        starts.update(
+            start
+            for start in (chunk_start(chunk), chunk.column_index_offset, chunk.offset_index_offset)
+            if start is not None
+        )
+        if chunk.meta_data is not None and (start := chunk.meta_data.bloom_filter_offset):
+            filters.append((start, chunk.meta_data.bloom_filter_length))
+            starts.add(start)
+    following = sorted(starts)
+    for start, length in filters:
+        if length and length > 0:
+            yield start, start + length
+            continue
+        place = bisect_right(following, start)
+        room = following[place] - start if place < len(following) else 0
+        yield start, start + (room if room <= most else BLOOM_HEADER_LIMIT)

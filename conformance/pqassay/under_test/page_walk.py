@@ -243,24 +243,47 @@ def _no_header(source: Source, position: int, end: int, path: str, complete: boo
     return Malformed("no page header", rule="PQF-050", field=path, offset=position)
 
 
+class _Strides:
+    """The lengths of the reads in which the headers of a chunk are found, one after another."""
+
+    def __init__(self, stride: _Stride) -> None:
+        self._stride = stride
+        self._length = stride.first
+
+    def next(self, skipped: int) -> int:
+        """How much to read for a header that begins so many bytes behind what was read before."""
+        near = skipped <= self._stride.read_over
+        self._length = min(2 * self._length, self._stride.most) if near else self._stride.first
+        return self._length
+
+
+def header_reads(start: int, end: int, pages: int) -> Iterator[tuple[int, int]]:
+    """Predict the offsets and lengths of the reads in which a chunk in a store is walked, whose pages are all of one length."""
+    strides, held = _Strides(REMOTE), start
+    for number in range(pages):
+        position = start + (end - start) * number // pages
+        if position >= held:
+            length = min(strides.next(position - held), end - position)
+            yield position, length
+            held = position + length
+
+
 class _Headers:
     """Reads page headers of one chunk, in the order in which they stand."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self._source, self._end = source, end
         self._stride = LOCAL if is_near(source) else REMOTE
+        self._strides = _Strides(self._stride)
         self._read = decoder(PageHeader)
         self._start, self._window = start, b""
-        self._length = self._stride.first
 
     def at(self, position: int) -> tuple[PageHeader, int]:
         """The header at an offset and its length. Raises `Malformed`."""
         local = position - self._start
         window = self._window
         if local >= len(window):
-            near = local - len(window) <= self._stride.read_over
-            self._length = min(2 * self._length, self._stride.most) if near else self._stride.first
-            window = self._fetch(position, self._length)
+            window = self._fetch(position, self._strides.next(local - len(window)))
             local = 0
         while True:
             try:

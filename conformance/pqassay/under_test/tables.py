@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
@@ -14,13 +15,19 @@ from pqassay.tables.delta.segment import NoVersionError
 from pqassay.tables.delta.state import DeltaState, read_state, states_of_checkpoint
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.iceberg_table import IcebergTable, iceberg_state
+from pqassay.under_test.iceberg_table import TABLES_KEPT, IcebergTable, forget_iceberg
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.table.avro import MAGIC
 from pqassay_spec.table.delta import CATALOG_MANAGED
 from pqassay_spec.table.json_places import find
-from pqassay_spec.table.layout import DELTA_LOG, TableKind, delta_checkpoint
+from pqassay_spec.table.layout import (
+    DELTA_LOG,
+    ICEBERG_METADATA,
+    TableKind,
+    delta_checkpoint,
+    is_iceberg_metadata,
+)
 
 UNREADABLE = (FormatError, NotApplicable, NotChecked, OSError, MemoryError)
 
@@ -44,7 +51,7 @@ class TableView(Protocol):
         ...
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=TABLES_KEPT)
 def delta_state(table: TableAt) -> DeltaState:
     """A Delta table, read once for the list of its files and for its own verdict; see `read_state` for errors."""
     return read_state(table, table.moment.version)
@@ -53,7 +60,7 @@ def delta_state(table: TableAt) -> DeltaState:
 def forget_tables() -> None:
     """Read tables anew from now on: they may have changed."""
     delta_state.cache_clear()
-    iceberg_state.cache_clear()
+    forget_iceberg()
 
 
 class DeltaTable:
@@ -131,6 +138,12 @@ class DeltaTable:
             notes.append(
                 f"a catalog manages the table, and may know newer versions than {state.segment.version}"
             )
+        with suppress(OSError):
+            if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
+                notes.append(
+                    "it is judged as a Delta table alone; it has metadata of Iceberg too, which are judged where their file is named: "
+                    f"{ICEBERG_METADATA}/{max(named)}"
+                )
         return notes
 
 

@@ -5,7 +5,7 @@ A claim names the rules that speak of it and judges it.  One that cannot be judg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import Broken, Mistake, NotApplicable, NotChecked
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
@@ -32,6 +32,18 @@ Found = Iterator[tuple[str, Violation]]
 
 Judge = Callable[[ChunkValues], Found]
 """Compares a claim with the values. Raises `FormatError` and `NotChecked` where that cannot be done."""
+
+
+def why_not_all(file: FileUnderTest, compared: Collection[int]) -> NotChecked | None:
+    """Why row groups are not among those that were compared; ``None`` if all are."""
+    missing = next(
+        (number for number in range(len(file.metadata.row_groups)) if number not in compared), None
+    )
+    if missing is None:
+        return None
+    for obstacle, found in file.part(ColumnChunks).left_out.items():
+        return NotChecked(found.reason, obstacle)
+    return NotChecked(f"a column of row group {missing} is not there", "file")
 
 
 class ZeroBound(NamedTuple):

@@ -132,7 +132,13 @@ class BlobUnderTest:
         self._require(IndexType.IDX1)
         plain = self.plain
         with self._reading():
-            return _idx1_values(plain)
+            return idx1.exact_values(_idx1_payload(plain))
+
+    @property
+    def payload_place(self) -> tuple[int, int]:
+        """Where the payload of an IDX1 blob begins in it, and its bytes. Raises what `texts` does."""
+        payload = _idx1_payload(self.plain)
+        return len(self.plain) - len(payload), len(payload)
 
     def _require(self, *kinds: IndexType) -> None:
         if self.entry.head.type not in kinds:
@@ -144,6 +150,8 @@ class BlobUnderTest:
         kind = self.entry.head.type
         if kind == IndexType.DISTINCT_SET:
             return len(self.sets)
+        if kind == IndexType.IDX1:
+            return len([self.texts])
         return len(self.sums.part_sizes) if kind == IndexType.ZONE_SUMS else len(self.sketches)
 
     @Remembered
@@ -294,16 +302,16 @@ class BlobUnderTest:
         return self._values[place]
 
 
-def _idx1_values(plain: bytes) -> list[str]:
-    """The values of an IDX1 blob that is all of some bytes. Raises DIR-048."""
+def _idx1_payload(plain: bytes) -> bytes:
+    """The payload of an IDX1 blob that is all of some bytes, which is UTF-8. Raises DIR-048."""
     try:
         blob = idx1.read_blob(BytesSource(plain), 0, len(plain))
-        values = idx1.exact_values(blob.payload)
+        _ = idx1.exact_values(blob.payload)
     except Malformed as error:
         raise Malformed(error.reason, rule="DIR-048") from None
     if blob.end != len(plain):
         raise Malformed(f"the IDX1 blob takes {blob.end} of {len(plain)} bytes", rule="DIR-048")
-    return values
+    return blob.payload
 
 
 def blob_of(entry: EntryUnderTest) -> BlobUnderTest:

@@ -13,15 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Spot, Violation
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.directory_audit import EntryAudit, Outcomes
 from pqassay.values.directory_blob import BlobUnderTest
 from pqassay.values.directory_columns import are_nan, by_bits, listed, one_array, raws_of, value_starts
+from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.distinct_set import SetFlags
 from pqassay_spec.parquet.column_order import shown
 
 LISTED, FLAGGED, OCCURS = "DIR-026", "DIR-027", "DIR-028"
+
+INDEXED = "DIR-045"
 
 NAMED = 3
 """Values that a message names."""
@@ -59,8 +63,12 @@ class SetAudit(EntryAudit):
         super().__init__(blob, outcomes)
         self._order = self.entry.order
         self._found: dict[int, _Found] = {}
-        for number in range(len(blob.sets)):
-            _ = blob.values_of_part(number)  # raises what is wrong with them
+        for number in range(blob.part_count):
+            _ = self.values_of_part(number)  # raises what is wrong with them
+
+    def values_of_part(self, number: int) -> list[bytes]:
+        """The values that a part lists. Raises what reading them does."""
+        return self.blob.values_of_part(number)
 
     def take(self, values: ChunkValues, _column: int, /) -> list[_Taken]:
         """The distinct values of each part."""
@@ -100,7 +108,7 @@ class SetAudit(EntryAudit):
         if taken.distinct is None:
             return
         if part.seen is None:
-            part.raws = self.blob.values_of_part(number)
+            part.raws = self.values_of_part(number)
             part.listed = listed(part.raws, taken.distinct.type)
             part.seen = np.zeros(len(part.raws), np.bool_)
         places = pc.index_in(taken.distinct, value_set=part.listed)
@@ -112,18 +120,9 @@ class SetAudit(EntryAudit):
     def judge_part(self, number: int) -> None:
         """Say what is missing, and what is too many."""
         found, head = self._found.pop(number, _Found()), self.blob.sets[number].head
-        if head.flags & SetFlags.COMPLETE and found.missing:
-            count = len(found.missing)
-            told = self._told(sorted(found.missing)[:NAMED], count)
-            self.note(
-                LISTED,
-                number,
-                self._values(number).violation(
-                    f"the complete set of {self.name_of(number)} lacks {count} value{'' if count == 1 else 's'} of it: {told}",
-                    f"{told} listed",
-                    "not there",
-                ),
-            )
+        if head.flags & SetFlags.COMPLETE:
+            said = f"the complete set of {self.name_of(number)}"
+            self._note_missing(LISTED, number, found, said, self._values(number))
         for flag, is_there in ((SetFlags.NULLS, found.has_null), (SetFlags.NAN, found.has_nan)):
             what = "a null" if flag is SetFlags.NULLS else "a NaN"
             if is_there and not head.flags & flag:
@@ -162,6 +161,14 @@ class SetAudit(EntryAudit):
                 ),
             )
 
+    def _note_missing(self, rule: str, number: int, found: _Found, said: str, spot: Spot) -> None:
+        if not found.missing:
+            return
+        count = len(found.missing)
+        told = self._told(sorted(found.missing)[:NAMED], count)
+        lacks = f"{said} lacks {count} value{'' if count == 1 else 's'} of it: {told}"
+        self.note(rule, number, spot.violation(lacks, f"{told} listed", "not there"))
+
     def _told(self, raws: Sequence[bytes], count: int) -> str:
         told = ", ".join(shown(self._order, raw) for raw in raws)
         return f"{told}, …" if count > len(raws) else told
@@ -173,3 +180,24 @@ class SetAudit(EntryAudit):
     def _values(self, number: int) -> Spot:
         part = self.blob.sets[number]
         return self.entry.blob_spot(f"values[{number}]", part.start, part.end - part.start)
+
+
+class Idx1Audit(SetAudit):
+    """The IDX1 blob of one entry, which lists the values of the file and says nothing of nulls."""
+
+    rules = (INDEXED,)
+
+    def __init__(self, blob: BlobUnderTest, outcomes: Outcomes) -> None:
+        if blob.entry.head.granularity != Granularity.FILE:
+            raise Broken("DIR-048")
+        super().__init__(blob, outcomes)
+
+    def values_of_part(self, number: int) -> list[bytes]:  # noqa: ARG002 - there is one part
+        """The values of the blob. Raises DIR-048."""
+        return [text.encode() for text in self.blob.texts]
+
+    def judge_part(self, number: int) -> None:
+        """Say what is missing."""
+        found = self._found.pop(number, _Found())
+        spot = self.entry.blob_spot("payload", *self.blob.payload_place)
+        self._note_missing(INDEXED, number, found, "the IDX1 blob of the file", spot)

@@ -234,14 +234,28 @@ def _compared(values: ChunkValues, column: SortedColumn) -> _Compared:
         nan = is_nan_key(column.order, keys)
         descends &= ~(nan[:-1] | nan[1:])
         equals &= np.signbit(left) == np.signbit(right)
+    falls, same = with_nulls(values, descends, equals, nulls_first=column.nulls_first)
+    return _Compared(values, falls, same)
+
+
+def with_nulls(
+    values: ChunkValues, descends: NDArray[np.bool_], equals: NDArray[np.bool_], *, nulls_first: bool
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each row behind the first, whether it belongs before the one before it, and whether both are equal.
+
+    Args:
+        values: The values.
+        descends, equals: The same of each value behind the first, nulls left out.
+        nulls_first: Where nulls belong.
+    """
     if values.count == values.entries:
-        return _Compared(values, descends, equals)
+        return descends, equals
     before, after = values.valid[:-1], values.valid[1:]
     same = ~before & ~after
-    falls = (before & ~after) if column.nulls_first else (~before & after)
+    falls = (before & ~after) if nulls_first else (~before & after)
     both = np.flatnonzero(before & after)
     # Of two rows with values, these are neighbours among the values.
     pairs = np.cumsum(values.valid)[both] - 1
     falls[both] = descends[pairs]
     same[both] = equals[pairs]
-    return _Compared(values, falls, same)
+    return falls, same

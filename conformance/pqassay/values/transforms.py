@@ -32,6 +32,33 @@ _UNIT = {**dict.fromkeys(MICROSECONDS, 10**6), **dict.fromkeys(NANOSECONDS, 10**
 _OF_TIME = {"year": "Y", "month": "M", "day": "D"}
 
 
+def transformed(values: ChunkValues, transform: str, kind: str) -> Any:
+    """The results of a transform of all values, in their order.
+
+    Args:
+        values: The values, without nulls.
+        transform: The transform as tables have it, neither ``identity`` nor ``void``.
+        kind: The type of the column.
+
+    Returns:
+        Numbers, or an Arrow array of texts or bytes.
+
+    Raises:
+        NotChecked: The transform of such values is not made here.
+    """
+    name, _, parameter = transform.rstrip("]").partition("[")
+    kind = kind.partition("(")[0].partition("[")[0]
+    if not parameter.isascii() or (parameter and not parameter.isdecimal()) or len(parameter) > 10:
+        parameter = ""
+    if name == "truncate" and int(parameter or 0):
+        return _truncated(values, kind, int(parameter))
+    if name == "bucket" and int(parameter or 0):
+        return (_hashes(values, kind) & 0x7FFFFFFF) % int(parameter)
+    if name in _OF_TIME or name == "hour":
+        return _of_time(values, kind, name)
+    raise NotChecked(f"pqassay does not know the transform {transform[:40]!r}", "tool")
+
+
 def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | None:
     """The values whose transform is not the partition value.
 
@@ -145,7 +172,12 @@ def _truncated(values: ChunkValues, kind: str, width: int) -> Any:
     if kind in ("float", "double", "boolean"):
         return np.asarray(_array(values).to_numpy(zero_copy_only=False))
     numbers = _whole(values, kind)
-    return numbers - numbers % width if width else numbers
+    if not width:
+        return numbers
+    lower = numbers - numbers % width
+    return (
+        lower.astype(np.int32) if kind == "int" else lower
+    )  # what is below the least number wraps, as where it is written
 
 
 def _unlike(found: Any, claim: PartitionValue, kind: str) -> NDArray[np.bool_]:

@@ -59,10 +59,11 @@ export function verdict(told) {
     el(
       "p",
       {},
+      told.summary ? `${told.summary}; ` : "",
       `${told.size.toLocaleString("en")} bytes, ${count(told.checked, "rule")} tested`,
       Object.entries(tally).map(([name, number]) => `, ${number} ${name}`).join(""),
       `. ${deeper}`,
-      told.deeper ? el("code", {}, `pqassay check --tier values ${/^[\w./-]+$/.test(told.name) ? told.name : "FILE"}`) : null,
+      told.deeper ? el("code", {}, `pqassay check --tier values ${/^[\w./-]+$/.test(told.name) ? told.name : told.kind === "folder" ? "FOLDER" : "FILE"}`) : null,
     ),
     told.remarks.length ? el("ul", { class: "remarks" }, told.remarks.map((line) => el("li", {}, line))) : null,
   ].filter(Boolean);

@@ -3,6 +3,7 @@ import { bench } from "./bench.js";
 import { view } from "./bytes.js";
 import { el, save } from "./dom.js";
 import { findings, verdict } from "./findings.js";
+import { chosen, entries, folder } from "./folders.js";
 import { handed } from "./handed.js";
 import { Judge } from "./judge.js";
 
@@ -44,16 +45,17 @@ async function judged(open, name) {
     const told = await judge.ask("judge", { tier: form.elements.tier.value });
     if (mine !== turn) return;
     const took = ((performance.now() - start) / 1000).toFixed(2);
-    say(`Judged in ${took} s; ${told.read.toLocaleString("en")} bytes were read from a file of ${told.size.toLocaleString("en")} bytes. Nothing left this machine.${others(open, told)}`);
+    const read = told.read === null ? "" : `; ${told.read.toLocaleString("en")} bytes were read from a file of ${told.size.toLocaleString("en")} bytes`;
+    say(`Judged in ${took} s${read}. Nothing left this machine.${others(open, told)}`);
     part("verdict").replaceChildren(...verdict(told), downloads(told));
     part("verdict").hidden = false;
     part("findings").replaceChildren(...findings(told, root, show));
     if (top < 0 || innerHeight < 900) part("verdict").scrollIntoView({ block: "center" });
     part("verdict").focus({ preventScroll: true });
-    const scroll = await bench(part("bench"), judge, told, root);
+    const scroll = told.files.length && (await bench(part("bench"), judge, told, root));
     if (mine !== turn) return;
-    part("bench").hidden = false;
-    await scroll();
+    part("bench").hidden = !scroll;
+    if (scroll) await scroll();
   } catch (error) {
     progress.hidden = true;
     if (mine === turn) say(error.message, true);
@@ -63,7 +65,7 @@ async function judged(open, name) {
 
 // Files dropped together are judged together only as a _pm and its data file.
 function others({ files = [] }, told) {
-  const left = told.kind === "pm" ? 0 : files.length - 1;
+  const left = told.kind === "pm" || told.kind === "folder" ? 0 : files.length - 1;
   return left > 0 ? ` Of ${files.length} files only ${told.name} was judged; the command judges whole folders.` : "";
 }
 
@@ -95,27 +97,44 @@ function dropped(files) {
   judged({ files: [...files] }, files[0].name);
 }
 
+function droppedFolder(folder) {
+  history.replaceState(null, "", location.pathname + location.search);
+  judged({ folder }, folder.name);
+}
+
+const list = async (name) => (await fetch(new URL(`check/${name}.json`, root))).json();
+
 async function golden(id) {
   form.elements.case.value = id;
-  const cases = await (await fetch(new URL("check/cases.json", root))).json();
-  if (!Object.hasOwn(cases, id)) return say(`There is no golden file ${id}.`, true);
-  await judged({ urls: cases[id].map((path) => new URL(path, root).href) }, id);
+  const cases = await list("cases");
+  if (Object.hasOwn(cases, id)) return judged({ urls: cases[id].map((path) => new URL(path, root).href) }, id);
+  const tables = await list("tables");
+  if (!Object.hasOwn(tables, id)) return say(`There is no golden file ${id}.`, true);
+  const urls = tables[id].map(([path, file]) => ({ path: `${id}/${path}`, url: new URL(file, root).href }));
+  return judged({ folder: { name: id, urls } }, id);
 }
 
 const fromAddress = () => {
   const id = decodeURIComponent(location.hash.slice(1));
   if (id.includes("/")) golden(id);
-  else if (id === "handed") handed().then(dropped);
+  else if (id === "handed") handed().then((found) => (found.folder ? droppedFolder(found.folder) : dropped(found)));
 };
+
+function taken({ items, files }) {
+  const [found, all] = [entries(items), [...files]]; // a folder among them is judged, else the files are
+  folder(found).then((one) => (one ? droppedFolder(one) : dropped(all)), (error) => say(error.message, true));
+}
 
 const drop = part("drop");
 part("file").addEventListener("click", ({ target }) => (target.value = "")); // so that the same file, written anew, is a change
 part("file").addEventListener("change", (event) => dropped(event.target.files));
+part("folder").addEventListener("click", ({ target }) => (target.value = ""));
+part("folder").addEventListener("change", ({ target }) => target.files.length && droppedFolder(chosen(target.files)));
 for (const type of ["dragover", "drop", "dragleave"]) {
   document.addEventListener(type, (event) => {
     event.preventDefault();
     drop.classList.toggle("over", type === "dragover");
-    if (type === "drop") dropped(event.dataTransfer.files);
+    if (type === "drop") taken(event.dataTransfer);
   });
 }
 form.addEventListener("submit", (event) => {

@@ -3,6 +3,7 @@
 const slices = new FileReaderSync();
 let python = null;
 let session = null;
+let mounted = null;
 
 // Counts what arrives, so that the page can show how far loading is.
 function counted(told) {
@@ -36,7 +37,7 @@ async function start({ runtime }) {
   python.unpackArchive(await archive, "zip", { extractDir: "/pqassay" });
   restore();
   python.runPython("import sys; sys.path.insert(0, '/pqassay')");
-  python.runPython("from pqassay.browser.session import Session");
+  python.runPython("from pqassay.browser.folder import Folder; from pqassay.browser.session import Session");
   return python.runPython("sys.version.split()[0]");
 }
 
@@ -49,9 +50,21 @@ function reader(part) {
   };
 }
 
-async function open({ files, urls }) {
+// A folder is laid into the file system of the runtime, which reads its files by slices as well.
+async function laid({ name, files, urls }) {
+  const { FS } = python;
+  const parts = files ?? (await Promise.all(urls.map(async ({ path, url }) => ({ path, file: new Blob([(await fetched(url)).bytes]) }))));
+  if (mounted) FS.unmount(mounted);
+  else FS.mkdirTree((mounted = "/dropped"));
+  FS.mount(FS.filesystems.WORKERFS, { blobs: parts.map(({ path, file }) => ({ name: path, data: file })) }, mounted);
+  python.globals.set("dropped", python.toPy([mounted, name]));
+  session = python.runPython("Folder(*dropped)");
+}
+
+async function open({ files, urls, folder }) {
   session?.destroy();
   session = null;
+  if (folder) return laid(folder);
   const parts = files
     ? files.map((file) => ({ name: file.name, size: file.size, file }))
     : await Promise.all(urls.map(fetched));
@@ -82,7 +95,7 @@ const answers = {
 };
 
 // The last line of what Python says of an error names it; the lines before are of no use to a reader.
-const said = (error) => String(error.message ?? error).trim().split("\n").at(-1);
+const said = (error) => String(error.message ?? error).trim().split("\n").at(-1).replace(/^(\w+\.)+\w+: /, "");
 
 let queue = Promise.resolve();
 self.onmessage = ({ data }) => {

@@ -8,23 +8,23 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pqassay.judge.checker import Plan
+from pqassay.judge.estimate import FILE_TIERS, Estimate, StorePrices, TierEstimate
 from pqassay.judge.file_check import check_source
 from pqassay.judge.one_file import Settings
 from pqassay.lake import kinds
 from pqassay.lake.remote_source import RangedFile, RemoteSource
 from pqassay.lake.targets import Target
-from pqassay.report.model import members_json
 from pqassay_spark.check.sampling import choose
 from pqassay_spark.check.spark_judging import located
 from pqassay_spark.jobs.spark_jobs import Count, JobError, cores, packed, run, unpacked
 from pqassay_spec.base.sources import FileSource, Source
-from pqassay_spec.rules.catalogue import TABLE_TIER, TIERS, Tier
+from pqassay_spec.rules.catalogue import Tier
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,9 +37,6 @@ DECODED_AT_MOST = 64 << 20
 
 DEEP: tuple[Tier, ...] = ("pages", "values")
 """Tiers whose cost grows with the length of a file; that of the others is about the same for each file."""
-
-FILE_TIERS: tuple[Tier, ...] = tuple(tier for tier in TIERS if tier != TABLE_TIER)
-"""The tiers at which something is read of a file itself."""
 
 
 @dataclass
@@ -71,64 +68,9 @@ class Costs:
         return Costs(files, size, self.requests * times, self.read * times, self.seconds * times)
 
 
-@dataclass(frozen=True)
-class TierEstimate:
-    """The costs of a check at one tier; requests and bytes of all files, seconds on all cores."""
-
-    tier: Tier
-    requests: int
-    read: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The costs of a check.
-
-    Attributes:
-        files: Files to judge.
-        size: Their length in bytes.
-        kept: Files whose verdicts would be taken from the cache, not counted in ``files``.
-        looked_at: How many files were measured.
-        cores: How many cores Spark has.
-        tier: The tier at which the check would run.
-        tiers: The costs at each tier; ``values`` is missing where no file could be decoded to see.
-    """
-
-    schema_version: int
-    kind: Literal["estimate"]
-    pqassay: str
-    files: int
-    size: int
-    kept: int
-    looked_at: int
-    cores: int
-    tier: Tier
-    tiers: list[TierEstimate]
-
-    def to_json(self) -> str:
-        """The estimate as JSON text in ASCII."""
-        return members_json(self, 2)
-
-    def lines(self) -> Iterable[str]:
-        """The estimate for people."""
-        kept = f"; {self.kept:,} verdicts would be taken from the cache" if self.kept else ""
-        yield f"{self.files:,} files to judge, {shown_size(self.size)}{kept}"
-        if not self.files:
-            return
-        yield f"estimated from {self.looked_at} of them, on {self.cores} cores:"
-        yield f"{'tier':<8}{'requests':>14}{'bytes read':>14}{'time':>12}"
-        for one in self.tiers:
-            mark = "  <- this check" if one.tier == self.tier else ""
-            yield (
-                f"{one.tier:<8}{one.requests:>14,}{shown_size(one.read):>14}{shown_time(one.seconds):>12}{mark}"
-            )
-        for missing in [tier for tier in FILE_TIERS if tier not in {one.tier for one in self.tiers}]:
-            yield f"{missing:<8}not estimated: the files that were looked at are too large to decode, or did not survive it"
-        yield "nothing was judged"
-
-
-def estimate(spark: SparkSession, plan: Plan, positions: Sequence[int], kept: int, version: str) -> Estimate:
+def estimate(
+    spark: SparkSession, plan: Plan, positions: Sequence[int], kept: int, version: str, prices: StorePrices
+) -> Estimate:
     """Estimate what a check would cost, on the executors.
 
     Args:
@@ -137,6 +79,7 @@ def estimate(spark: SparkSession, plan: Plan, positions: Sequence[int], kept: in
         positions: Which of its targets.
         kept: How many verdicts would be taken over.
         version: The version of this package.
+        prices: What the store takes.
 
     Raises:
         JobError: The executors cannot do it, and why.
@@ -155,7 +98,10 @@ def estimate(spark: SparkSession, plan: Plan, positions: Sequence[int], kept: in
     for tier, found in costs.items():
         total = found.of_all(len(targets), size, by_size=tier in DEEP)
         seconds = total.seconds / min(cores(spark), max(len(targets), 1))
-        tiers.append(TierEstimate(tier, round(total.requests), round(total.read), round(seconds, 3)))
+        dollars = prices.dollars(total.requests, total.read)
+        tiers.append(
+            TierEstimate(tier, round(total.requests), round(total.read), round(seconds, 3), round(dollars, 6))
+        )
     return Estimate(
         schema_version=1,
         kind="estimate",
@@ -167,6 +113,7 @@ def estimate(spark: SparkSession, plan: Plan, positions: Sequence[int], kept: in
         cores=cores(spark),
         tier=plan.settings.tier,
         tiers=tiers,
+        prices=prices,
     )
 
 
@@ -248,7 +195,7 @@ def _counted(target: Target, costs: Costs) -> Generator[Source]:
 
     system = remote.filesystem(target.store)
     ranged: Any = system.open_input_file(target.path)  # the stubs lack what read_at takes
-    source = RemoteSource(_CountedFile(ranged, costs), target.name)
+    source = RemoteSource(_CountedFile(ranged, costs), target.name, remote.TAILS)
     try:
         yield source
     finally:
@@ -285,33 +232,3 @@ class _CountedFile:
 
     def close(self) -> None:
         self._file.close()
-
-
-# ------------------------------------------------------------------------------------------------ for people
-
-
-def shown_size(size: float) -> str:
-    """A number of bytes for people.
-
-    >>> shown_size(512), shown_size(3 << 20), shown_size(1.5 * (1 << 40))
-    ('512 B', '3.0 MiB', '1.5 TiB')
-    """
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
-def shown_time(seconds: float) -> str:
-    """A time for people.
-
-    >>> shown_time(0.4), shown_time(75), shown_time(7300)
-    ('0.4 s', '1 min 15 s', '2 h 2 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60:,} h {minutes % 60} min"

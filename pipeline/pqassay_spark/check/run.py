@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
+from pqassay.judge.estimate import USUAL_PRICES, Estimate, StorePrices
 from pqassay.lake.targets import Target
 from pqassay.report.model import Report
 from pqassay_spark.check import findings_table
-from pqassay_spark.check.estimate import Estimate, estimate
+from pqassay_spark.check.estimate import estimate
 from pqassay_spark.check.executor_judging import Means, Verdict
 from pqassay_spark.check.file_stamps import UNKNOWN, Stamp, stamps
 from pqassay_spark.check.findings_table import FileState, Row
@@ -184,6 +185,7 @@ def estimated(
     *,
     table: Path | None = None,
     sample: int | None = None,
+    prices: StorePrices = USUAL_PRICES,
 ) -> Estimate:
     """Estimate what carrying out a plan would cost; judge nothing.
 
@@ -192,6 +194,7 @@ def estimated(
         plan: What would be judged.
         table: The findings table from which verdicts would be taken over, if they would.
         sample: How many files would be judged; all by default.
+        prices: What a store takes.
 
     Raises:
         UsageError: The table cannot be read.
@@ -203,7 +206,7 @@ def estimated(
     if table is not None:
         kept = _kept(session, VerdictCache(table, plan.settings), plan.targets, stamps(plan.targets))
     rest = [position for position in range(len(plan.targets)) if position not in kept]
-    return estimate(session(), plan, rest, len(kept), __version__)
+    return estimate(session(), plan, rest, len(kept), __version__, prices)
 
 
 def _state(stamp: Stamp, verdict: Verdict, *, started: int) -> FileState:

@@ -17,7 +17,6 @@ from pqassay.cli.output import (
     interruptible,
     print_report,
     with_new_baseline,
-    write_output,
 )
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pqassay.judge.checker import Plan
+    from pqassay.judge.estimate import StorePrices
     from pqassay.report.model import Report
 
 FILES_NAMED = 20
@@ -63,8 +63,12 @@ def check(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Judge nothing; estimate requests, bytes and time by tier, and exit."),
+        typer.Option(
+            "--dry-run", help="Judge nothing; estimate requests, bytes, time and money by tier, and exit."
+        ),
     ] = False,
+    request_price: declared.RequestPrice = None,
+    gb_price: declared.GbPrice = None,
     tasks: Annotated[
         int | None,
         typer.Option(
@@ -82,8 +86,9 @@ def check(
         wanted = declared.wanted(given)
         run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
         if dry_run:
-            run.print_estimate()
+            run.print_estimate(declared.prices(request_price, gb_price))
             return
+        declared.require_dry_run({"--request-price": request_price, "--gb-price": gb_price})
         report, notes = run.checked()
     except UsageError as error:
         fail_with_lines(str(error))
@@ -166,14 +171,11 @@ class _Run:
                 notes.append(f"findings table: {self.table}")
             return report, notes
 
-    def print_estimate(self) -> None:
+    def print_estimate(self, prices: StorePrices) -> None:
         """Say what a check would cost."""
         from pqassay_spark.check.run import estimated
 
-        if self.wanted.format not in (FormatName.TEXT, FormatName.JSON):
-            raise UsageError(
-                f"--dry-run tells its estimate as text or json, not as {self.wanted.format.value}"
-            )
+        declared.require_estimate(self.wanted)
         with self._running():
             plan = self._plan()
             self.wanted.require_apart([target.name for target in plan.targets])
@@ -182,12 +184,10 @@ class _Run:
                 plan,
                 table=self.table if self.is_incremental else None,
                 sample=self.sample,
+                prices=prices,
             )
-        text = found.to_json() if self.wanted.format is FormatName.JSON else "\n".join(found.lines())
-        if self.wanted.output is None:
-            typer.echo(text)
-        else:
-            write_output(f"{text}\n", self.wanted.output)
+        how = f"estimated from {found.looked_at} of them, on {found.cores} cores, at {found.prices}"
+        declared.print_estimate(self.wanted, found, how)
 
     @contextmanager
     def _running(self) -> Generator[None]:

@@ -1,13 +1,20 @@
-"""The data source ``pqassay`` of Python: plain SQL over files that are skipped by their indexes, and a writer that embeds.
+"""The data source ``pqassay`` of Python: reads files and row groups that indexes leave over, and a writer that embeds.
 
     from pqassay_spark.query.datasource import register
     register(spark)
-    spark.read.format("pqassay").load("sales").where("nation = 'Peru'")
+    sales = spark.read.format("pqassay").option("prune", "once").load("sales")
+    sales.where("nation = 'Peru'")
     frame.write.format("pqassay").option("column", "nation").mode("append").save("sales")
 
-Spark passes the filters of a query on, so that nobody has to say them twice; it applies all of them again to the rows.
-What it does not pass on are ``OR``, functions and the columns that a query needs: every column of the files that are
-left is read and handed over.  `pqassay_spark.read` is faster where the predicate can be given to it.
+`pqassay_spark.read` reads through it where ``row_groups=True`` is given, and leaves out what is not needed for its condition.  By itself the source
+reads everything, unless the option ``prune`` says ``once``: then it leaves out what is not needed for the filters that Spark passes on, so that
+nobody has to say them twice.  Spark applies all of them again to the rows.
+
+Why that is no default: Spark (4.0 to 4.3) plans the reading of a source in Python once for a DataFrame and all that are made from it.  What was left
+out for the filters of one query is missing in the next one, and in another part of the same query.  So ``once`` is for a DataFrame that is
+loaded for a single query, and named in it once.
+
+What Spark does not pass on are ``OR``, functions and the columns that a query needs: every column of what is left is read and handed over.
 
 What this module does runs in processes of their own beside the driver and the executors: they need this package, too.
 """
@@ -25,7 +32,6 @@ from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import datasource as ds
@@ -35,23 +41,21 @@ from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.arrow_writer import IndexWriter
-from pqassay_spark.query.lake_indexes import Believed, LakeIndexes
+from pqassay_spark.query.file_parts import PARTS, FilePart, packed, parts_left, parts_of
+from pqassay_spark.query.lake_indexes import NOTHING, Believed, LakeIndexes, LeftOut
 from pqassay_spark.query.lake_listing import Lake, LakeFile
 from pqassay_spark.query.parquet_rows import arrow_schema, read_rows, require_supported, spark_schema
 from pqassay_spark.query.partition_names import kind_of_values
-from pqassay_spark.query.predicates import SchemaColumn, arrow_condition
+from pqassay_spark.query.predicates import SchemaColumn
+from pqassay_spark.query.pushed_filters import columns_of, filter_condition
+from pqassay_spark.query.questions import AskedColumn
+from pqassay_spark.query.scan_report import write_report
 
 NAME = "pqassay"
 """Name of the source in ``format(...)``."""
 
 PUSH_DOWN = "spark.sql.python.filterPushdown.enabled"
 """The setting without which Spark passes no filter on; it is off by default."""
-
-MOST_BYTES = 128 << 20
-"""Bytes of the files that one task reads, unless a single file has more; as ``spark.sql.files.maxPartitionBytes``."""
-
-OPEN_COST = 4 << 20
-"""Bytes that opening a file counts for; as ``spark.sql.files.openCostInBytes``."""
 
 
 def register(spark: SparkSession) -> None:
@@ -69,6 +73,10 @@ class PqassayDataSource(ds.DataSource):
     ``trust``          ``companion`` (default) or ``published``, see `pqassay_reference.lake.indexed_dataset.open_indexed`
     ``column``         reading: what indexes without companion record describe; writing: the column to index
     ``caseSensitive``  ``true`` tells columns apart by case, as the setting ``spark.sql.caseSensitive``
+    ``prune``          reading: ``never`` (default) reads everything; ``once`` leaves out what no filter of the one query needs for which the
+                       DataFrame is loaded
+    ``report``         reading, with ``prune``: a file to which each query adds a line of JSON, which says what was left out and why; see
+                       `pqassay_spark.query.scan_report`
     ``compression``    writing: ``snappy`` (default), ``zstd``, ``gzip``, ``lz4``, ``brotli`` or ``none``
     """
 
@@ -94,16 +102,19 @@ class PqassayDataSource(ds.DataSource):
     def reader(self, schema: st.StructType) -> ds.DataSourceReader:
         """A reader of rows of a schema."""
         require_supported(schema)
-        return PrunedReader(
-            Lake(self._path()),
-            schema,
-            Believed(
-                self.options.get("table"),
-                _trust(str(self.options.get("trust", "companion"))),
-                self.options.get("column"),
-            ),
-            case_sensitive=str(self.options.get("caseSensitive", "false")).lower() == "true",
+        lake = Lake(self._path())
+        case_sensitive = str(self.options.get("caseSensitive", "false")).lower() == "true"
+        given = self.options.get(PARTS)
+        if given is not None or not _prune(str(self.options.get("prune", "never"))):
+            parts = None if given is None else parts_of(given)
+            return PartsReader(lake, schema, case_sensitive=case_sensitive, parts=parts)
+        believed = Believed(
+            self.options.get("table"),
+            _trust(str(self.options.get("trust", "companion"))),
+            self.options.get("column"),
         )
+        report = self._report()
+        return PrunedReader(lake, schema, believed, case_sensitive=case_sensitive, report=report)
 
     def writer(self, schema: st.StructType, overwrite: bool) -> ds.DataSourceWriter:
         """A writer that embeds an index into every file."""
@@ -114,6 +125,11 @@ class PqassayDataSource(ds.DataSource):
             overwrite=overwrite,
             compression=self.options.get("compression", "snappy"),
         )
+
+    def _report(self) -> str | None:
+        path = self.options.get("report")
+        # Absolute here, where the driver works.
+        return os.path.abspath(local_path(path)) if path else None  # noqa: PTH100 - links stay
 
     def _path(self) -> str:
         path = self.options.get("path")
@@ -129,6 +145,12 @@ def _trust(text: str) -> Trust:
             return text
         case _:
             raise Refused(f"the option trust is {text!r}; it takes companion or published")
+
+
+def _prune(text: str) -> bool:
+    if text not in ("never", "once"):
+        raise Refused(f"the option prune is {text!r}; it takes never or once")
+    return text == "once"
 
 
 def _opened(lake: Lake, name: str) -> pq.ParquetFile:
@@ -164,19 +186,66 @@ PARTITION_KINDS: dict[str, st.DataType] = {
 
 @dataclass
 class FileGroup(ds.InputPartition):
-    """The files that one task reads."""
+    """What one task reads."""
 
-    files: tuple[LakeFile, ...]
+    parts: tuple[FilePart, ...]
 
 
-class PrunedReader(ds.DataSourceReader):
-    """Reads the files that the filters of a query leave over."""
+class PartsReader(ds.DataSourceReader):
+    """Reads parts of files that were decided on, or everything.
+
+    It takes no filters, which Spark does not hand to a source unless it is told to.
+    """
 
     def __init__(
-        self, lake: Lake, schema: st.StructType, believed: Believed, *, case_sensitive: bool
+        self,
+        lake: Lake,
+        schema: st.StructType,
+        *,
+        case_sensitive: bool,
+        parts: Sequence[FilePart] | None = None,
     ) -> None:
-        self._lake, self._schema, self._believed = lake, schema, believed
-        self._case_sensitive = case_sensitive
+        self._lake, self._schema = lake, schema
+        self._case_sensitive, self._parts = case_sensitive, parts
+
+    def partitions(self) -> Sequence[ds.InputPartition]:
+        """What is read, in groups for tasks."""
+        return [FileGroup(tuple(group)) for group in packed(self._chosen(), os.cpu_count() or 1)]
+
+    def _chosen(self) -> Sequence[FilePart]:
+        return parts_left(self._lake.files(), NOTHING) if self._parts is None else self._parts
+
+    def read(self, partition: ds.InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a group."""
+        if not isinstance(partition, FileGroup):
+            return  # Spark's stand-in where there are no groups
+        schema = arrow_schema(self._schema)
+        for part in partition.parts:
+            file = part.file
+            name = f"{self._lake.root}/{file.name}"
+            constants = constants_of(file.partition, self._schema, name)
+            with self._lake.open(file.name) as handle:
+                # Of another file than the one whose indexes were asked, everything is read.
+                left = part.left if handle.size() == file.size else None
+                yield from read_rows(
+                    handle, name, schema, constants, case_sensitive=self._case_sensitive, left=left
+                )
+
+
+class PrunedReader(PartsReader):
+    """Reads the files, and of these the row groups, that the filters of a query leave over."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        schema: st.StructType,
+        believed: Believed,
+        *,
+        case_sensitive: bool,
+        report: str | None = None,
+    ) -> None:
+        super().__init__(lake, schema, case_sensitive=case_sensitive)
+        self._believed, self._report = believed, report
         self._filters: list[ds.Filter] = []
 
     def pushFilters(self, filters: list[ds.Filter]) -> Iterable[ds.Filter]:  # noqa: N802 - Spark's name
@@ -184,58 +253,39 @@ class PrunedReader(ds.DataSourceReader):
         self._filters = list(filters)
         return self._filters
 
-    def partitions(self) -> Sequence[ds.InputPartition]:
-        """The files that are left, in groups for tasks."""
+    def _chosen(self) -> Sequence[FilePart]:
+        """What is left; and the report, if one is wanted."""
         files = self._lake.files()
-        skipped = self.ruled_out(files)
-        kept = [file for file in files if file.name not in skipped]
-        return [FileGroup(tuple(group)) for group in packed(kept, os.cpu_count() or 1)]
+        left, aside = self.left_out(files)
+        if self._report is not None:
+            write_report(self._report, self._lake.root, self._filters, len(files), left, aside)
+        return parts_left(files, left)
 
-    def ruled_out(self, files: Sequence[LakeFile]) -> dict[str, str]:
-        """The files that hold no row that the filters would let pass, and why."""
+    def left_out(self, files: Sequence[LakeFile]) -> tuple[LeftOut, tuple[str, ...]]:
+        """What holds no row that the filters would let pass, and why; and the indexes that are left aside."""
         partitions = {name.lower() for file in files for name in file.partition}
-        columns = {
-            field.name: field.name
+        found = [
+            AskedColumn.of(SchemaColumn((field.name,), field.dataType, dict(field.metadata or {})))
             for field in self._schema.fields
-            if SchemaColumn((field.name,), field.dataType, dict(field.metadata or {})).compares_bytes
-            and field.name.lower() not in partitions
-        }
+            if field.name.lower() not in partitions
+        ]
+        columns = {column.name: column for column in found if column is not None}
         asked = [filter_condition(given, columns) for given in self._filters]
         conditions = [condition for condition in asked if condition is not None]
         if not conditions:
-            return {}
-        indexes = LakeIndexes.load(self._lake.root, columns, self._believed)
-        return indexes.ruled_out(reduce(lambda left, right: left & right, conditions))
-
-    def read(self, partition: ds.InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of the files of a group."""
-        if not isinstance(partition, FileGroup):
-            return  # Spark's stand-in where there are no groups
-        schema = arrow_schema(self._schema)
-        for file in partition.files:
-            name = f"{self._lake.root}/{file.name}"
-            constants = _constants(file.partition, self._schema, name)
-            with self._lake.open(file.name) as handle:
-                yield from read_rows(handle, name, schema, constants, case_sensitive=self._case_sensitive)
+            return NOTHING, ()
+        named = {given for one in self._filters for given in columns_of(one)}
+        kinds = {name: column.arrow_type for name, column in columns.items() if name in named}
+        indexes = LakeIndexes.load(self._lake.root, kinds, self._believed)
+        return indexes.left_out(reduce(lambda left, right: left & right, conditions)), indexes.aside
 
 
-def packed(files: Iterable[LakeFile], tasks: int) -> list[list[LakeFile]]:
-    """Files in groups of about the same size, at least as many as there are tasks at a time; as Spark packs them."""
-    ordered = sorted(files, key=lambda file: -file.size)
-    total = sum(file.size + OPEN_COST for file in ordered)
-    most = min(MOST_BYTES, max(OPEN_COST, total // tasks))
-    groups: list[list[LakeFile]] = []
-    size = most
-    for file in ordered:
-        if size + file.size > most:
-            groups.append([])
-            size = 0
-        groups[-1].append(file)
-        size += file.size + OPEN_COST
-    return groups
+def constants_of(partition: Mapping[str, str | None], schema: st.StructType, file: str) -> dict[str, Any]:
+    """The values of partition columns in the rows of a file, as scalars of Arrow.
 
-
-def _constants(partition: Mapping[str, str | None], schema: st.StructType, file: str) -> dict[str, Any]:
+    Raises:
+        Refused: A value is none of its column's type, or the type is none that this source makes of a text.
+    """
     kinds = {field.name.lower(): field for field in schema.fields}
     found: dict[str, Any] = {}
     for name, text in partition.items():
@@ -267,54 +317,3 @@ def _constant(text: str | None, field: st.StructField, file: str) -> Any:
         raise Refused(
             f"{file}: {text!r} of partition column {field.name} is no {field.dataType.simpleString()}"
         ) from None
-
-
-COMPARISONS: dict[type[ds.Filter], str] = {
-    ds.EqualTo: "=",
-    ds.GreaterThan: ">",
-    ds.GreaterThanOrEqual: ">=",
-    ds.LessThan: "<",
-    ds.LessThanOrEqual: "<=",
-}
-
-MATCHES: dict[type[ds.Filter], Any] = {
-    ds.StringStartsWith: pc.starts_with,
-    ds.StringEndsWith: pc.ends_with,
-    ds.StringContains: pc.match_substring,
-}
-
-
-def filter_condition(given: ds.Filter, columns: Mapping[str, str]) -> pc.Expression | None:
-    """The question to the indexes of some columns of text for one of Spark's filters; ``None`` where there is none."""
-    negated = isinstance(given, ds.Not)
-    inner: Any = given.child if isinstance(given, ds.Not) else given
-    if isinstance(inner, ds.Not) or len(getattr(inner, "attribute", ())) != 1:
-        return None
-    name = inner.attribute[0]
-    if type(inner) in MATCHES:
-        if name not in columns or not isinstance(inner.value, str):
-            return None
-        found: pc.Expression = MATCHES[type(inner)](pc.field(columns[name]), inner.value)
-        return ~found if negated else found
-    tree = _tree(inner, name)
-    if tree is None:
-        return None
-    return arrow_condition(["not", tree] if negated else tree, columns)
-
-
-def _tree(pushed: Any, name: str) -> list[Any] | None:
-    match pushed:
-        case ds.IsNull():
-            return ["is null", name]
-        case ds.IsNotNull():
-            return ["is not null", name]
-        case ds.In():
-            return ["in", name, list(pushed.value)]
-        case ds.EqualNullSafe(value=None):
-            return ["is null", name]
-        case ds.EqualNullSafe():  # never unknown: so its negation holds for null
-            return ["and", ["is not null", name], ["=", name, pushed.value]]
-        case _ if type(pushed) in COMPARISONS:
-            return [COMPARISONS[type(pushed)], name, pushed.value]
-        case _:
-            return None

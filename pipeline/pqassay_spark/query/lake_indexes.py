@@ -14,18 +14,22 @@ import contextlib
 import errno
 import os
 import warnings
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
+from pqassay_reference.errors import Refused
+from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, RowGroups, open_indexed
 from pqassay_reference.lake.listing import IGNORED, located
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
+from pqassay_spark.query.comparisons import arrow_type
+from pqassay_spark.query.parquet_rows import spark_type
 
 Identity: TypeAlias = tuple[int, int, int, int, int]
 """Device, number, length and both times of change of a file: another file differs in one of them."""
@@ -40,19 +44,41 @@ class Believed:
     column: str | None = None
 
 
+Kinds: TypeAlias = Mapping[str, pa.DataType]
+"""For the names of columns the types in which Arrow holds what Spark reads there."""
+
+
 @dataclass(frozen=True)
-class LakeIndexes:
-    """The indexes of some columns of text, for the files below a folder.
+class LeftOut:
+    """What a condition leaves out, by the indexes. All paths are relative to the folder.
 
     Attributes:
-        columns: The columns, sorted.
+        files: For files that are left out the reason.
+        row_groups: For files of which row groups are left out, those that are not.
+        why: For each of these the reason.
+    """
+
+    files: Mapping[str, str]
+    row_groups: Mapping[str, RowGroups]
+    why: Mapping[str, str]
+
+
+NOTHING = LeftOut({}, {}, {})
+
+
+@dataclass(frozen=True)
+class LakeIndexes:
+    """The indexes of some columns, for the files below a folder.
+
+    Attributes:
+        kinds: The columns.
         dataset: What is known.
         base: The folder, as the dataset calls it.
         before: By paths relative to the folder, the files before their indexes were loaded; ``None`` where Spark had
             listed the files by then, so that whatever was read is at least as new as what Spark knows.
     """
 
-    columns: tuple[str, ...]
+    kinds: Kinds
     dataset: IndexedDataset
     base: str
     before: Mapping[str, Identity] | None = None
@@ -61,14 +87,14 @@ class LakeIndexes:
     def load(
         cls,
         root: str | os.PathLike[str],
-        columns: Iterable[str],
+        kinds: Kinds,
         believed: Believed,
         *,
         before: Mapping[str, Identity] | None = None,
     ) -> LakeIndexes:
-        """Load them. Raises as `open_indexed` does, and warns of nothing: that is left to `ruled_out`."""
+        """Load them. Raises as `open_indexed` does, and warns of nothing: that is left to `left_out`."""
         place = arrow_uri(local_path(root))
-        names = sorted(set(columns))
+        names = sorted(kinds)
         dataset = open_indexed(
             place,
             columns=names,
@@ -76,31 +102,43 @@ class LakeIndexes:
             column=believed.column,
             table=believed.table,
             # What the names of folders say is Spark's business.
-            schema=pa.schema([pa.field(name, pa.string()) for name in names]),
+            schema=pa.schema([pa.field(name, kinds[name]) for name in names]),
             partitioning=None,
             warn=False,
         )
-        return cls(tuple(names), dataset, located(place)[1], before)
+        return cls(dict(kinds), dataset, located(place)[1], before)
 
-    def ruled_out(self, condition: pc.Expression, *, stacklevel: int = 1) -> dict[str, str]:
-        """The files of which their indexes say that no row satisfies a condition, and why.
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """The indexes of index directories that are not used, since they are stale or damaged, one sentence for each."""
+        return self.dataset.aside
+
+    def left_out(self, condition: pc.Expression, *, stacklevel: int = 1) -> LeftOut:
+        """What need not be read, since its indexes say that no row of it satisfies a condition.
 
         Args:
             condition: What is asked.
             stacklevel: Whose line a warning names; 1 is that of the caller.
 
-        Returns:
-            For the path of each such file relative to the folder the reason.
-
         Warns:
-            IndexWarning: Some files have an index that can be used, and others have none.
+            IndexWarning: Some files have an index that can be used, and others have none, or one that is stale or damaged.
         """
         pruning = self.dataset.prune(condition)
         # A column that is indexed nowhere is an ordinary column; one that is indexed here and there needs a word.
-        if 0 < len(self.dataset.warnings) < len(pruning.why):
+        is_ordinary = self.dataset.unindexed == len(pruning.kept) + len(pruning.skipped) and not self.aside
+        if self.dataset.warnings and not is_ordinary:
             warnings.warn(self.dataset.summary, IndexWarning, stacklevel=stacklevel + 1)
-        why = {path[len(self.base) :].lstrip("/"): pruning.why[path] for path in pruning.skipped}
-        return {name: reason for name, reason in why.items() if self._is_unchanged(name)}
+        files = {self._name(path): pruning.reason(path) for path in pruning.skipped}
+        parts = {self._name(path): (path, left) for path, left in pruning.row_groups.items()}
+        there = {name for name in (*files, *parts) if self._is_unchanged(name)}
+        return LeftOut(
+            {name: reason for name, reason in files.items() if name in there},
+            {name: left for name, (_, left) in parts.items() if name in there},
+            {name: pruning.reason(path) for name, (path, _) in parts.items() if name in there},
+        )
+
+    def _name(self, path: str) -> str:
+        return path[len(self.base) :].lstrip("/")
 
     def _is_unchanged(self, name: str) -> bool:
         """True if a file is still the one whose index was loaded, or that does not matter."""
@@ -151,23 +189,38 @@ Early: TypeAlias = "Future[LakeIndexes] | None"
 def loading(root: str | os.PathLike[str], columns: Collection[str], believed: Believed) -> Generator[Early]:
     """Load the indexes of some columns beside what is done meanwhile; they are there, or the error, at the end of it.
 
-    Only for folders of this machine: behind a URI, there is nothing by which to tell an unchanged file for sure.
+    Which types the columns have Spark will say; until then, they are taken to be those of the first file.  Only for folders of this machine:
+    behind a URI, there is nothing by which to tell an unchanged file for sure.
     """
     if not columns or is_remote(root):
         yield None
         return
 
     def load() -> LakeIndexes:
-        before = identities(os.path.abspath(local_path(root)))  # noqa: PTH100 - a link stays what the user calls it
-        return LakeIndexes.load(root, columns, believed, before=before)
+        folder = os.path.abspath(local_path(root))  # noqa: PTH100 - a link stays what the user calls it
+        before = identities(folder)
+        kinds = _guessed(folder, before, columns)
+        if not kinds:
+            raise LookupError("no column is guessed that could have an index")
+        return LakeIndexes.load(root, kinds, believed, before=before)
 
     with ThreadPoolExecutor(1, thread_name_prefix="pqassay-indexes") as pool:
         yield pool.submit(load)
 
 
-def loaded(
-    early: Early, root: str | os.PathLike[str], columns: Iterable[str], believed: Believed
-) -> LakeIndexes:
+def _guessed(folder: str, files: Collection[str], columns: Collection[str]) -> dict[str, pa.DataType]:
+    """The types of some columns by the schema of the first file, without those that it lacks or that Spark has no type for."""
+    schema: Any = pq.read_schema(os.path.join(folder, min(files))) if files else pa.schema([])  # noqa: PTH118 - see `LakeIndexes`
+    kinds: dict[str, pa.DataType] = {}
+    for name in columns:
+        with contextlib.suppress(Refused, KeyError):  # not there, there twice, or nothing that Spark reads
+            kind = arrow_type(spark_type(name, schema.field(name).type))
+            if kind is not None:
+                kinds[name] = kind
+    return kinds
+
+
+def loaded(early: Early, root: str | os.PathLike[str], kinds: Kinds, believed: Believed) -> LakeIndexes:
     """The indexes of just these columns: those that were loaded early, if they are, or else loaded now.
 
     Raises:
@@ -175,8 +228,7 @@ def loaded(
         OSError: The folder cannot be listed.
         ValueError: The arguments do not fit each other.
     """
-    names = tuple(sorted(set(columns)))
     # An error counts only if it is there in the second attempt, too: the folder may have changed.
-    if early is not None and early.exception() is None and early.result().columns == names:
+    if early is not None and early.exception() is None and early.result().kinds == kinds:
         return early.result()
-    return LakeIndexes.load(root, names, believed)
+    return LakeIndexes.load(root, kinds, believed)

@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from pqassay_reference.columns.column_values import is_text
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.lake.indexed_dataset import RowGroups
 
 SCHEMA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 """Key under which Spark notes the schema of what it wrote."""
@@ -89,7 +90,7 @@ def spark_schema(file: pq.ParquetFile, name: str) -> st.StructType:
         schema = st.StructType.fromJson(json.loads(written))
     else:
         schema = st.StructType(
-            [st.StructField(field.name, _spark_type(field.name, field.type)) for field in file.schema_arrow]
+            [st.StructField(field.name, spark_type(field.name, field.type)) for field in file.schema_arrow]
         )
     repeated = [column for column, times in Counter(schema.names).items() if times > 1]
     if repeated:
@@ -152,12 +153,12 @@ _SIMPLE: list[tuple[Any, st.DataType]] = [
 ]
 
 
-def _spark_type(name: str, kind: Any) -> st.DataType:
+def spark_type(name: str, kind: Any) -> st.DataType:
     """The type that Spark's own reader finds where pyarrow finds ``kind``."""
     if isinstance(kind, pa.BaseExtensionType):
-        return _spark_type(name, kind.storage_type)
+        return spark_type(name, kind.storage_type)
     if pt.is_dictionary(kind):
-        return _spark_type(name, kind.value_type)
+        return spark_type(name, kind.value_type)
     for is_kind, found in _SIMPLE:
         if is_kind(kind):
             return found
@@ -168,14 +169,14 @@ def _spark_type(name: str, kind: Any) -> st.DataType:
         return st.TimestampType() if kind.tz is not None or kind.unit == "ns" else st.TimestampNTZType()
     if pt.is_struct(kind):
         return st.StructType(
-            [st.StructField(child.name, _spark_type(f"{name}.{child.name}", child.type)) for child in kind]
+            [st.StructField(child.name, spark_type(f"{name}.{child.name}", child.type)) for child in kind]
         )
     if pt.is_map(kind):
         return st.MapType(
-            _spark_type(f"{name}.key", kind.key_type), _spark_type(f"{name}.value", kind.item_type)
+            spark_type(f"{name}.key", kind.key_type), spark_type(f"{name}.value", kind.item_type)
         )
     if pt.is_list(kind) or pt.is_large_list(kind) or pt.is_fixed_size_list(kind) or pt.is_list_view(kind):
-        return st.ArrayType(_spark_type(f"{name}.element", kind.value_type))
+        return st.ArrayType(spark_type(f"{name}.element", kind.value_type))
     raise Refused(f"column {name} has the type {kind}, which this source does not have{ADVICE}")
 
 
@@ -186,6 +187,7 @@ def read_rows(
     constants: Mapping[str, Any],
     *,
     case_sensitive: bool,
+    left: RowGroups | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Read a file as batches of a schema; a column that it lacks is null.
 
@@ -195,6 +197,7 @@ def read_rows(
         schema: Of the batches.
         constants: Columns whose value the file's place gives, by the names of the schema.
         case_sensitive: Whether a column of the file has to be spelt as in the schema.
+        left: The row groups that are read; all of them by default, and where the file has another number of them.
 
     Raises:
         Refused: A column has a type that does not go with that of the schema.
@@ -204,12 +207,14 @@ def read_rows(
         with pq.ParquetFile(handle, coerce_int96_timestamp_unit="us") as file:
             _require_modern(file, file.metadata.metadata or {}, name)
             places = _places(file.schema_arrow.names, schema, name, case_sensitive=case_sensitive)
+            is_same = left is not None and left.total == file.metadata.num_row_groups
+            groups = left.kept if left is not None and is_same else list(range(file.metadata.num_row_groups))
             if not places:
-                count = file.metadata.num_rows
+                count = sum(file.metadata.row_group(number).num_rows for number in groups)
                 for start in range(0, count, ROWS):
                     yield _batch(min(ROWS, count - start), schema, constants, {})
                 return
-            for batch in file.iter_batches(batch_size=ROWS):
+            for batch in file.iter_batches(batch_size=ROWS, row_groups=groups):
                 stored = {
                     field.name: _converted(batch.column(places[field.name]), field, name)
                     for field in schema

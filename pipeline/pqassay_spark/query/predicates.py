@@ -1,4 +1,4 @@
-"""Predicates in Spark: one tree, from which both Spark's filter and the question to the indexes are made.
+"""Predicates in Spark: one tree, from which both Spark's filter and the question to the indexes (`pqassay_spark.query.questions`) are made.
 
 A predicate is a tree as in ``conformance/PROTOCOL.md``, or text in Spark's SQL that `pqassay_reference.predicate.text`
 reads into one.  Spark is never given the text: what it filters by and what files are skipped by come from the same tree, so
@@ -9,41 +9,34 @@ they cannot mean different things.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping
+import datetime as dt
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 from typing import Any, cast
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import DataType, DecimalType, StringType, StructType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    DecimalType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate import expressions
-from pqassay_reference.predicate.literals import Tree, TypedText, python_tree
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-"""Comparisons; columns of Spark and fields of Arrow both understand them."""
-
-OPPOSITES = {**expressions.OPPOSITES, "and": "or", "or": "and"}
-"""Opposites: true where something is false, and unknown where it is unknown."""
+from pqassay_reference.predicate.literals import Moment, Tree, TypedText, python_tree
+from pqassay_spark.query.comparisons import COMPARISONS, MOST_DIGITS, days_of, micros_of
 
 GREATEST_LONG = (1 << 63) - 1
 """The greatest whole number that Spark has but as a decimal."""
 
-MOST_DIGITS = 38
-"""Digits of the longest decimal of Spark."""
+MICROS_OF_DAY = 86_400_000_000
+"""Microseconds of a day."""
 
 ADVICE = "; leave it out here and apply it to the DataFrame: .where(...)"
 """End of a message about a condition that no tree can say."""
@@ -99,24 +92,6 @@ def _require_tree(tree: Any) -> None:
             raise Refused(f"{str(tree)[:80]} is no predicate")
 
 
-def text_columns(tree: Tree) -> frozenset[str]:
-    """The columns that a tree compares with text and nothing else; whether they hold text, the schema says."""
-    named, other = set[str](), set[str]()
-    pending = [tree]
-    while pending:
-        match pending.pop():
-            case [("and" | "or" | "not"), *parts]:
-                pending += parts
-            case [name, column, *rest]:
-                named.add(column)
-                literals: list[Any] = rest[0] if name in ("in", "not in") else rest
-                if not all(literal is None or isinstance(literal, str) for literal in literals):
-                    other.add(column)
-            case _:
-                pass
-    return frozenset(named - other)
-
-
 @dataclass(frozen=True)
 class SchemaColumn:
     """A column of a schema: its names from the root, its type, and what Spark noted about it."""
@@ -131,12 +106,13 @@ class SchemaColumn:
         return ".".join(f"`{name.replace('`', '``')}`" for name in self.path)
 
     @property
-    def compares_bytes(self) -> bool:
-        """True if it is text that Spark compares byte by byte, as it stands in the file.
+    def is_plain(self) -> bool:
+        """True if Spark compares its values as they are stored in the file.
 
-        Other collations find equal what differs, and text of a fixed length is padded.
+        Other collations find equal text that differs, and text of a fixed length is padded.
         """
-        return type(self.kind) is StringType and self.kind == StringType() and CHAR_KEY not in self.metadata
+        is_text = isinstance(self.kind, StringType)
+        return not is_text or (self.kind == StringType() and CHAR_KEY not in self.metadata)
 
 
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
@@ -196,17 +172,23 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
         if name == "is not null":
             return column.isNotNull()
         if name in ("in", "not in"):
-            literals = [f.lit(_spark_value(literal, kind)) for literal in rest[0]]
+            literals = [f.lit(spark_value(literal, kind)) for literal in rest[0]]
             # Of nothing, SQL has no list: nothing is in it, null neither.
             among = column.isin(literals) if literals else f.lit(False)
             return among if name == "in" else ~among
-        return cast("Column", COMPARISONS[name](column, f.lit(_spark_value(rest[0], kind))))
+        return cast("Column", COMPARISONS[name](column, f.lit(spark_value(rest[0], kind))))
 
     return condition(tree)
 
 
-def _spark_value(literal: Any, kind: DataType) -> Any:
-    """A constant as Spark has it. A number that is no binary fraction is exact where the column is."""
+def spark_value(literal: Any, kind: DataType) -> Any:
+    """A constant as Spark has it. A number that is no binary fraction is exact where the column is.
+
+    Raises:
+        Refused: Spark does not have it.
+    """
+    if isinstance(literal, Moment):
+        return _moment(literal, kind)
     if isinstance(literal, str):
         try:
             literal.encode()
@@ -219,62 +201,37 @@ def _spark_value(literal: Any, kind: DataType) -> Any:
             )
     elif isinstance(literal, float) and isinstance(kind, DecimalType):
         exact = Decimal(repr(literal))
-        return exact if exact.is_finite() else literal
+        return exact if exact.is_finite() and _digits(exact) <= MOST_DIGITS else literal
     elif isinstance(literal, int) and not -GREATEST_LONG - 1 <= literal <= GREATEST_LONG:
         literal = Decimal(literal)
-    if isinstance(literal, Decimal) and len(literal.as_tuple().digits) > MOST_DIGITS:
+    elif isinstance(literal, dt.datetime):
+        # By its number: on the way to Java, moments of long ago get into another calendar.
+        is_moment = literal.utcoffset() is not None
+        return f.timestamp_micros(f.lit(micros_of(literal))) if is_moment else literal
+    elif isinstance(literal, dt.date):
+        return f.date_from_unix_date(f.lit(days_of(literal)))
+    if isinstance(literal, Decimal) and literal.is_finite() and _digits(literal) > MOST_DIGITS:
         raise Refused(f"{str(literal)[:50]} has more than {MOST_DIGITS} digits")
     return literal
 
 
-def arrow_condition(tree: Tree, columns: Mapping[str, str]) -> pc.Expression | None:
-    """The question to the indexes of some columns of text: true for each row for which the tree may be true.
-
-    Args:
-        tree: The predicate.
-        columns: For names of the tree the names in the files.  What the tree says of others, and of these compared
-            with anything but text, is left open.
-
-    Returns:
-        The condition; ``None`` where everything is left open.
-    """
-    condition: pc.Expression | None = _open_condition(tree, columns, negated=False)
-    return condition
+def _digits(number: Decimal) -> int:
+    """Digits that Spark's type of a decimal needs, those of zeros before and behind the point included."""
+    _, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)  # it is finite
+    return max(len(digits) + max(exponent, 0), -exponent)
 
 
-def _open_condition(tree: Tree, columns: Mapping[str, str], *, negated: bool) -> Any:
-    """The condition with negations only at its leaves: so a part that is left open makes it only wider."""
-    if tree[0] == "not":
-        return _open_condition(tree[1], columns, negated=not negated)
-    name = OPPOSITES[tree[0]] if negated else tree[0]
-    if name not in ("and", "or"):
-        return _open_leaf(name, tree, columns)
-    parts: list[Any] = [_open_condition(part, columns, negated=negated) for part in tree[1:]]
-    if name == "and":
-        known = [part for part in parts if part is not None]
-        return reduce(lambda left, right: left & right, known) if known else None
-    if any(part is None for part in parts):
-        return None
-    return reduce(lambda left, right: left | right, parts)
-
-
-def _open_leaf(name: str, tree: Tree, columns: Mapping[str, str]) -> Any:
-    _, column, *rest = tree
-    if column not in columns:
-        return None
-    field: Any = pc.field(columns[column])
-    if name in ("is null", "is not null"):
-        return field.is_null() if name == "is null" else field.is_valid()
-    literals = rest[0] if name in ("in", "not in") else rest
-    if not all(literal is None or isinstance(literal, str) for literal in literals):
-        return None  # Spark converts one side to the type of the other before it compares
-    texts: Any = pa.array([literal for literal in literals if literal is not None], pa.string())
-    has_null = len(texts) < len(literals)
-    never = pc.scalar(False)
-    if name == "in":  # of a null in the list nothing is certain, and Arrow would find null in it
-        return field.isin(texts) if len(texts) else never
-    if name == "not in":
-        if has_null:
-            return never
-        return ~field.isin(texts) & field.is_valid() if len(texts) else pc.scalar(True)
-    return never if has_null else COMPARISONS[name](field, pc.scalar(texts[0]))
+def _moment(moment: Moment, kind: DataType) -> Column:
+    """A date or a time as Spark has it, of the type of a column."""
+    if moment.kind == "date" and isinstance(kind, DateType):
+        return f.date_from_unix_date(f.lit(moment.number))
+    micros, rest = divmod(moment.number, 1000)
+    if moment.kind == "timestamp" and not rest:
+        if isinstance(kind, TimestampType):
+            return f.timestamp_micros(f.lit(micros))
+        if isinstance(kind, TimestampNTZType):
+            days, clock = divmod(micros, MICROS_OF_DAY)
+            start = f.date_from_unix_date(f.lit(days)).cast("timestamp_ntz")
+            return start + f.make_dt_interval(secs=f.lit(Decimal(clock).scaleb(-6)))
+    raise Refused(f"{moment.kind} {moment.number} is not compared with a column of {kind.simpleString()}")

@@ -1,7 +1,7 @@
 """Answers to questions about whole files, from what their index directories say of them, and from rows only where that does not suffice.
 
 What lives here: the questions that can be asked (`question`), what is known of the files (`known_lake`), which of it a question can be
-answered from (`plan`), the tallies that sums and rows are added to (`tally`), and all of it together (`answerer`).  What never comes in: how an index is read
+answered from (`plan`), the rows that have to be read (`row_reading`), the tallies that sums and rows are added to (`tally`), and all of it together (`answerer`).  What never comes in: how an index is read
 (`pqassay_reference.directory`).
 
 Theory of operation: a lake is a list of row groups.  Distinct sets leave out those in which no row satisfies the condition.  Of those that are left, each

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
 from pqassay_reference.answer.estimates import Estimated, Estimator
@@ -19,11 +18,12 @@ from pqassay_reference.answer.known_lake import KnownLake, Progress, know_lake
 from pqassay_reference.answer.ordering import SortedBy, order_of
 from pqassay_reference.answer.plan import Plan, plan
 from pqassay_reference.answer.question import Item, Question, parse_question
-from pqassay_reference.answer.settling import all_of, settled
+from pqassay_reference.answer.row_reading import RowReader, Rows, compared
+from pqassay_reference.answer.settling import all_of, settled, some_row_of
 from pqassay_reference.answer.tally import Tally, has_sum
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake.listing import Roots, list_files
-from pqassay_reference.predicate.expressions import columns_named, compared_type, expression_of, find_column
+from pqassay_reference.predicate.expressions import compared_type, find_column
 
 ROWS_AT_ONCE = 1 << 20
 """Rows that are added together."""
@@ -126,6 +126,7 @@ class Answerer:
 
         Raises:
             Refused: It is not supported, or does not fit the columns.
+            Undecodable: Its pages cannot be decoded.
             OSError: A file cannot be read any more.
 
         Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is the exact sum of what is added,
@@ -142,13 +143,15 @@ class Answerer:
                 raise Refused(
                     f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}"
                 )
-        condition = expression_of(asked.predicate, schema) if asked.predicate is not None else None
+        names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
+        reader = RowReader(self.lake, self._dataset, names, asked.predicate)
         known = settled(self.lake, asked.predicate, asks_statistics=bool(asked.estimates))
         estimates = self._estimator.answer(asked, all_of(known, len(self.lake.row_counts)))
         found = plan(self.lake, asked, known)
         tally = Tally(asked.group_by, kinds, asked.aggregates)
         self._add_zones(tally, asked, found)
-        data_bytes = self._add_rows(tally, asked, found, condition)
+        rows = reader.rows(np.flatnonzero(found.read), some_row_of(known, len(self.lake.row_counts)))
+        data_bytes = _add_rows(tally, rows, names)
         columns = tally.results(asked.aggregates)
         columns |= {one.asked: pa.array([one.estimate]) for one in estimates}
         return Answer(
@@ -158,9 +161,8 @@ class Answerer:
     def _add_zones(self, tally: Tally, asked: Question, found: Plan) -> None:
         for measure, uses in found.uses.items():
             for use in uses:
-                chosen = np.flatnonzero(use.chosen)
+                table, chosen = use.table, use.chosen
                 places = pa.array(chosen)
-                table = use.table
                 keys = [table.key_values[table.keys.index(name)].take(places) for name in asked.group_by]
                 groups = tally.groups.of_rows(keys, len(chosen))
                 zones = table.groups[chosen]
@@ -169,40 +171,6 @@ class Answerer:
                 else:
                     minima, maxima = table.minima.take(places), table.maxima.take(places)
                     tally.measures[measure].add_zones(zones, minima, maxima, groups, len(tally.groups))
-
-    def _add_rows(self, tally: Tally, asked: Question, found: Plan, condition: Any) -> int:
-        """Add the rows of the row groups that have to be read; return how many bytes of chunks those are."""
-        lake = self.lake
-        names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
-        named = columns_named(asked.predicate) if asked.predicate is not None else set[str]()
-        needed = sorted({find_column(lake.schema, name)[0][0] for name in {*names, *named}})
-        fragments: list[pads.Fragment] = []
-        length = 0
-        units = np.flatnonzero(found.read)
-        files = np.unique(lake.file_of[units]).tolist()
-        lake.complete(files)
-        for file in files:
-            groups = lake.group_of[units[lake.file_of[units] == file]].tolist()
-            part: Any = lake.fragments[file]
-            if len(groups) < part.num_row_groups:
-                part = part.subset(row_group_ids=groups)
-            if condition is not None:
-                part = part.subset(condition, schema=lake.schema)  # by statistics, and what folders stand for
-            chosen = groups
-            if part.num_row_groups < len(groups):
-                chosen = [group.id for group in part.row_groups]
-            if chosen:
-                fragments.append(part)
-                length += lake.files[file].data_length(needed, chosen)
-        if fragments:
-            dataset = pads.FileSystemDataset(
-                fragments, lake.schema, self._dataset.format, self._dataset.filesystem
-            )
-            columns: Any = {name: pc.field(*find_column(lake.schema, name)[0]) for name in names}
-            scanner = dataset.scanner(columns=columns, filter=condition)
-            for table in _together(scanner.to_batches(), scanner.projected_schema):
-                tally.add_rows(_compared(table))
-        return length
 
     def _effort(self, found: Plan, data_bytes: int) -> Effort:
         lake = self.lake
@@ -224,6 +192,22 @@ class Answerer:
         )
 
 
+def _add_rows(tally: Tally, several: Iterable[Rows], names: Sequence[str]) -> int:
+    """Add rows that satisfy the condition; return how many bytes of chunks were read for them."""
+    length = 0
+
+    def tables() -> Iterator[pa.Table]:
+        nonlocal length
+        for rows in several:
+            length += rows.length
+            if rows.table is not None:
+                yield compared(rows.table, names)
+
+    for table in _together(tables()):
+        tally.add_rows(table)
+    return length
+
+
 def _in_order(asked: Question, columns: dict[Item, Any], count: int) -> pa.Table:
     """The columns of the answer, in the order of its rows."""
     keys = [SortedBy(columns[key.item], key.descending, key.nulls_first) for key in asked.order_by]
@@ -239,32 +223,18 @@ def _kind(schema: pa.Schema, name: str) -> Any:
     return compared_type(find_column(schema, name)[1])
 
 
-def _together(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Batches joined to tables of about `ROWS_AT_ONCE` rows."""
-    held: list[pa.RecordBatch] = []
+def _together(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """Tables joined to some of about `ROWS_AT_ONCE` rows."""
+    held: list[pa.Table] = []
     rows = 0
-    for batch in batches:
-        held.append(batch)
-        rows += len(batch)
+    for table in tables:
+        held.append(table)
+        rows += len(table)
         if rows >= ROWS_AT_ONCE:
-            yield _table(held, schema, rows)
+            yield pa.concat_tables(held)
             held, rows = [], 0
-    if rows:
-        yield _table(held, schema, rows)
-
-
-def _table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, rows: int) -> pa.Table:
-    # A table of no columns would forget how many rows it has.
-    return pa.Table.from_batches(batches, schema) if len(schema) else pa.table({"": pa.nulls(rows)})
-
-
-def _compared(table: pa.Table) -> pa.Table:
-    """Columns in the types in which they are compared and added."""
-    columns = [
-        column if (kind := compared_type(column.type)) == column.type else column.cast(kind)
-        for column in table.columns
-    ]
-    return pa.table(columns, table.column_names)
+    if held:
+        yield pa.concat_tables(held)
 
 
 __all__ = ["Answer", "Answerer", "Effort", "Estimated"]

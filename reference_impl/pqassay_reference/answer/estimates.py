@@ -23,8 +23,8 @@ from pqassay_reference.answer.known_lake import KnownLake
 from pqassay_reference.answer.question import Estimate, Question, name_of
 from pqassay_reference.answer.settling import Masks
 from pqassay_reference.answer.sketches import FileSketches, sketches_of
+from pqassay_reference.directory.blob_reading import Numbers
 from pqassay_reference.directory.plain_arrays import plain_array
-from pqassay_reference.directory.reading import Numbers
 from pqassay_reference.directory.sketch_reading import LIBRARY_FAILURES
 from pqassay_reference.directory.sketches import library
 from pqassay_reference.errors import Refused

@@ -7,11 +7,9 @@ Everything is kept by row group, numbered through all files, so that a question 
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -20,188 +18,30 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
 
+from pqassay_reference.answer.known_files import KnownFile, known_file
+from pqassay_reference.answer.zone_tables import ZoneTable
+from pqassay_reference.directory.blob_reading import Numbers, Parts
 from pqassay_reference.directory.excluding import ColumnSets, FileSets
 from pqassay_reference.directory.reading import (
-    FileDirectory,
-    Located,
     Mask,
-    Numbers,
-    OpenIndex,
-    Parts,
     Sets,
     Sums,
     decoded_indexes,
-    open_index,
-    read_entries,
 )
-from pqassay_reference.errors import about
+from pqassay_reference.errors import Refused
 from pqassay_reference.lake.listing import Listed
-from pqassay_reference.lake.tails import REQUEST_SIZE, NativeSource, TailSource
-from pqassay_reference.predicate.expressions import compared_type, find_column
-from pqassay_spec.base.sources import FileSource, Source
-from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_reference.predicate.expressions import (
+    compared_type,
+    find_column,
+)
+from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.zone_sums import Group, SumKind
 from pqassay_spec.grammar.thrift_decoder import collector_paused
-from pqassay_spec.parquet.file import Framing, read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
-from pqassay_spec.parquet.thrift import FileMetaData
 
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are opened at the same time."""
 
-LOCAL_TAIL = 8 << 10
-"""Bytes that are read from the end of a local file, where a second read costs less than bytes that nobody needs."""
-
 Progress = Callable[[int, int], object]
-
-
-class CountingSource:
-    """A source that counts what is read of it."""
-
-    def __init__(self, whole: Source) -> None:
-        self.name, self.size = whole.name, whole.size
-        self._whole = whole
-        self.length = 0
-
-    def read(self, offset: int, length: int) -> bytes:
-        """Return a range. See `pqassay_spec.base.sources.Source.read`."""
-        self.length += length
-        return self._whole.read(offset, length)
-
-
-@dataclass
-class KnownFile:
-    """One file.
-
-    Attributes:
-        path: Its path.
-        filesystem: Where it is; ``None`` for that of the computer.
-        framing: Where its parts are.
-        metadata: Its footer.
-        directory: Its entries, and what is left aside of them.
-        indexes: What they hold, but for the values.
-        length: Bytes that were read to know this.
-    """
-
-    path: str
-    filesystem: Any
-    framing: Framing
-    metadata: FileMetaData
-    directory: FileDirectory
-    indexes: list[OpenIndex | None]
-    length: int
-
-    @cached_property
-    def name(self) -> str:
-        """What messages call it: of a local file below the working directory, the path from there."""
-        below = f"{os.getcwd()}{os.sep}"  # noqa: PTH109 - text, as the path is
-        return self.path.removeprefix(below) if self.filesystem is None else self.path
-
-    @cached_property
-    def sketches(self) -> FileDirectory:
-        """Its entries of sketches, whose blobs nobody has read."""
-        return read_entries(self.metadata, (IndexType.HLL, IndexType.KLL))
-
-    @cached_property
-    def chunk_lengths(self) -> tuple[dict[str, list[int]], Numbers]:
-        """The leaves of each column at the top level, and the bytes of all chunks, row groups by leaves."""
-        by_column: defaultdict[str, list[int]] = defaultdict(list)
-        for place, leaf in enumerate(leaves(self.metadata)):
-            by_column[leaf.path[0]].append(place)
-        lengths = [
-            [
-                chunk.meta_data.total_compressed_size if chunk.meta_data is not None else 0
-                for chunk in group.columns
-            ]
-            for group in self.metadata.row_groups
-        ]
-        return by_column, np.array(lengths, np.int64).reshape(len(lengths), -1)
-
-    def data_length(self, columns: Sequence[str], row_groups: Sequence[int]) -> int:
-        """Bytes of the chunks of some columns in some row groups."""
-        by_column, lengths = self.chunk_lengths
-        places = [place for column in columns for place in by_column.get(column, ())]
-        return int(lengths[np.ix_(row_groups, places)].sum())
-
-
-def opened(path: str, filesystem: Any) -> AbstractContextManager[Source]:
-    """A file, to be read. Raises `OSError`."""
-    found: Any = FileSource(path) if filesystem is None else NativeSource(filesystem, path)
-    return cast("AbstractContextManager[Source]", found)
-
-
-def known_file(path: str, filesystem: Any) -> KnownFile:
-    """Read what is known of a file: its footer, and the blobs of its entries.
-
-    Raises:
-        FormatError: It is no Parquet file.
-        OSError: It cannot be read.
-    """
-    with opened(path, filesystem) as whole, about(path):
-        counting = CountingSource(whole)
-        source = TailSource(counting, LOCAL_TAIL if filesystem is None else REQUEST_SIZE)
-        framing = read_framing(source)
-        metadata = read_footer(source, framing)[0]
-        directory = read_entries(metadata)
-        indexes = [
-            open_index(Located(one, source, framing, metadata, directory.aside)) for one in directory.entries
-        ]
-        return KnownFile(path, filesystem, framing, metadata, directory, indexes, counting.length)
-
-
-@dataclass
-class ZoneTable:
-    """The zone sums of one measure by the same keys and granularity in many files, a row for each group.
-
-    Attributes:
-        measure: The measure.
-        keys: The keys.
-        by_file: Whether each part is a file; else it is a row group or a page of one.
-        kind: How sums are written.
-        place: For each group the number of its row group, or of its file.
-        covers: For each row group, or file, whether there are sums of it.
-        groups: Records of counts and sums.
-        key_values: For each key its values.
-        minima, maxima: The bounds.
-    """
-
-    measure: str
-    keys: tuple[str, ...]
-    by_file: bool
-    kind: SumKind
-    place: Numbers
-    covers: Mask
-    groups: Any
-    key_values: tuple[Any, ...]
-    minima: Any
-    maxima: Any
-
-    @cached_property
-    def has_rows(self) -> Mask:
-        """Whether each group has a row."""
-        there: Mask = self.groups["row_count"] > 0
-        return there
-
-    @cached_property
-    def overflowed(self) -> Numbers:
-        """Places with a sum beyond the largest double although no measure is infinite: there the rows are added."""
-        if self.kind is not SumKind.DOUBLE:
-            return np.zeros(0, np.int64)
-        sums = np.ascontiguousarray(self.groups["sum_low"]).view("<f8")
-        endless = np.flatnonzero(~np.isfinite(sums))
-        chosen: Any = pa.array(endless, pa.int64())
-        bounds = [
-            np.asarray(one.take(chosen).cast(pa.float64()).fill_null(0.0))
-            for one in (self.minima, self.maxima)
-        ]
-        is_finite: Mask = np.isfinite(bounds[0]) & np.isfinite(bounds[1])
-        places: Numbers = self.place[endless[is_finite]]
-        return places
-
-    @cached_property
-    def key_table(self) -> pa.Table:
-        """The keys as a table."""
-        return pa.table(list(self.key_values), list(self.keys))
 
 
 class LakeSets(FileSets):
@@ -218,7 +58,6 @@ class LakeSets(FileSets):
     ) -> None:
         super().__init__(columns, row_counts)
         self._file_of = file_of
-        self.columns = columns
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`; whoever has no set is as ``otherwise`` says."""
@@ -240,6 +79,7 @@ class KnownLake:
         fragments: Arrow's fragments of them, one for each.
         schema: Of the dataset.
         partitions: The columns that folders stand for.
+        first: For each file the number of its first row group.
         file_of: For each row group its file.
         group_of: For each row group its position in the file.
         row_counts: For each row group its rows.
@@ -252,13 +92,14 @@ class KnownLake:
     fragments: list[pads.ParquetFileFragment]
     schema: pa.Schema
     partitions: set[str]
+    first: Numbers
     file_of: Numbers
     group_of: Numbers
     row_counts: Numbers
     sets: LakeSets
     zones: list[ZoneTable]
     unfit: dict[str, str] = field(default_factory=dict[str, str])
-    _complete: set[int] = field(default_factory=set[int])
+    _schemas: dict[int, pa.Schema] = field(default_factory=dict[int, pa.Schema])
 
     @property
     def threads(self) -> int:
@@ -272,11 +113,24 @@ class KnownLake:
         Raises:
             OSError: One cannot be read.
         """
-        missing = [file for file in files if file not in self._complete]
+        missing = [file for file in files if file not in self._schemas]
         if missing:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(_complete, [self.fragments[file] for file in missing]))
-            self._complete.update(missing)
+            self._schemas.update((file, self.fragments[file].physical_schema) for file in missing)
+
+    def stores_as_read(self, file: int, columns: Sequence[str]) -> bool:
+        """Whether a file that is complete stores some columns at the top level in the types in which the dataset has them.
+
+        Not if it lacks one, has one twice, or if folders stand for it.
+        """
+        stored, read = self._schemas[file], self.schema
+        return all(
+            name not in self.partitions
+            and (place := stored.get_field_index(name)) >= 0
+            and stored.field(place).type == read.field(name).type
+            for name in columns
+        )
 
     @cached_property
     def metadata_length(self) -> int:
@@ -328,6 +182,7 @@ def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progres
         fragments,
         dataset.schema,
         _partitions(fragments),
+        first[:-1],
         file_of,
         np.arange(len(file_of)) - first[file_of],
         row_counts,
@@ -372,7 +227,7 @@ def _kind(schema: pa.Schema, name: str, partitions: set[str]) -> Any:
     """The type in which a column of the dataset is compared; ``None`` if there is none that an index may describe."""
     try:
         path, kind = find_column(schema, name)
-    except Exception:  # noqa: BLE001 - whatever is wrong with the name, the index is not used
+    except Refused:  # the dataset has no such column, or two
         return None
     return None if path[0] in partitions else compared_type(kind)
 
@@ -464,14 +319,4 @@ def _joined_sums(lake: KnownLake, several: Sequence[tuple[int, Sums]], first: Nu
     )
 
 
-__all__ = [
-    "CountingSource",
-    "KnownFile",
-    "KnownLake",
-    "LakeSets",
-    "Progress",
-    "ZoneTable",
-    "know_lake",
-    "known_file",
-    "opened",
-]
+__all__ = ["KnownLake", "LakeSets", "Progress", "know_lake"]

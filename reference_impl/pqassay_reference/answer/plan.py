@@ -4,23 +4,19 @@ A row group needs no answer if distinct sets leave it out.  Zone sums answer for
 keys or, by distinct sets, true of all its rows, and if the question groups by their keys alone.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from pqassay_reference.answer.known_lake import KnownLake, ZoneTable
+from pqassay_reference.answer.known_lake import KnownLake
 from pqassay_reference.answer.question import Question
 from pqassay_reference.answer.settling import Settled, all_of
+from pqassay_reference.answer.zone_tables import ZoneTable
+from pqassay_reference.directory.blob_reading import Numbers
 from pqassay_reference.directory.reading import Mask
-from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_spec.directory.zone_sums import SumKind
 
 
@@ -30,11 +26,11 @@ class Use:
 
     Attributes:
         table: The table.
-        chosen: For each of its groups, whether it is.
+        chosen: The numbers of its groups that are, ascending.
     """
 
     table: ZoneTable
-    chosen: Mask
+    chosen: Numbers
 
 
 @dataclass
@@ -147,7 +143,7 @@ class _Chooser:
             found |= places[self._lake.file_of] if table.by_file else places
         return found
 
-    def groups_of(self, table: ZoneTable, places: Mask, answered: Mask) -> Mask:
+    def groups_of(self, table: ZoneTable, places: Mask, answered: Mask) -> Numbers:
         """The groups of a table that are added up: those of answered places, of which the condition is true."""
         lake = self._lake
         if table.by_file:
@@ -156,16 +152,12 @@ class _Chooser:
             places = places & ~unanswered
         else:
             places = places & answered
-        chosen: Mask = places[table.place] & table.has_rows
-        rows = np.flatnonzero(chosen)
-        on_keys = [one.part.tree for one in self._conjuncts if one.part.columns <= set(table.keys)]
-        if on_keys and len(rows):
-            places_of_rows: Any = pa.array(rows)
-            keys = table.key_table.take(places_of_rows)
-            mask = pc.fill_null(evaluated(["and", *on_keys], TableColumns(keys)), False)
-            true = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
-            chosen[rows] = np.asarray(true)
-        return chosen
+        rows = table.groups_at(np.flatnonzero(places))
+        chosen = table.has_rows[rows]
+        for one in self._conjuncts:
+            if one.part.columns <= set(table.keys):
+                chosen &= table.true_of_keys(one.part.tree, rows)
+        return rows[chosen]
 
 
 __all__ = ["Plan", "Use", "plan"]

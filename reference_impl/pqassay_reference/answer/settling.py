@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
-from pqassay_reference.answer.known_lake import KnownFile, KnownLake
+from pqassay_reference.answer.known_files import KnownFile
+from pqassay_reference.answer.known_lake import KnownLake
 from pqassay_reference.directory.excluding import EVERY
 from pqassay_reference.directory.reading import Mask
 from pqassay_reference.pages.chunk_claims import ChunkClaims
@@ -41,11 +42,13 @@ class Settled(NamedTuple):
     Attributes:
         part: The part.
         may: Whether it may be true of a row.
+        some: Whether distinct sets say that it is true of one.
         must: Whether it is true of all rows.
     """
 
     part: Part
     may: Mask
+    some: Mask
     must: Mask
 
 
@@ -69,13 +72,15 @@ def settled(lake: KnownLake, predicate: Tree | None, *, asks_statistics: bool) -
     """
     found: list[Settled] = []
     for part in parts_of(predicate) if predicate is not None else []:
+        some = np.zeros(len(lake.file_of), np.bool_)
         if part.columns <= lake.partitions:
             masks = _by_folders(lake, part.tree)
         else:
+            some = lake.sets.row_groups_with_some(part.tree)
             masks = Masks(lake.sets.row_groups(part.tree, EVERY), lake.sets.certain_row_groups(part.tree))
             if asks_statistics:
                 masks = _by_statistics(lake, part.tree, masks)
-        found.append(Settled(part, *masks))
+        found.append(Settled(part, masks.may, some, masks.must))
     return found
 
 
@@ -84,6 +89,15 @@ def all_of(parts: Sequence[Settled], count: int) -> Masks:
     found = Masks(np.ones(count, np.bool_), np.ones(count, np.bool_))
     for one in parts:
         found = Masks(found.may & one.may, found.must & one.must)
+    return found
+
+
+def some_row_of(parts: Sequence[Settled], count: int) -> Mask:
+    """In which of so many row groups a row certainly satisfies a condition, given its parts: one is true of it, the others of all rows."""
+    found = np.full(count, not parts)
+    for place, one in enumerate(parts):
+        others = [other.must for at, other in enumerate(parts) if at != place]
+        found |= np.logical_and.reduce([one.some, *others])
     return found
 
 
@@ -188,4 +202,4 @@ def _compared(tree: Sequence[Any]) -> set[str]:
             return set()
 
 
-__all__ = ["Masks", "Settled", "all_of", "settled"]
+__all__ = ["Masks", "Settled", "all_of", "settled", "some_row_of"]

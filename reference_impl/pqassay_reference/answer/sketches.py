@@ -12,9 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from pqassay_reference.answer.known_lake import CountingSource, KnownFile, KnownLake, opened
-from pqassay_reference.directory.reading import LeftAside, Numbers
+from pqassay_reference.answer.known_files import CountingSource, KnownFile, opened
+from pqassay_reference.answer.known_lake import KnownLake
+from pqassay_reference.directory.blob_reading import Numbers
 from pqassay_reference.directory.sketch_reading import EntrySketches, read_sketches
+from pqassay_reference.directory.usable_entries import LeftAside
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType

@@ -73,10 +73,23 @@ class Groups:
                 space = int(codes.max()) + 1
             codes = codes * size + encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
             space *= size
-        _, firsts, local = np.unique(codes, return_index=True, return_inverse=True)
+        firsts, local = _dense(codes, space)
         keys = zip(*(column.take(pa.array(firsts)).to_pylist() for column in columns), strict=True)
         numbers = [self._numbers.setdefault(_key(key), len(self._numbers)) for key in keys]
         return np.array(numbers, np.int64)[local]
+
+
+def _dense(codes: Numbers, space: int) -> tuple[Numbers, Numbers]:
+    """A row of each number that occurs, and for each row the place of its number among those. Numbers are less than ``space``."""
+    if space > 4 * len(codes):
+        _, firsts, local = np.unique(codes, return_index=True, return_inverse=True)
+        return firsts, local.astype(np.int64)
+    rows = np.full(space, -1, np.int64)
+    rows[codes] = np.arange(len(codes))
+    occurring = np.flatnonzero(rows >= 0)
+    places = np.empty(space, np.int64)
+    places[occurring] = np.arange(len(occurring))
+    return rows[occurring], places[codes]
 
 
 def _key(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -155,6 +155,7 @@ def _record(path: str, condition: str, dataset: IndexedDataset, pruning: Pruning
         "totals": _totals(dataset, pruning),
         "files": [
             {"path": name, "size": size, "kept": name in kept, "why": pruning.why[name]}
+            | ({"row_groups": pruning.row_groups[name].kept} if name in pruning.row_groups else {})
             for name, size in dataset.sizes.items()
         ],
         "warnings": list(dataset.warnings),

@@ -25,6 +25,8 @@ BATCH = 1 << 20
 _PIECE = 32
 _MANTISSA_BITS = 52
 _EXPONENT_MASK = 0x7FF
+_EXACT_BITS = 53
+"""Bits of the whole numbers that a double holds: so many and all smaller ones."""
 _HALF = 27
 """Bits of the lower piece of a mantissa."""
 
@@ -32,7 +34,6 @@ UNIT_BITS = 1074
 """The smallest double above zero is 2 to the power of minus so much."""
 
 GRIDS = 4
-_DIGIT_BITS = 31
 _SMALLEST = -900
 """Powers of two whose products with doubles are exact are larger than 2 to the power of this, and smaller than its inverse."""
 
@@ -74,13 +75,18 @@ def integer_sums(numbers: AnyNumbers, groups: Numbers | None, count: int) -> lis
     for start in range(0, len(numbers), BATCH):
         piece = numbers[start : start + BATCH]
         within = None if groups is None else groups[start : start + BATCH]
-        if piece.dtype.itemsize * 8 <= _PIECE:
+        if piece.dtype.itemsize * 8 <= _PIECE or _are_small(piece):
             totals += _added(piece, within, count)
             continue
         totals += _added(piece & np.array((1 << _PIECE) - 1, piece.dtype), within, count)
         totals += _added(piece >> np.array(_PIECE, piece.dtype), within, count) * (1 << _PIECE)
     found: list[int] = totals.tolist()
     return found
+
+
+def _are_small(numbers: AnyNumbers) -> bool:
+    """Whether whole numbers take no more bits than one of `_PIECE` bits."""
+    return int(numbers.min()) > -(1 << _PIECE) and int(numbers.max()) < 1 << _PIECE
 
 
 def _added(part: AnyNumbers, groups: Numbers | None, count: int) -> Any:
@@ -180,25 +186,43 @@ def _sums_of_digits(
 ) -> Iterator[Digits | dict[int, DoubleSum]]:
     """The sums of at most `BATCH` doubles.
 
-    Numbers of like size are whole numbers of 31 bits on a coarse grid, and what is left over is so on a finer one: products and
-    differences with powers of two are exact, and so are sums of such whole numbers.  What few grids do not reach is added by its bits.
+    Numbers of like size are whole numbers of some 30 bits on a coarse grid, and what is left over is so on a finer one: rounding to a grid, by
+    adding and subtracting a number so large that nothing finer has room, and differences are exact, and so are sums of such numbers. Where all that is left fits
+    on one grid, as the least number shows, it is added as it is.  What few grids do not reach is added by its bits.
     """
-    top = int(np.frexp(max(rest.max(), -rest.min()))[1])
-    lowest = top - GRIDS * _DIGIT_BITS
-    if lowest > _SMALLEST and top < -_SMALLEST and np.isfinite(rest).all():
-        for place in range(top - _DIGIT_BITS, lowest - 1, -_DIGIT_BITS):
-            digits = rest * 2.0**-place
-            np.rint(digits, out=digits)
-            added: Any = np.zeros(count) if groups is None else np.bincount(groups, digits, count)
-            if groups is None:
-                added[:1] = digits.sum()
-            yield Digits(place, added)
-            rest = rest - digits * 2.0**place
-            if not rest.any():
+    size = (len(rest) - 1).bit_length()
+    bits = min(_EXACT_BITS - size, _EXACT_BITS - 2)  # so that a sum of all digits is exact
+    least, greatest = float(rest.min()), float(rest.max())
+    top = math.frexp(max(greatest, -least))[1]
+    lowest = top - GRIDS * bits
+    # All are multiples of the last bit of the least, if that is above zero.
+    finest = math.frexp(least)[1] - _EXACT_BITS if least > 0 else lowest - _EXACT_BITS
+    if lowest > _SMALLEST and top < -_SMALLEST and math.isfinite(least) and math.isfinite(greatest):
+        reach = top
+        for place in range(top - bits, lowest - 1, -bits):
+            if reach + size <= finest + _EXACT_BITS and finest > _SMALLEST:
+                yield Digits(finest, _added_doubles(rest, groups, count) * 2.0**-finest)
+                return
+            coarse = 1.5 * 2.0 ** (place + _EXACT_BITS - 1)
+            digits = rest + coarse
+            digits -= coarse
+            yield Digits(place, _added_doubles(digits, groups, count) * 2.0**-place)
+            rest = np.subtract(rest, digits, out=digits)
+            reach = place - 1
+            if reach + size > finest + _EXACT_BITS and not rest.any():
                 return
     left = np.flatnonzero(rest)
     if len(left):
         yield _sums_by_bits(rest[left].view(np.int64), None if groups is None else groups[left], count)
+
+
+def _added_doubles(numbers: NDArray[np.float64], groups: Numbers | None, count: int) -> NDArray[np.float64]:
+    """The sums of doubles that do not have to be rounded."""
+    added: Any = np.zeros(count) if groups is None else np.bincount(groups, numbers, count)
+    if groups is None:
+        added[:1] = numbers.sum()
+    found: NDArray[np.float64] = added
+    return found
 
 
 def _sums_by_bits(bits: Numbers, groups: Numbers | None, count: int) -> dict[int, DoubleSum]:

@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.reading import Mask, Numbers, Sets
+from pqassay_reference.directory.blob_reading import Numbers
+from pqassay_reference.directory.reading import Mask, Sets
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.parquet.page_search import Rows, intersection, union
@@ -36,9 +37,10 @@ FAILURES = (pa.ArrowException, ValueError, OverflowError)
 
 
 class Truth(NamedTuple):
-    """For each part of a set, whether a condition may be true of a row, and whether it is true of all rows."""
+    """For each part of a set, whether a condition may be true of a row, is true of one, and is true of all rows."""
 
     may: Mask
+    some: Mask
     must: Mask
 
 
@@ -50,19 +52,22 @@ class ColumnSets:
         name: What conditions call the column.
         kind: The type in which it is compared.
 
+    Attributes:
+        values: The values of all sets in that type.
+
     Raises:
         ArrowException, ValueError: The values are none of that type.
     """
 
     def __init__(self, sets: Sets, name: str, kind: pa.DataType) -> None:
         self.sets, self.name = sets, name
-        self._values = sets.values if sets.values.type == kind else sets.values.cast(kind)
+        self.values = sets.values if sets.values.type == kind else sets.values.cast(kind)
         self._known: dict[str, Truth] = {}
 
     @cached_property
     def _table(self) -> tuple[pa.Table, Numbers]:
         """A row for each distinct value, one for null and one for NaN; and for each value of each set its row."""
-        encoded = self._values.dictionary_encode()
+        encoded = self.values.dictionary_encode()
         kind = encoded.dictionary.type
         nan = math.nan if pa.types.is_floating(kind) else None
         rows = pa.concat_arrays([encoded.dictionary, pa.nulls(1, kind), pa.array([nan], kind)])
@@ -88,9 +93,9 @@ class ColumnSets:
         starts, sets = self.sets.starts, self.sets
         found = counts[starts[1:]] - counts[starts[:-1]]
         null, nan = bool(true[-2]), bool(true[-1])
-        may = (found > 0) | (sets.nulls & null) | (sets.nans & nan) | ~sets.complete
+        some = (found > 0) | (sets.nulls & null) | (sets.nans & nan)
         must = (found == np.diff(starts)) & ~(sets.nulls & (not null)) & ~(sets.nans & (not nan))
-        return Truth(may, must & sets.complete)
+        return Truth(some | ~sets.complete, some, must & sets.complete)
 
 
 class FileSets:
@@ -102,11 +107,11 @@ class FileSets:
     """
 
     def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], row_counts: Sequence[int]) -> None:
-        self._columns, self._row_counts = columns, row_counts
+        self.columns, self._row_counts = columns, row_counts
 
     def has_any(self, granularities: Collection[Granularity]) -> bool:
         """Whether there is a set of one of some granularities."""
-        return any(one.sets.granularity in granularities for sets in self._columns.values() for one in sets)
+        return any(one.sets.granularity in granularities for sets in self.columns.values() for one in sets)
 
     def row_groups(self, predicate: Sequence[Any], granularities: Collection[Granularity]) -> Mask:
         """For each row group, whether a row of it may satisfy a condition.
@@ -153,6 +158,15 @@ class FileSets:
 
         return certain(predicate)
 
+    def row_groups_with_some(self, predicate: Sequence[Any]) -> Mask:
+        """For each row group, whether sets of row groups say that a row satisfies a condition on one column."""
+        found = np.zeros(len(self._row_counts), np.bool_)
+        named = columns_named(predicate)
+        if len(named) == 1:
+            for one in self._of(next(iter(named)), (Granularity.ROW_GROUP,)):
+                found |= self.by_group(one, one.truth(predicate).some, otherwise=False)
+        return found
+
     def rows(self, predicate: Sequence[Any], row_group: int) -> Rows:
         """The rows of a row group that all sets leave over. Raises as `row_groups`."""
         count = self._row_counts[row_group]
@@ -190,10 +204,10 @@ class FileSets:
         return found
 
     def _known(self, granularities: Collection[Granularity]) -> frozenset[str]:
-        return frozenset(name for name in self._columns if self._of(name, granularities))
+        return frozenset(name for name in self.columns if self._of(name, granularities))
 
     def _of(self, name: str, granularities: Collection[Granularity]) -> list[ColumnSets]:
-        return [one for one in self._columns.get(name, ()) if one.sets.granularity in granularities]
+        return [one for one in self.columns.get(name, ()) if one.sets.granularity in granularities]
 
 
 def _left(

@@ -20,70 +20,135 @@ _TABLE = 1 << 22
 """Combinations of keys, occurring or not, of which a table is kept; where there may be more, the rows are sorted."""
 
 
+class KeyCodes(NamedTuple):
+    """One key of some groups.
+
+    Attributes:
+        null: For each group whether the key is null.
+        codes: The codes of the others.
+    """
+
+    null: NDArray[np.bool_]
+    codes: AnyNumbers
+
+
 class Groups(NamedTuple):
     """The groups of some rows.
 
     Attributes:
         of_rows: The group of each row; ``None`` where all are in the first.
-        group_count: Groups, in ascending order of their keys.
-        firsts: One row of each group, where there are keys.
+        sizes: The rows of each group, in ascending order of their keys.
+        keys: Their keys, where there are some.
     """
 
     of_rows: Numbers | None
-    group_count: int
-    firsts: Numbers
+    sizes: Numbers
+    keys: tuple[KeyCodes, ...] = ()
+
+    @property
+    def group_count(self) -> int:
+        """Groups."""
+        return len(self.sizes)
 
 
 def by_pages(bounds: Numbers) -> Groups:
     """One group for each page, also for one without rows."""
-    count = len(bounds) - 1
-    rows = None if count == 1 else np.repeat(np.arange(count), np.diff(bounds))
-    return Groups(rows, count, np.zeros(0, np.int64))
+    sizes = np.diff(bounds)
+    return Groups(None if len(sizes) == 1 else np.repeat(np.arange(len(sizes)), sizes), sizes)
 
 
 def by_keys(columns: Sequence[ColumnValues]) -> Groups:
     """One group for each combination of keys that occurs, ascending, nulls first."""
-    if not len(columns[0]):
-        return Groups(None, 0, np.zeros(0, np.int64))
-    codes = np.zeros(len(columns[0]), np.int64)
+    codes: AnyNumbers = np.zeros(len(columns[0]), np.uint8)
     space = 1
+    steps: list[_Numbered | AnyNumbers] = []
     for column in columns:
-        own, size = _from_null(column)
-        if space * size > 1 << 62:
-            codes = np.unique(codes, return_inverse=True)[1]
-            space = int(codes.max()) + 1
-        codes, space = codes * size + own, space * size
-    of_rows, firsts = _dense(codes, space)
-    return Groups(of_rows, len(firsts), firsts)
+        own = _numbered(column)
+        if space * own.size > 1 << 62:
+            names, codes = np.unique(codes, return_inverse=True)
+            space = len(names)
+            steps.append(names)
+        space *= own.size
+        kind = np.min_scalar_type(space)
+        codes = codes.astype(kind) * kind.type(own.size) + own.numbers.astype(kind)
+        steps.append(own)
+    names, of_rows, sizes = _dense(codes, space)
+    return Groups(of_rows, sizes, _keys(steps, names))
 
 
-def _from_null(column: ColumnValues) -> tuple[Numbers, int]:
-    """Numbers from 1 that compare like the values of a column, 0 for null; and one more than the greatest."""
+class _Numbered(NamedTuple):
+    """The values of a column as small numbers that compare like them; null is 0, if there is one.
+
+    Attributes:
+        numbers: For each row its number.
+        size: One more than the greatest.
+        first_code: The code of the first number that is not of null.
+        codes: The codes of all of those, where they do not follow each other.
+        null: How many numbers are of null: one, or none.
+    """
+
+    numbers: AnyNumbers
+    size: int
+    first_code: Any
+    codes: AnyNumbers | None
+    null: int
+
+
+def _numbered(column: ColumnValues) -> _Numbered:
+    null = 0 if column.null is None else 1
     there = column.codes if column.null is None else column.codes[column.valid]
     if not len(there):
-        return np.zeros(len(column), np.int64), 1
-    lowest, highest = int(there.min()), int(there.max())
-    if highest - lowest < _TABLE:
-        own, size = column.codes.astype(np.int64) - lowest + 1, highest - lowest + 2
+        return _Numbered(np.zeros(len(column), np.uint8), 1, column.codes.dtype.type(0), None, 1)
+    lowest, highest = there.min(), there.max()
+    if int(highest) - int(lowest) < _TABLE:
+        size = int(highest) - int(lowest) + 1 + null
+        numbers = (column.codes - lowest).astype(np.min_scalar_type(size))
+        if null:
+            numbers += numbers.dtype.type(1)
+        found = _Numbered(numbers, size, lowest, None, null)
     else:
         names, ranks = np.unique(column.codes, return_inverse=True)
-        own, size = ranks.astype(np.int64) + 1, len(names) + 1
+        found = _Numbered(ranks + null, len(names) + null, lowest, names, null)
     if column.null is not None:
-        own[column.null] = 0
-    return own, size
+        found.numbers[column.null] = 0
+    return found
 
 
-def _dense(codes: Numbers, space: int) -> tuple[Numbers, Numbers]:
-    """Groups numbered from 0 in the order of their codes, and one row of each."""
+def _keys(steps: Sequence[_Numbered | AnyNumbers], names: Numbers) -> tuple[KeyCodes, ...]:
+    """The keys of groups, given the numbers of their combinations and how these were made."""
+    found: list[KeyCodes] = []
+    for step in reversed(steps):
+        if not isinstance(step, _Numbered):
+            names = step[names]
+            continue
+        names, own = np.divmod(names, step.size)
+        null = own < step.null
+        places = own[~null] - step.null
+        codes = step.codes[places] if step.codes is not None else _added(places, step.first_code)
+        found.append(KeyCodes(null, codes))
+    return tuple(reversed(found))
+
+
+def _added(places: Numbers, first_code: Any) -> AnyNumbers:
+    """Codes that follow each other, from the first one on."""
+    kind = first_code.dtype
+    found: AnyNumbers = places.astype(kind) + first_code
+    return found
+
+
+def _dense(codes: AnyNumbers, space: int) -> tuple[Numbers, Numbers, Numbers]:
+    """The numbers that occur among some less than ``space``, the place among them for each row, and how often each occurs."""
     if space > _TABLE:
-        _, firsts, groups = np.unique(codes, return_index=True, return_inverse=True)
-        return groups.astype(np.int64), firsts
-    rows = np.full(space, -1, np.int64)
-    rows[codes] = np.arange(len(codes))
-    occurring = np.flatnonzero(rows >= 0)
-    numbers = np.empty(space, np.int64)
-    numbers[occurring] = np.arange(len(occurring))
-    return numbers[codes], rows[occurring]
+        names, groups, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+        return names.astype(np.int64), groups.astype(np.int64), sizes.astype(np.int64)
+    rows = codes.astype(np.int64)
+    sizes = np.bincount(rows, minlength=space)
+    occurring = np.flatnonzero(sizes)
+    if len(occurring) == space:
+        return occurring, rows, sizes
+    places = np.zeros(space, np.int64)
+    places[occurring] = np.arange(len(occurring))
+    return occurring, places.take(rows), sizes[occurring]
 
 
 def counted(groups: Numbers | None, count: int, length: int) -> Numbers:
@@ -107,4 +172,4 @@ def extremes(numbers: AnyNumbers, groups: Numbers | None, count: int) -> tuple[A
     return least, greatest
 
 
-__all__ = ["Groups", "by_keys", "by_pages", "counted", "extremes"]
+__all__ = ["Groups", "KeyCodes", "by_keys", "by_pages", "counted", "extremes"]

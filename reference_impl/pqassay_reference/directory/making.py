@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from pqassay_reference.directory.blob_reading import MOST_BYTES
 from pqassay_reference.directory.blobs import Blob
 from pqassay_reference.directory.described_data import DescribedColumn, DescribedData, OpenFile, find_columns
 from pqassay_reference.directory.distinct_sets import distinct_sets
 from pqassay_reference.directory.idx1_blobs import idx1_blob
-from pqassay_reference.directory.reading import MOST_BYTES
 from pqassay_reference.directory.size_limit import DEFAULT_LIMIT, SizeLimit
 from pqassay_reference.directory.sketches import sketches
 from pqassay_reference.directory.zone_sums import zone_sums

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -66,60 +67,72 @@ class ColumnValues:
         values: A chunked array of its physical type, or of references to a dictionary of it.
 
     Attributes:
-        valid: For each row, whether it is neither null nor NaN.
         null: For each row, whether it is null; ``None`` where none is.
-        nan: For each row, whether it is NaN; ``None`` of a type without NaN.
-        codes: For each row, a number that compares like its value; anything where `valid` is false.
+        nan: For each row, whether it is NaN; ``None`` where none is.
     """
 
     def __init__(self, column: DescribedColumn, values: Any) -> None:
         self.column = column
         array = _one_array(values)
+        self._length = len(array)
         self.nan: Flags | None = None
-        self._uniques: Any = None
-        there = array.is_valid() if array.null_count else None
-        self.null: Flags | None = None if there is None else ~there.to_numpy(zero_copy_only=False)
-        self.valid: Flags = np.ones(len(array), np.bool_) if self.null is None else ~self.null
+        self.null: Flags | None = None
+        if array.null_count:
+            self.null = array.is_null().to_numpy(zero_copy_only=False)
+        self._bytes: _DistinctBytes | None = None
         if is_bytes(column):
-            self.codes, self._uniques = _ranked(column, array)
+            self._bytes = _distinct_bytes(column, array)
             return
         self.codes = _codes(column, array)
-        if column.order in TOTAL:
-            self.nan = _is_nan(self.codes) & self.valid
-            self.valid = self.valid & ~self.nan
+        if column.order in TOTAL and len(self.codes):
+            nan = _nan(self.codes, *self.ends)
+            if nan is not None and self.null is not None:
+                nan &= ~self.null
+            self.nan = nan
+
+    @cached_property
+    def ends(self) -> tuple[Any, Any]:
+        """The least and the greatest code of numbers, those where `valid` is false among them."""
+        return self.codes.min(), self.codes.max()
+
+    @cached_property
+    def valid(self) -> Flags:
+        """For each row, whether it is neither null nor NaN."""
+        found = np.ones(self._length, np.bool_) if self.null is None else ~self.null
+        return found if self.nan is None else found & ~self.nan
+
+    @cached_property
+    def codes(self) -> AnyNumbers:
+        """For each row, a number that compares like its value; anything where `valid` is false."""
+        found = self._bytes
+        return np.zeros(0, np.uint8) if found is None else found.ranks.take(found.places)
 
     def __len__(self) -> int:
-        return len(self.valid)
+        return self._length
 
     @property
     def distinct_bytes(self) -> Any:
-        """The distinct byte arrays, ascending, to which `codes` are positions; ``None`` of numbers."""
-        return self._uniques
+        """Distinct byte arrays, ascending, to which `codes` are positions; ``None`` of numbers. Some may be in no row."""
+        return None if self._bytes is None else self._bytes.values
 
     def floats(self, codes: AnyNumbers) -> NDArray[np.float64]:
         """The doubles with some codes, of a column of floating point numbers."""
-        bits = _turned(codes)
-        return bits.view(np.dtype(f"<f{bits.dtype.itemsize}")).astype(np.float64)
+        bits = codes if self.ends[0] >= 0 else _turned(codes)
+        return bits.view(np.dtype(f"<f{bits.dtype.itemsize}")).astype(np.float64, copy=False)
 
     def with_codes(self, codes: AnyNumbers) -> Any:
         """The values with some codes, as `plain_bytes` takes them: byte arrays in an Arrow array, of numbers the codes themselves."""
-        return codes if self._uniques is None else self._uniques.take(pa.array(codes))
+        return codes if self._bytes is None else self._bytes.values.take(pa.array(codes))
 
     def uniques(self, start: int, stop: int) -> Uniques:
         """The distinct values of some rows that are neither null nor NaN."""
-        codes, valid = self.codes[start:stop], self.valid[start:stop]
-        if not valid.all():
-            codes = codes[valid]
-        if self._uniques is None:
-            found: Any = pc.unique(pa.array(codes)) if len(codes) else pa.array(codes)
-            return Uniques(self.column, np.sort(found.to_numpy(zero_copy_only=False)))
-        if start == 0 and stop == len(self):
-            return Uniques(self.column, self._uniques)
-        if len(codes) < len(self._uniques):
-            return Uniques(self.column, self._uniques.take(pa.array(np.unique(codes))))
-        there = np.zeros(len(self._uniques), np.bool_)
-        there[codes] = True
-        return Uniques(self.column, self._uniques.filter(pa.array(there)))
+        if self._bytes is not None:
+            return Uniques(self.column, self._bytes.of_rows(start, stop, self.null))
+        codes = self.codes[start:stop]
+        if self.null is not None or self.nan is not None:
+            codes = codes[self.valid[start:stop]]
+        found: Any = pc.unique(pa.array(codes)) if len(codes) else pa.array(codes)
+        return Uniques(self.column, np.sort(found.to_numpy(zero_copy_only=False)))
 
 
 def united(column: DescribedColumn, parts: list[Uniques]) -> Uniques:
@@ -196,6 +209,8 @@ def _bits(array: Any) -> AnyNumbers:
 
 def _turned(bits: AnyNumbers) -> AnyNumbers:
     """The bits of floating point numbers as integers in IEEE 754 total order, and back."""
+    if not len(bits) or bits.min() >= 0:
+        return bits  # which compare as they are
     most = np.array(np.iinfo(bits.dtype).max, bits.dtype)
     signs = bits >> np.array(
         8 * bits.dtype.itemsize - 1, bits.dtype
@@ -204,9 +219,11 @@ def _turned(bits: AnyNumbers) -> AnyNumbers:
     return turned
 
 
-def _is_nan(codes: AnyNumbers) -> Flags:
-    """Whether numbers, as `_codes` has them, are NaN: beyond either infinity."""
+def _nan(codes: AnyNumbers, least: Any, greatest: Any) -> Flags | None:
+    """Whether numbers, as `_codes` has them with their least and greatest, are NaN: beyond either infinity; ``None`` where none is."""
     highest = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}[codes.dtype.itemsize]
+    if greatest <= highest and least >= -highest - 1:
+        return None
     return (codes > highest) | (codes < -highest - 1)
 
 
@@ -229,22 +246,48 @@ def _no_codes(column: DescribedColumn) -> AnyNumbers:
 # -------------------------------------------------------------------------------------------------- byte arrays
 
 
-def _ranked(column: DescribedColumn, array: Any) -> tuple[AnyNumbers, Any]:
-    """The rank of each row's value among the distinct values, and these, ascending."""
+class _DistinctBytes(NamedTuple):
+    """Byte arrays by a dictionary of theirs.
+
+    Attributes:
+        values: Distinct ones, ascending; some may be in no row.
+        places: For each row the place of its value in the dictionary as it was; any place for null.
+        ranks: For each place there the rank of its value.
+        order: For each rank the place.
+    """
+
+    values: Any
+    places: AnyNumbers
+    ranks: AnyNumbers
+    order: AnyNumbers
+
+    def of_rows(self, start: int, stop: int, null: Flags | None) -> Any:
+        """The values that are in some rows."""
+        places = self.places[start:stop]
+        if null is not None:
+            places = places[~null[start:stop]]
+        if len(places) < len(self.values):
+            return self.values.take(pa.array(np.unique(self.ranks[places])))
+        there = np.bincount(places, minlength=len(self.values)) > 0
+        return self.values if there.all() else self.values.filter(pa.array(there[self.order]))
+
+
+def _distinct_bytes(column: DescribedColumn, array: Any) -> _DistinctBytes:
+    """The byte arrays of some rows."""
     if pa.types.is_dictionary(array.type):
         indices, values = array.indices, array.dictionary
-        used = pc.drop_null(pc.unique(indices))
-        if len(used) < len(values) or values.null_count or len(pc.unique(values)) < len(values):
-            return _ranked(column, array.dictionary_decode())
+        if values.null_count or len(pc.unique(values)) < len(values):
+            return _distinct_bytes(column, array.dictionary_decode())
     else:
         encoded = array.dictionary_encode()
         indices, values = encoded.indices, encoded.dictionary
-    places = _byte_order(column, values)
-    ranks = np.empty(len(values), np.int64)
-    ranks[np.asarray(places)] = np.arange(len(values))
-    rows = pc.fill_null(indices, 0).to_numpy(zero_copy_only=False)
-    codes = ranks[rows] if len(values) else np.zeros(len(rows), np.int64)
-    return codes, values.take(places)
+    order = np.asarray(_byte_order(column, values)).astype(np.int64)
+    ranks = np.empty(len(values), np.min_scalar_type(len(values)))
+    ranks[order] = np.arange(len(values))
+    places = (indices.fill_null(0) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    if not len(values):  # all rows are null
+        ranks = np.zeros(1, np.uint8)
+    return _DistinctBytes(values.take(pa.array(order)), places, ranks, order)
 
 
 def _byte_order(column: DescribedColumn, values: Any) -> Any:

@@ -1,292 +1,34 @@
-"""The entries of a file's index directories that may be used, and what their blobs hold as arrays.
+"""What the blobs of distinct sets and zone sums hold, as arrays, of many files at once.
 
-Nothing here raises for what a directory says: an index may save work, it may never decide more than it knows, and a damaged one
-is no reason to fail.  An entry that is not known, stale or damaged is left aside, with the reason.
+Nothing here raises for what a blob says: a damaged one is left aside, with the reason.
 
-Source: chapter ``directory.md``, sections "Reading" and "The blob".
+Source: chapter ``directory.md``, sections "Reading", "Distinct sets" and "Zone sums".
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import xxhash
 from numpy.typing import NDArray
 
-from pqassay_reference.columns.chunk_structures import read_offset_index
+from pqassay_reference.directory.blob_reading import Blob, Numbers, Parts, read_blob
 from pqassay_reference.directory.plain_arrays import Packed, plain_arrays
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_reference.directory.usable_entries import LeftAside, UsableEntry
+from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
-from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.distinct_set import SetFlags, SetHead, set_parts
-from pqassay_spec.directory.entries import KEY, Directory, Entry, merged, parse_directory
-from pqassay_spec.directory.identity import described, why_stale
-from pqassay_spec.directory.packed_values import order_in_blobs
-from pqassay_spec.directory.placement import extension_area, stored_blob
-from pqassay_spec.directory.zone_sums import Group, SumKind, is_key, sum_kind, sums_places
+from pqassay_spec.directory.zone_sums import Group, SumKind, sum_kind, sums_places
 from pqassay_spec.parquet.file import Framing
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
-from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
+from pqassay_spec.parquet.thrift import FileMetaData
 
-Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-MOST_BYTES = 256 << 20
-"""Bytes that a blob may take before compression; a greater one is left aside rather than kept in memory."""
-
-CODEC_NAMES = {
-    CompressionCodec.SNAPPY: "snappy",
-    CompressionCodec.GZIP: "gzip",
-    CompressionCodec.ZSTD: "zstd",
-    CompressionCodec.LZ4_RAW: "lz4_raw",
-}
-"""What pyarrow calls the codecs of `CODECS`."""
-
-
-class LeftAside(NamedTuple):
-    """An entry, or a whole directory, that is not used.
-
-    Attributes:
-        name: What it is: ``DISTINCT_SET of nation by ROW_GROUP``.
-        reason: Why.
-    """
-
-    name: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.reason}"
-
-
-@dataclass(frozen=True)
-class UsableEntry:
-    """An entry that describes the data of the file, as far as the footer tells.
-
-    Attributes:
-        entry: The entry.
-        leaves: The leaves of the schema that it describes.
-    """
-
-    entry: Entry
-    leaves: tuple[SchemaLeaf, ...]
-
-    @property
-    def type(self) -> IndexType:
-        """What the blob is."""
-        return IndexType(self.entry.head.type)
-
-    @property
-    def granularity(self) -> Granularity:
-        """What each part describes."""
-        return Granularity(self.entry.head.granularity)
-
-    @property
-    def name(self) -> str:
-        """The entry, for people."""
-        return name_of(self.entry)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The described columns, their paths joined by dots."""
-        return tuple(".".join(path) for path in self.entry.columns)
-
-
-@dataclass
-class FileDirectory:
-    """The entries of one file.
-
-    Attributes:
-        entries: Those that may be used.
-        aside: What is not, and why; it grows when blobs are read.
-    """
-
-    entries: list[UsableEntry] = field(default_factory=list[UsableEntry])
-    aside: list[LeftAside] = field(default_factory=list[LeftAside])
-
-
-def name_of(entry: Entry) -> str:
-    """An entry, for people."""
-    head = entry.head
-    kind = IndexType(head.type).name if head.type in set(IndexType) else f"an index of type {head.type}"
-    granularity = (
-        Granularity(head.granularity).name
-        if head.granularity in set(Granularity)
-        else f"granularity {head.granularity}"
-    )
-    return f"{kind} of {entry.names or 'no column'} by {granularity}"
-
-
-# ---------------------------------------------------------------------------------------------- from the footer alone
-
-
-def has_directory(footer: bytes) -> bool:
-    """Whether the bytes of a footer may hold the key; where they do not, it need not be decoded for its entries."""
-    return KEY.encode() in footer
-
-
-def read_entries(
-    metadata: FileMetaData, types: Collection[IndexType] = (IndexType.DISTINCT_SET, IndexType.ZONE_SUMS)
-) -> FileDirectory:
-    """The entries of some types that a footer's directories hold. Nothing but the footer is looked at, and nothing is raised.
-
-    Args:
-        metadata: The footer.
-        types: The types; entries of others are passed over without a word.
-    """
-    found = FileDirectory()
-    directories: list[Directory] = []
-    for pair in metadata.key_value_metadata or []:
-        if pair.key == KEY:
-            try:
-                directories.append(parse_directory(pair.value or ""))
-            except FormatError as error:
-                found.aside.append(LeftAside("index directory", error.reason or str(error)))
-    for entry in merged(directories):
-        if entry.head.type in types:
-            usable = _usable(entry, metadata)
-            if isinstance(usable, str):
-                found.aside.append(LeftAside(name_of(entry), usable))
-            else:
-                found.entries.append(usable)
-    return found
-
-
-def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
-    """The entry, or why it is left aside."""
-    head = entry.head
-    if head.type_version != TYPE_VERSION:
-        return f"version {head.type_version} of the type is not known"
-    for what, value, known in (
-        ("granularity", head.granularity, set(Granularity)),
-        ("placement", head.placement, set(Placement)),
-        ("codec", head.codec, set(CODECS)),
-    ):
-        if value not in known:
-            return f"{what} {value} is not known"
-    stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)
-    if stale:
-        return f"stale: {stale}"
-    found = tuple(described(metadata, entry.columns))  # which the shape was made of
-    reason = _why_not_described(entry, found)
-    return reason or UsableEntry(entry, found)
-
-
-def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
-    """Why an entry of its type cannot describe some columns; empty if it can."""
-    head = entry.head
-    if not found:
-        return "it describes no column"
-    if any(order_in_blobs(leaf) is None for leaf in found):
-        return f"{entry.names} is no column that can be described"
-    if head.type == IndexType.DISTINCT_SET and len(found) != 1:
-        return f"it describes {len(found)} columns, and not one"
-    if head.granularity == Granularity.PAGE and len(found) != 1:
-        return "pages of several columns do not begin at the same rows"
-    if head.type == IndexType.ZONE_SUMS and not all(is_key(leaf) for leaf in found[:-1]):
-        return "a floating point column cannot be a key"
-    return ""
-
-
-# ----------------------------------------------------------------------------------------------------------- the blob
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Where the parts of a blob are in the file.
-
-    Attributes:
-        row_group: For each part its row group; -1 for one of the whole file.
-        first_row: For each part the first of its rows, in the row group, or in the file for one of the file.
-        row_count: For each part its rows.
-    """
-
-    row_group: Numbers
-    first_row: Numbers
-    row_count: Numbers
-
-    def __len__(self) -> int:
-        return len(self.row_group)
-
-
-class Blob(NamedTuple):
-    """The blob of an entry, decompressed, and its parts."""
-
-    data: bytes
-    parts: Parts
-
-
-def read_blob(usable: UsableEntry, source: Source, framing: Framing, metadata: FileMetaData) -> Blob:
-    """Read, check and decompress the blob of an entry.
-
-    Raises:
-        FormatError: Place, checksum or lengths are wrong, or pages are not to be found.
-        OSError: The file cannot be read.
-    """
-    entry = usable.entry
-    head = entry.head
-    if head.plain_length > MOST_BYTES:
-        raise Unsupported(f"a blob of {head.plain_length} bytes; the most are {MOST_BYTES}")
-    stored = stored_blob(
-        entry,
-        source,
-        body_start=framing.body_start,
-        body_end=framing.footer_start,
-        area=extension_area(metadata),
-    )
-    return Blob(
-        _decompressed(stored, head.codec, head.plain_length), _parts(usable, source, framing, metadata)
-    )
-
-
-def _decompressed(stored: bytes, codec: int, length: int) -> bytes:
-    if codec != CompressionCodec.UNCOMPRESSED:
-        try:
-            name: Any = CODEC_NAMES[CompressionCodec(codec)]
-            opened: Any = pa.Codec(name)
-            stored = opened.decompress(stored, length, asbytes=True)
-        except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-            said = " ".join(str(error).split())
-            raise Malformed(f"the blob cannot be decompressed: {said}", rule="DIR-015") from None
-    if len(stored) != length:
-        raise Malformed(f"the blob has {len(stored)} bytes, where the entry says {length}", rule="DIR-015")
-    return stored
-
-
-def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: FileMetaData) -> Parts:
-    """The parts that a blob has to have. Raises `FormatError` where pages are not to be found."""
-    counts = [group.num_rows for group in metadata.row_groups]
-    if usable.granularity is Granularity.FILE:
-        return Parts(np.array([-1]), np.array([0]), np.array([sum(counts)]))
-    if usable.granularity is Granularity.ROW_GROUP:
-        return Parts(np.arange(len(counts)), np.zeros(len(counts), np.int64), np.array(counts, np.int64))
-    place = next(number for number, leaf in enumerate(leaves(metadata)) if leaf == usable.leaves[0])
-    groups: list[int] = []
-    starts: list[int] = []
-    rows: list[int] = []
-    body = range(framing.body_start, framing.footer_start)
-    for number, group in enumerate(metadata.row_groups):
-        index = read_offset_index(source, body, group.columns[place])
-        if index is None and not group.num_rows:
-            continue  # a chunk without pages
-        if index is None:
-            raise Malformed("the column has no offset index, which says where its pages are", rule="DIR-018")
-        begins = [page.first_row_index for page in index.page_locations]
-        ends = [*begins[1:], group.num_rows]
-        if begins and (begins[0] != 0 or any(end < begin for begin, end in zip(begins, ends, strict=True))):
-            raise Malformed("the offset index does not divide the rows", rule="PIX-013")
-        groups += [number] * len(begins)
-        starts += begins
-        rows += [end - begin for begin, end in zip(begins, ends, strict=True)]
-    return Parts(np.array(groups, np.int64), np.array(starts, np.int64), np.array(rows, np.int64))
-
-
-# ------------------------------------------------------------------------------------------------------ distinct sets
 
 
 @dataclass(frozen=True)
@@ -505,18 +247,12 @@ def _spread(values: Any, is_there: Mask) -> Any:
 
 
 __all__ = [
-    "FileDirectory",
-    "LeftAside",
     "Located",
+    "Mask",
     "OpenIndex",
-    "Parts",
     "Sets",
     "Sums",
-    "UsableEntry",
     "decoded_indexes",
-    "has_directory",
     "open_index",
-    "read_blob",
-    "read_entries",
     "read_indexes",
 ]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pqassay_reference.directory.reading import Numbers, UsableEntry, read_blob
+from pqassay_reference.directory.blob_reading import Numbers, read_blob
+from pqassay_reference.directory.usable_entries import UsableEntry
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.codes import Granularity

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pqassay_reference.directory.reading import Blob, UsableEntry, read_blob, read_entries
+from pqassay_reference.directory.blob_reading import Blob, read_blob
+from pqassay_reference.directory.usable_entries import UsableEntry, read_entries
 from pqassay_reference.predicate.literals import decimal_text, json_value
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source

@@ -45,6 +45,9 @@ Mask = NDArray[np.bool_]
 _GREATEST_DECIMAL = 16
 """Bytes of the widest decimal whose sums may fit into 128 bits."""
 
+_PUT_TOGETHER = 8
+"""Groups of row groups are put together when there are so many times as many as there were after the last time."""
+
 Totals = DoubleSums | list[DoubleSum] | list[int]
 """The sums of groups, exact: of doubles before they are rounded, of whole numbers of any size."""
 
@@ -98,13 +101,16 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
         Refused: A sum takes more than 128 bits, or the blob is too large.
     """
     found: list[Zones] = []
+    is_file = data.granularity == Granularity.FILE
     for group in data.row_groups():
         found.append(_zones(data, group))
-        if data.granularity == Granularity.FILE and len(found) > 1:
+        if not is_file:
+            limit.require(Group.size * sum(map(len, found)))
+        elif sum(map(len, found)) > _PUT_TOGETHER * len(found[0]):
             found = [_merged(data.columns, found)]
-        limit.require(Group.size * sum(map(len, found)))
-    if data.granularity == Granularity.FILE and not found:
-        found = [_without_rows(data)]
+            limit.require(Group.size * len(found[0]))
+    if is_file:
+        found = [_merged(data.columns, found)] if found else [_without_rows(data)]
     blob = _built(data.columns, found)
     limit.require(len(blob))
     return Blob(blob, sum(map(len, found)))
@@ -137,26 +143,29 @@ def _zones(data: DescribedData, group: GroupValues) -> Zones:
 
 
 def _keys_of(keys: Sequence[ColumnValues], groups: Groups) -> tuple[KeyColumn, ...]:
-    found: list[KeyColumn] = []
-    for column in keys:
-        null = np.zeros(groups.group_count, np.bool_) if column.null is None else column.null[groups.firsts]
-        found.append(KeyColumn(null, column.with_codes(column.codes[groups.firsts[~null]])))
-    return tuple(found)
+    return tuple(
+        KeyColumn(found.null, column.with_codes(found.codes))
+        for column, found in zip(keys, groups.keys, strict=True)
+    )
 
 
 def _sums(
     measure: ColumnValues, groups: Groups, sizes: tuple[int, ...], keys: tuple[KeyColumn, ...]
 ) -> Zones:
     of_rows, count = groups.of_rows, groups.group_count
-    rows = counted(of_rows, count, len(measure))
+    rows = groups.sizes
     nulls = _flagged(measure.null, of_rows, count)
     nans = _flagged(measure.nan, of_rows, count)
-    valid = None if measure.valid.all() else measure.valid
+    valid = None if measure.null is None and measure.nan is None else measure.valid
     codes = measure.codes if valid is None else measure.codes[valid]
     within = of_rows if of_rows is None or valid is None else of_rows[valid]
     totals = _totals(measure, codes, within, count)
     there = rows - nulls - nans > 0
-    least, greatest = (measure.with_codes(found[there]) for found in extremes(codes, within, count))
+    if within is None and count == 1 and valid is None and not is_bytes(measure.column) and len(codes):
+        bounds = tuple(np.array([end], codes.dtype) for end in measure.ends)  # which are known
+    else:
+        bounds = extremes(codes, within, count)
+    least, greatest = (measure.with_codes(found[there]) for found in bounds)
     return Zones(sizes, keys, rows, nulls, nans, totals, least, greatest)
 
 
@@ -200,6 +209,8 @@ def _decimals(measure: ColumnValues) -> NDArray[np.uint8]:
 
 def _merged(columns: Sequence[DescribedColumn], several: Sequence[Zones]) -> Zones:
     """The groups of several parts as those of one."""
+    if len(several) == 1:
+        return several[0]
     nulls = [np.concatenate([one.keys[place].null for one in several]) for place in range(len(columns) - 1)]
     arrays = [
         stored_array(column, joined(column, [one.keys[place].values for one in several]), nulls[place])
@@ -207,7 +218,7 @@ def _merged(columns: Sequence[DescribedColumn], several: Sequence[Zones]) -> Zon
     ]
     keys = [ColumnValues(column, array) for column, array in zip(columns[:-1], arrays, strict=True)]
     number = sum(map(len, several))
-    groups = by_keys(keys) if keys else Groups(np.zeros(number, np.int64), 1, np.zeros(0, np.int64))
+    groups = by_keys(keys) if keys else Groups(None, np.array([number]))
     of_rows = np.zeros(number, np.int64) if groups.of_rows is None else groups.of_rows
     rows, no_measures, nans = (
         _added(np.concatenate(each), of_rows, groups.group_count)

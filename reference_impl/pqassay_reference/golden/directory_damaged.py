@@ -13,6 +13,7 @@ from pqassay_reference.golden.directory import (
 from pqassay_reference.golden.directory_recipes import bad
 from pqassay_reference.golden.recipes import set_to
 from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.thrift import CompressionCodec
 
@@ -121,4 +122,5 @@ BAD = (
     bad("ranks", "A sketch holds other values between the smallest and the largest", "Queries are planned badly.", "kll-of-file", set_to(f"{BLOB}.sketches[0]", KLL_OF_PRICES[:40] + bytes.fromhex("0080e03779c34143") * 2 + KLL_OF_PRICES[56:64] + bytes.fromhex("0080e03779c34143")), "DIR-044", decode="accept"),
     # IDX1
     _aside("idx1-of-row-groups", "An entry says of an IDX1 blob that it describes row groups", USELESS, "idx1", set_to(f"{HEAD}.granularity", int(Granularity.ROW_GROUP)), "DIR-048", tier="index"),
+    bad("idx1-value-missing", "An IDX1 blob that an entry describes lacks a value that rows have", LOST, "idx1", set_to(BLOB, idx1.build_blob({"lead", "tin", "zins"})), "DIR-045", decode="accept"),
 )  # fmt: skip

@@ -47,8 +47,12 @@ def metadata(
     version: int = 2,
     rows: int | None = 16,
     sequence: int = 1,
+    **more: Any,
 ) -> bytes:
-    """A metadata file of one snapshot; without a total of its rows if there are ``None``."""
+    """A metadata file of one snapshot; without a total of its rows if there are ``None``.
+
+    ``more`` are its other members, with ``_`` for ``-``.
+    """
     totals = {} if rows is None else {"total-records": str(rows)}
     one: Json = {
         "snapshot-id": SNAPSHOT,
@@ -76,6 +80,7 @@ def metadata(
         "current-snapshot-id": snapshot,
         "refs": {"main": {"snapshot-id": snapshot, "type": "branch"}},
         "snapshots": [one],
+        **{name.replace("_", "-"): value for name, value in more.items()},
     }
     if version == 1:
         content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}

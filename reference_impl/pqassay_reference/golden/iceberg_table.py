@@ -307,12 +307,13 @@ DELETES = "metadata/deletes-0.avro"
 NAMED = f"{LOCATION}/data/part-0.parquet"
 
 
-def deletes(bound: bytes | None = None, compared: int = 1) -> Files:
+def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) -> Files:
     """A table with position deletes of one data file, and an equality delete.
 
     Args:
         bound: Both bounds of the path that the position deletes have.
         compared: The id of the column that the equality delete compares.
+        sequence: The sequence number of the deletes.
     """
     positions = TinyParquet(
         (
@@ -346,7 +347,9 @@ def deletes(bound: bytes | None = None, compared: int = 1) -> Files:
         LIST: manifest_list(
             [
                 listed(MANIFEST, of_data, added),
-                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
+                listed(
+                    DELETES, data, entries, content=1, sequence_number=sequence, min_sequence_number=sequence
+                ),
             ]
         ),
         MANIFEST: of_data,

@@ -316,7 +316,7 @@ def _enough(path: str, size: int, known: KnownSchemas) -> int:
     return request_size
 
 
-NOT_INDEXED = "it has no IDX1 index"
+NOT_INDEXED = "it has no IDX1 index, and no distinct set that is asked for"
 
 
 _DIRECTORY_KEY = directory_entries.KEY.encode()

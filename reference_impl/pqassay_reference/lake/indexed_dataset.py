@@ -22,7 +22,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -65,9 +65,21 @@ class Counters:
     row_groups_skipped: int = 0
 
 
+class RowGroups(NamedTuple):
+    """The row groups of a file that a condition leaves over.
+
+    Attributes:
+        kept: Their positions, ascending.
+        total: Row groups of the file.
+    """
+
+    kept: list[int]
+    total: int
+
+
 @dataclass(frozen=True)
 class Pruning:
-    """The files that a condition leaves over.
+    """The files, and row groups of them, that a condition leaves over.
 
     Attributes:
         kept: Paths of the files that may hold matching rows.
@@ -82,17 +94,35 @@ class Pruning:
     @cached_property
     def why(self) -> dict[str, str]:
         """For each path the reason, which takes longer to say than to know."""
-        there = set(self.kept)
-        why: dict[str, str] = {}
-        for number, path in enumerate(self._known.paths):
-            if self._decision.kept[number] and path not in there:
-                why[path] = "its partition holds no such row"
-            else:
-                unknown = self._known.unknown.get(number, "no index decides the condition")
-                of_sets = self._known.sets.why(number, self._decision.row_groups)
-                of_file = self._decision.why(number, otherwise="" if of_sets else unknown)
-                why[path] = "; ".join(reason for reason in (of_file, of_sets) if reason)
-        return why
+        return {path: self.reason(path) for path in self._known.paths}
+
+    def reason(self, path: str) -> str:
+        """The reason to keep or skip a single file."""
+        number = self._numbers[path]
+        if self._decision.kept[number] and path not in self._there:
+            return "its partition holds no such row"
+        unknown = self._known.unknown.get(number, "no index decides the condition")
+        of_sets = self._known.sets.why(number, self._decision.row_groups)
+        of_file = self._decision.why(number, otherwise="" if of_sets else unknown)
+        return "; ".join(reason for reason in (of_file, of_sets) if reason)
+
+    @cached_property
+    def row_groups(self) -> dict[str, RowGroups]:
+        """For each file that is kept without some of its row groups, those that are left."""
+        found: dict[str, RowGroups] = {}
+        for number in _parts(self._known.sets, self._decision):
+            path = self._known.paths[number]
+            if path in self._there:
+                found[path] = RowGroups(*self._known.sets.row_groups_of(number, self._decision.row_groups))
+        return found
+
+    @cached_property
+    def _there(self) -> frozenset[str]:
+        return frozenset(self.kept)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {path: number for number, path in enumerate(self._known.paths)}
 
 
 @dataclass
@@ -165,6 +195,16 @@ class IndexedDataset(pads.FileSystemDataset):
     def summary(self) -> str:
         """The warnings in one sentence, as `open_indexed` puts them; empty where there are none."""
         return self._shared.known.summary if self._shared and self.warnings else ""
+
+    @property
+    def unindexed(self) -> int:
+        """The number of files of which no index says anything."""
+        return len(self._shared.known.unknown) if self._shared else 0
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """The indexes in index directories that are left aside, stale or damaged, one sentence for each."""
+        return self._shared.known.aside if self._shared else ()
 
     @property
     def sizes(self) -> dict[str, int]:

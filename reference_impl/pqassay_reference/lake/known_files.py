@@ -37,7 +37,7 @@ class KnownFiles:
         unknown: For the number of each file of which nothing is known, why.
         damaged: What is wrong with the index table.
         sets: The distinct sets in their index directories.
-        aside: What is left aside of those, one sentence for each.
+        aside: What is left aside of those, stale or damaged, one sentence for each.
     """
 
     paths: tuple[str, ...]
@@ -51,8 +51,8 @@ class KnownFiles:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons that keep files from being skipped, one sentence each."""
-        files = (f"{self.paths[number]}: {reason}" for number, reason in sorted(self.unknown.items()))
-        return (*self.damaged, *files, *self.aside)
+        files = [f"{self.paths[number]}: {reason}" for number, reason in sorted(self.unknown.items())]
+        return (*self.damaged, *files, *(line for line in self.aside if line not in files))
 
     @property
     def summary(self) -> str:
@@ -113,12 +113,12 @@ def know_files(
     directories: dict[int, DirectoryOfFile] = {}
 
     def noted(place: int, source: TailSource) -> None:
-        directory = directory_of(source)
+        directory = directory_of(source, columns)
         if directory is not None:
             directories[numbers[place]] = directory
 
     found = load_indexes(paths, sizes, filesystem, progress=progress, noted=noted)
-    sets = gathered(schema, directories, partial(_why_no_set, schema, partitions, columns))
+    sets = gathered(schema, directories, partial(_why_no_set, schema, partitions))
     by_column: defaultdict[str, list[Facts]] = defaultdict(list)
     for number, index in zip(rest, found, strict=True):
         described = _described(number, index, why_not, vouched)
@@ -138,24 +138,19 @@ def know_files(
 def _aside(
     listed: Listed, directories: dict[int, DirectoryOfFile], sets: SetFacts, unknown: dict[int, str]
 ) -> tuple[str, ...]:
-    """What is left aside in the directories of files of which something is known; of the others, it becomes the reason."""
+    """What is left aside in the directories of files; of one of which nothing else is known, it becomes the reason."""
     for number in {int(sets.file_of[row_group]) for facts in sets.columns for row_group in facts.files}:
         unknown.pop(number, None)
     lines: list[str] = []
     for number, directory in sorted(directories.items()):
-        if number not in unknown:
-            lines += [f"{listed.paths[number]}: {one}" for one in directory.aside]
-        elif directory.aside:
+        lines += [f"{listed.paths[number]}: {one}" for one in directory.aside]
+        if number in unknown and directory.aside:
             unknown[number] = str(directory.aside[0])
     return tuple(lines)
 
 
-def _why_no_set(
-    schema: pa.Schema, partitions: Collection[str], columns: Collection[str] | None, column: str
-) -> str:
+def _why_no_set(schema: pa.Schema, partitions: Collection[str], column: str) -> str:
     """The reason that sets of a column may not decide; empty if they may."""
-    if columns is not None and column not in columns:
-        return "it was not asked for"
     if schema.get_field_index(column) < 0:
         return "the dataset does not have the column once"
     return "its values are those of the folders' names" if column in partitions else ""

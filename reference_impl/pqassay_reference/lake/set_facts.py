@@ -9,7 +9,7 @@ row groups, columns of any type, and conditions that OR joins: those leave a row
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,17 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.reading import (
-    FileDirectory,
-    LeftAside,
-    Located,
-    OpenIndex,
-    Sets,
-    decoded_indexes,
-    has_directory,
-    open_index,
-    read_entries,
-)
+from pqassay_reference.directory.reading import Located, OpenIndex, Sets, decoded_indexes, open_index
+from pqassay_reference.directory.usable_entries import FileDirectory, LeftAside, has_directory, read_entries
 from pqassay_reference.lake.pruning import ColumnFacts, Mask, Possible
 from pqassay_reference.lake.tails import TailSource
 from pqassay_reference.predicate.expression_tree import columns_of, operands_of, tree_of
@@ -55,8 +46,12 @@ class DirectoryOfFile(NamedTuple):
     aside: list[LeftAside]
 
 
-def directory_of(source: TailSource) -> DirectoryOfFile | None:
+def directory_of(source: TailSource, columns: Collection[str] | None = None) -> DirectoryOfFile | None:
     """Read the distinct sets of a file; ``None`` if it has no index directory, or is damaged, which reading its rows will tell.
+
+    Args:
+        source: The file.
+        columns: The columns whose sets are read; those of all by default.
 
     Raises:
         OSError: The file cannot be read.
@@ -71,7 +66,7 @@ def directory_of(source: TailSource) -> DirectoryOfFile | None:
         opened = [
             open_index(Located(one, source, framing, metadata, directory.aside))
             for one in directory.entries
-            if len(one.entry.columns[0]) == 1
+            if len(one.entry.columns[0]) == 1 and (columns is None or one.columns[0] in columns)
         ]
         found = [one for one in opened if one is not None]
         return DirectoryOfFile(len(metadata.row_groups), found, directory.aside)
@@ -150,17 +145,34 @@ class SetFacts:
         tree = tree_of(condition)
         return None if tree is None else {path[0] for path in columns_of(tree) if len(path) == 1}
 
+    def _places(self, file: int) -> tuple[int, int]:
+        """Where the row groups of a file begin and end; they are in the order of the files."""
+        start, stop = np.searchsorted(self.file_of, [file, file + 1])
+        return int(start), int(stop)
+
+    def row_groups_of(self, file: int, left: Mask) -> tuple[list[int], int]:
+        """The row groups that are left of a file, and how many of its row groups are known, which is none or all."""
+        start, stop = self._places(file)
+        numbers: list[int] = self.group_of[start:stop][left[start:stop]].tolist()
+        return numbers, stop - start
+
     def why(self, file: int, left: Mask) -> str:
         """What the sets leave of a file, for people; empty where nothing is known of it."""
-        of_file = self.file_of == file
-        count = int(of_file.sum())
-        names = sorted({facts.column for facts in self.columns if of_file[facts.files].any()})
+        start, stop = self._places(file)
+        count = stop - start
+        names = sorted({facts.column for facts in self.columns if _has_any(facts.files, start, stop)})
         if not count or not names:
             return ""
-        kept = int(left[of_file].sum())
+        kept = int(left[start:stop].sum())
         if not kept:
             return f"the distinct sets of {', '.join(names)} leave no row group"
         return f"the distinct sets of {', '.join(names)} leave {kept} of {count} row groups"
+
+
+def _has_any(ascending: Numbers, start: int, stop: int) -> bool:
+    """Whether any of some ascending numbers is in a range."""
+    first, after = np.searchsorted(ascending, [start, stop])
+    return bool(first < after)
 
 
 NO_SETS = SetFacts(np.zeros(0, np.int64), np.zeros(0, np.int64), ())
@@ -207,20 +219,36 @@ def gathered(
 def _fitting(schema: pa.Schema, sets: Sets) -> Sets | None:
     """Sets with values of the dataset's type; ``None`` where they are not the same there."""
     kind: Any = compared_type(schema.field(sets.column).type)
-    values = sets.values
-    if values.type == kind:
+    if sets.values.type == kind:
         return sets
-    is_text = pa.types.is_large_string(kind) or pa.types.is_string(kind) or pa.types.is_large_binary(kind)
-    alike = pa.types.is_integer(kind) and pa.types.is_integer(values.type)
-    alike = alike or (is_text and (pa.types.is_string(values.type) or pa.types.is_binary(values.type)))
-    alike = alike or (pa.types.is_temporal(kind) and pa.types.is_temporal(values.type))
-    alike = alike or (pa.types.is_float16(values.type) and kind == pa.float32())
-    if not alike:
+    if not _is_wider(sets.values.type, kind):
         return None
     try:
-        return replace(sets, values=values.cast(kind))
+        return replace(sets, values=sets.values.cast(kind))
     except (pa.ArrowException, ValueError):
         return None
+
+
+def _is_wider(kind: Any, wanted: Any) -> bool:
+    """Whether values of a type are those of another, held in another way or in a wider one, as far as they fit into it."""
+    if pa.types.is_integer(kind):
+        return pa.types.is_integer(wanted) or (pa.types.is_decimal(wanted) and wanted.scale == 0)
+    if pa.types.is_timestamp(kind):
+        # What a clock shows is another moment in each zone.
+        return pa.types.is_timestamp(wanted) and (kind.tz is None) == (wanted.tz is None)
+    if pa.types.is_decimal(kind):
+        return pa.types.is_decimal(wanted) and wanted.scale == kind.scale
+    for test in (_is_bytes, pa.types.is_date, pa.types.is_time):
+        if test(kind):
+            return bool(test(wanted))
+    return pa.types.is_floating(kind) and pa.types.is_floating(wanted) and wanted.bit_width > kind.bit_width
+
+
+def _is_bytes(kind: Any) -> bool:
+    """Whether values of a type are bytes, which compare like text."""
+    types = pa.types
+    is_text = types.is_string(kind) or types.is_large_string(kind)
+    return is_text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
 
 
 def _by_row_group(sets: Sets, row_groups: int) -> Sets:

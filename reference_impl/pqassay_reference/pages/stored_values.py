@@ -113,7 +113,7 @@ class StoredValues:
         found = list(stored_pages(raw, facts.num_values))
         self.pages = [page for page in found if page.entries is not None]
         begin = self.pages[0].start if self.pages else len(raw)
-        chunk = LeafPages(_without_claims(facts), raw[:begin], [raw[begin:]])
+        chunk = LeafPages(without_claims(facts), raw[:begin], [raw[begin:]])
         path = leaf_path(schema, number)
         content = mini_file(path, [chunk], row_count)
         # Not of fields of structs: there pyarrow fails.
@@ -168,10 +168,10 @@ def leaf_path(schema: Sequence[SchemaElement], number: int) -> list[SchemaElemen
             if not number:
                 break
             number -= 1
-    return [_bare(element) for element, _ in path]
+    return [bare(element) for element, _ in path]
 
 
-def _bare(element: SchemaElement) -> SchemaElement:
+def bare(element: SchemaElement) -> SchemaElement:
     """An element with nothing but its type. Of an INT96, Arrow would make a timestamp, which may not hold it."""
     is_int96 = element.type == Type.INT96
     return SchemaElement(
@@ -183,12 +183,12 @@ def _bare(element: SchemaElement) -> SchemaElement:
     )
 
 
-def _without_claims(facts: ColumnMetaData) -> ColumnMetaData:
+def without_claims(facts: ColumnMetaData) -> ColumnMetaData:
     """What decoding needs of the metadata, and none of what is to be checked."""
-    bare = copy.copy(facts)
-    bare.statistics = bare.size_statistics = bare.encoding_stats = bare.geospatial_statistics = None
-    bare.bloom_filter_offset = bare.bloom_filter_length = None
-    return bare
+    kept = copy.copy(facts)
+    kept.statistics = kept.size_statistics = kept.encoding_stats = kept.geospatial_statistics = None
+    kept.bloom_filter_offset = kept.bloom_filter_length = None
+    return kept
 
 
-__all__ = ["StoredPage", "StoredValues", "leaf_path", "page_header", "stored_pages"]
+__all__ = ["StoredPage", "StoredValues", "bare", "leaf_path", "page_header", "stored_pages", "without_claims"]

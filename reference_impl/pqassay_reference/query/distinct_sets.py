@@ -12,14 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from pqassay_reference.directory.excluding import FAILURES, ColumnSets, FileSets
-from pqassay_reference.directory.reading import (
-    FileDirectory,
-    LeftAside,
-    Located,
-    Sets,
-    read_entries,
-    read_indexes,
-)
+from pqassay_reference.directory.reading import Located, Sets, read_indexes
+from pqassay_reference.directory.usable_entries import FileDirectory, LeftAside, read_entries
 from pqassay_reference.predicate.expressions import compared_type, find_column
 from pqassay_reference.query.facts import FileFacts
 from pqassay_spec.base.sources import Source

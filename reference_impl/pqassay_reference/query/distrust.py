@@ -16,6 +16,9 @@ from enum import StrEnum
 SHOWN = 10
 """Lies that a warning shows; of the others it says how many there are."""
 
+NAMED = 3
+"""Values that an index lacks and that are named."""
+
 
 class Structure(StrEnum):
     """A structure that makes claims about values."""
@@ -25,6 +28,8 @@ class Structure(StrEnum):
     BLOOM_FILTER = "bloom filter"
     COLUMN_INDEX = "column index"
     OFFSET_INDEX = "offset index"
+    DISTINCT_SET = "distinct set"
+    KLL = "KLL sketch"
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,15 @@ class Lies:
             self.found.append(lie)
 
 
+def so_many(count: int, one: str) -> str:
+    """A number of things, for people.
+
+    >>> so_many(1, "null"), so_many(2, "null")
+    ('1 null', '2 nulls')
+    """
+    return f"1 {one}" if count == 1 else f"{count} {one}s"
+
+
 def warning_of(lies: Iterable[Lie]) -> str:
     """A warning for people, a line for each of the first lies; empty without any."""
     told = list(lies)
@@ -91,4 +105,4 @@ def warning_of(lies: Iterable[Lie]) -> str:
     return "\n  ".join(lines)
 
 
-__all__ = ["SHOWN", "Lie", "Lies", "Structure", "warning_of"]
+__all__ = ["NAMED", "SHOWN", "Lie", "Lies", "Structure", "so_many", "warning_of"]

@@ -24,8 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pqassay_reference.directory.reading import FileDirectory, LeftAside, Sets
+from pqassay_reference.directory.reading import Sets
 from pqassay_reference.directory.sketch_reading import EntrySketches
+from pqassay_reference.directory.usable_entries import FileDirectory, LeftAside
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.predicate.expressions import find_column

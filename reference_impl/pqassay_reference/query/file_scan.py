@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -25,6 +26,7 @@ from pqassay_reference.predicate.expressions import TableColumns, columns_named,
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.directory_audit import DirectoryAudit
 from pqassay_reference.query.distinct_sets import WHOLE_GROUPS, file_sets
 from pqassay_reference.query.distrust import Lie
 from pqassay_reference.query.explain import FileTrace, Trace
@@ -36,7 +38,7 @@ from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.quantiles import file_quantiles
+from pqassay_reference.query.quantiles import FileQuantiles, file_quantiles
 from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
@@ -298,14 +300,18 @@ class FileScan:
         query = self._query
         if query.predicate is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
-        named = columns_named(query.predicate) - self.question.constants.keys()
-        self._sets, aside = file_sets(self.ranges, self.facts, named)
-        self.aside = [str(one) for one in aside]
+        self._sets = self._distinct_sets(query.predicate)
         if self._sets is not None:
             self._counters.note("distinct sets")
             is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
             by_group = [(group, rows) for group, rows in by_group if is_left[group.row_group]]
         return self._left_by_sketches(by_group, query.predicate)
+
+    def _distinct_sets(self, predicate: Tree) -> FileSets | None:
+        named = columns_named(predicate) - self.question.constants.keys()
+        found, aside = file_sets(self.ranges, self.facts, named)
+        self.aside = [str(one) for one in aside]
+        return found
 
     def _left_by_sketches(
         self, by_group: list[tuple[GroupScan, Rows]], predicate: Tree
@@ -315,20 +321,30 @@ class FileScan:
         Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
         """
         groups = [group for group, _ in by_group]
-        orders = Rung.LATE in self._query.rungs and len(self.question.parts) > 1
-        named = columns_named(predicate) - self.question.constants.keys()
-        wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
-        if not wanted:
-            return by_group
-        chunks = self.facts.sizes.lengths[np.ix_([group.row_group for group in groups], self._needed_leaves)]
-        found, aside = file_quantiles(self.ranges, self.facts, wanted, int(chunks.sum()))
-        self.aside += [str(one) for one in aside]
+        found = self._quantiles(groups, predicate)
         if found is None:
             return by_group
         self._counters.note("KLL sketches")
-        for group in groups if orders else ():
+        for group in groups if self._orders_parts else ():
             group.parts = found.shared(group.parts, group.row_group)
         return [(group, rows) for group, rows in by_group if found.may_match(predicate, group.row_group)]
+
+    @property
+    def _orders_parts(self) -> bool:
+        """Whether several parts of the condition are tried one after the other."""
+        return Rung.LATE in self._query.rungs and len(self.question.parts) > 1
+
+    def _quantiles(self, groups: Sequence[GroupScan], predicate: Tree) -> FileQuantiles | None:
+        """The sketches that are asked about some row groups."""
+        named = columns_named(predicate) - self.question.constants.keys()
+        orders = self._orders_parts
+        wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
+        if not wanted:
+            return None
+        chunks = self.facts.sizes.lengths[np.ix_([group.row_group for group in groups], self._needed_leaves)]
+        found, aside = file_quantiles(self.ranges, self.facts, wanted, int(chunks.sum()))
+        self.aside += [str(one) for one in aside]
+        return found
 
     def _left_by_pages(self, group: GroupScan) -> Rows:
         """The rows of a row group that column indexes leave, and distinct sets of pages."""
@@ -361,54 +377,36 @@ class FileScan:
 
     def _want_indexes(self, groups: Sequence[GroupScan]) -> None:
         """Fetch the page indexes that will be asked for, together."""
-        pieces: list[Piece] = []
-        body = self.facts.body
         asked = {
             leaf
             for part in self.question.parts
             for name in part.columns - self.question.constants.keys()
             for leaf in self.facts.fields[self._place(name)].leaves
         }
-        for group in groups:
-            chunks = self.facts.metadata.row_groups[group.row_group].columns
-            for place in self.question.needed:
-                for leaf in self.facts.fields[place].leaves:
-                    chunk, kept = chunks[leaf], self.facts.claims.get((group.row_group, leaf))
-                    places: list[tuple[int | None, int | None]] = []
-                    if kept is None or "offset_index" not in kept.__dict__:
-                        places.append((chunk.offset_index_offset, chunk.offset_index_length))
-                    if leaf in asked and (kept is None or "column_index" not in kept.__dict__):
-                        places.append((chunk.column_index_offset, chunk.column_index_length))
-                    pieces += [
-                        Piece(start, start + length)
-                        for start, length in places
-                        if start
-                        and length
-                        and length > 0
-                        and body.start <= start
-                        and start + length <= body.stop
-                    ]
-        self.ranges.want(pieces)
+        self.ranges.want(chain.from_iterable(group.index_pieces(asked) for group in groups))
 
     # ------------------------------------------------------------------------------------------------- distrust
 
     def _audited_windows(self, groups: Sequence[GroupScan]) -> Iterator[Window]:
         """The windows of the rows that satisfy the condition, one row group after the other, each with its audit."""
-        index = self._index_audit()
+        index, directory = self._index_audit(), self._directory_audit(groups)
+        of_file = [audit for audit in (index, directory) if audit is not None]
         try:
             for group in groups:
-                yield from self._audited(group, index)
-            if index is not None:
-                index.is_whole = True
+                yield from self._audited(group, index, directory)
+            for audit in of_file:
+                audit.is_whole = True
         finally:
-            for lie in index.lies() if index is not None else ():
+            for lie in chain.from_iterable(audit.lies() for audit in of_file):
                 self._note(lie)
 
-    def _audited(self, group: GroupScan, index: IndexAudit | None) -> Iterator[Window]:
+    def _audited(
+        self, group: GroupScan, index: IndexAudit | None, directory: DirectoryAudit | None
+    ) -> Iterator[Window]:
         if not group.row_count:
             return
         audit = GroupAudit(self.facts, self.ranges, group, self.question)
-        for lie in audit.lies():
+        for lie in chain(audit.lies(), directory.see(audit) if directory is not None else ()):
             self._note(lie)
         self.ranges.drop_long(REMOTE_TAIL)
         if index is not None:
@@ -440,6 +438,16 @@ class FileScan:
         if described is None:
             return None
         return IndexAudit(self.target.name, index, described, skips=verdict.skips)
+
+    def _directory_audit(self, groups: Sequence[GroupScan]) -> DirectoryAudit | None:
+        """The audit of the entries of the file's index directory that the condition asks."""
+        query = self._query
+        if query.predicate is None or Rung.SETS not in query.rungs or query.metadata == "pm":
+            return None
+        sets, quantiles = self._distinct_sets(query.predicate), self._quantiles(groups, query.predicate)
+        if sets is None and quantiles is None:
+            return None
+        return DirectoryAudit(self.target.name, self.facts, query.predicate, sets, quantiles)
 
     def _note(self, lie: Lie) -> None:
         if self._tell is not None:

@@ -31,7 +31,7 @@ from pqassay_reference.pages.row_selection import Answer, Chunks, by_pages, by_s
 from pqassay_reference.pages.stored_values import StoredPage, StoredValues, stored_pages
 from pqassay_reference.predicate.expressions import columns_named
 from pqassay_reference.predicate.literals import Tree
-from pqassay_reference.query.distrust import Lie, Structure
+from pqassay_reference.query.distrust import Lie, Structure, so_many
 from pqassay_reference.query.facts import FileFacts
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import leaf_of
@@ -81,6 +81,21 @@ class GroupAudit:
     def matched(self) -> int:
         """Rows that satisfy the condition."""
         return self._group.row_count if self.matching is None else int(self.matching.sum())
+
+    @property
+    def row_group(self) -> int:
+        """The position of the row group."""
+        return self._group.row_group
+
+    @property
+    def row_count(self) -> int:
+        """Its rows."""
+        return self._group.row_count
+
+    def ordered(self, name: str) -> OrderedValues | None:
+        """The values of a column of the condition, to be asked for extremes; ``None`` of one without one value in each row. Raises as the class does."""
+        claims = self._claims.get(name)
+        return None if claims is None else OrderedValues(self._values_of(name).values, claims.order)
 
     def lies(self) -> Iterator[Lie]:
         """What is claimed and false. Raises as the class does."""
@@ -246,7 +261,7 @@ class GroupAudit:
             count = _count_of(self._values_of(name).values, raw) if is_denied else 0
             if count:
                 claim = f"no row holds {str(literal)[:40]!r}"
-                found = _so_many(count, "row")
+                found = so_many(count, "row")
                 lost = self._lost_to_bloom_filter(name, claims)
                 yield self._lie(claims.leaf.name, Structure.BLOOM_FILTER, None, claim, found, lost)
 
@@ -296,7 +311,7 @@ def _false_nulls(ordered: OrderedValues, rows: _Stretch, *, is_null: bool) -> _F
     nulls = ordered.null_count(rows.start, rows.stop)
     if is_null != (nulls == count) and count:
         claim = "all are null" if is_null else "not all are null"
-        yield claim, "all are null" if nulls == count else _so_many(count - nulls, "value")
+        yield claim, "all are null" if nulls == count else so_many(count - nulls, "value")
 
 
 def _false_counts(
@@ -309,7 +324,7 @@ def _false_counts(
     at = rows.page or 0
     nulls = ordered.null_count(rows.start, rows.stop)
     if null_counts is not None and null_counts[at] != nulls:
-        yield _so_many(null_counts[at], "null"), _so_many(nulls, "null")
+        yield so_many(null_counts[at], "null"), so_many(nulls, "null")
     nans = ordered.nan_count(rows.start, rows.stop)
     if nan_counts is not None and order in FLOATING and nan_counts[at] != nans:
         yield f"{nan_counts[at]} NaN", f"{nans} NaN"
@@ -337,7 +352,7 @@ def _false_places(
     """What an offset index says and is not so: the page, what is claimed, and what is there."""
     places = index.page_locations
     if len(places) != len(pages):
-        yield None, _so_many(len(places), "page"), _so_many(len(pages), "page")
+        yield None, so_many(len(places), "page"), so_many(len(pages), "page")
         return
     start = chunk_start(claims.chunk) or 0
     for number, (place, page) in enumerate(zip(places, pages, strict=True)):
@@ -349,10 +364,6 @@ def _false_places(
         if first != place.first_row_index:
             claim = f"begins with row {place.first_row_index}"
             yield number, claim, "begins within a row" if first < 0 else f"begins with row {first}"
-
-
-def _so_many(count: int, one: str) -> str:
-    return f"1 {one}" if count == 1 else f"{count} {one}s"
 
 
 def _changed(claims: ChunkClaims, **facts: Any) -> ChunkClaims:

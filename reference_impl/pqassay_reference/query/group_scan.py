@@ -7,7 +7,7 @@ Source: chapter ``scan.md``, sections "Row groups", "Pages" and "Late materialis
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -29,7 +29,7 @@ from pqassay_reference.query.explain import GroupTrace, columns_of_claims, colum
 from pqassay_reference.query.facts import FileFacts
 from pqassay_reference.query.field_pages import FieldPages, Reading
 from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.ranges import FetchedRanges
+from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_spec.parquet.page_search import Rows
 
@@ -134,6 +134,24 @@ class GroupScan:
         facts = self._facts.metadata.row_groups[self.row_group].columns[place].meta_data
         stored = facts.statistics if facts is not None else None
         return stored is not None and stored.min_value is not None and stored.max_value is not None
+
+    def index_pieces(self, asked: Collection[int]) -> Iterator[Piece]:
+        """Where the page indexes are that will be asked for and are not known yet.
+
+        Args:
+            asked: Positions of the leaves that the condition names, of which column indexes are asked for.
+        """
+        chunks, body = self._facts.metadata.row_groups[self.row_group].columns, self._facts.body
+        for leaf in (leaf for place in self._question.needed for leaf in self._facts.fields[place].leaves):
+            chunk, kept = chunks[leaf], self._facts.claims.get((self.row_group, leaf))
+            places: list[tuple[int | None, int | None]] = []
+            if kept is None or "offset_index" not in kept.__dict__:
+                places.append((chunk.offset_index_offset, chunk.offset_index_length))
+            if leaf in asked and (kept is None or "column_index" not in kept.__dict__):
+                places.append((chunk.column_index_offset, chunk.column_index_length))
+            for start, length in places:
+                if start and length and length > 0 and body.start <= start and start + length <= body.stop:
+                    yield Piece(start, start + length)
 
     # ----------------------------------------------------------------------------------------- its fields
 

@@ -13,12 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.query.distrust import Lie, Structure
+from pqassay_reference.query.distrust import NAMED, Lie, Structure
 from pqassay_reference.rewrite.extract import Extracted
 from pqassay_spec.idx1 import blob as idx1
-
-NAMED = 3
-"""Values that are missing from an index and are named."""
 
 
 class IndexAudit:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from pqassay_reference.directory.reading import LeftAside, UsableEntry
 from pqassay_reference.directory.sketch_reading import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reference.directory.sketches import library
+from pqassay_reference.directory.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_reference.pages.literal_bytes import plain_bytes
 from pqassay_reference.pages.row_selection import Chunks, rows_left
@@ -132,6 +132,19 @@ class FileQuantiles:
     ) -> None:
         self._columns, self._row_counts = columns, row_counts
         self._known: dict[tuple[str, int], Quantiles | None] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return list(self._columns)
+
+    def is_of_file(self, name: str) -> bool:
+        """Whether a column has one sketch for the whole file."""
+        return self._columns[name][1].granularity is Granularity.FILE
+
+    def only(self, name: str) -> FileQuantiles:
+        """The sketches of one column."""
+        return FileQuantiles({name: self._columns[name]}, self._row_counts)
 
     def of(self, name: str, row_group: int) -> Quantiles | None:
         """The sketch that is about a column in a row group, if there is one that can be read."""

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pqassay_spec.table.json_objects import JsonMember, JsonObject, numbered, optional
 
+DELETE_FILE_PATH, DELETE_POSITION, DELETE_ROW = 2_147_483_546, 2_147_483_545, 2_147_483_544
+"""The ids of the columns of position deletes."""
+
 # --8<-- [start:grammar]
 TABLE_METADATA = JsonObject(
     "metadata",
@@ -23,6 +26,7 @@ TABLE_METADATA = JsonObject(
         optional("schemas", "list of objects", "Every schema that the table has had."),
         optional("current-schema-id", "integer", "Which of them the table has now."),
         optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
+        optional("sort-orders", "list of objects", "Every order in which files of the table may be sorted."),
         optional(
             "properties",
             "object",
@@ -35,6 +39,7 @@ TABLE_METADATA = JsonObject(
         ),
         optional("snapshots", "list of objects", "The snapshots that are kept."),
         optional("refs", "object", "Names of snapshots: branches and tags."),
+        optional("next-row-id", "integer", "Greater than the id of every row, from version 3 on."),
     ),
 )
 SNAPSHOT = JsonObject(
@@ -61,6 +66,26 @@ PARTITION_FIELD = JsonObject(
             "transform",
             "string",
             "How it follows: `identity`, `bucket[N]`, `truncate[W]`, `year`, `month`, `day`, `hour`, `void`.",
+        ),
+    ),
+)
+SORT_ORDER = JsonObject(
+    "sort order",
+    "How the rows of a file are sorted.",
+    (
+        JsonMember("order-id", "integer", "Its number; 0 is that of files that are not sorted."),
+        JsonMember("fields", "list of objects", "By what they are sorted, the first before the next."),
+    ),
+)
+SORT_FIELD = JsonObject(
+    "sort field",
+    "One value by which rows are sorted.",
+    (
+        JsonMember("source-id", "integer", "The column from which it follows."),
+        JsonMember("transform", "string", "How it follows; the transforms are those of partitions."),
+        JsonMember("direction", "string", "`asc` or `desc`."),
+        JsonMember(
+            "null-order", "string", "Where nulls are: `nulls-first` or `nulls-last`, in both directions."
         ),
     ),
 )
@@ -138,6 +163,15 @@ DATA_FILE = JsonObject(
         numbered(145, "content_size_in_bytes", "long", "Its bytes."),
     ),
 )
+POSITION_DELETE = JsonObject(
+    "file_position_delete",
+    "A row of a position delete file.",
+    (
+        numbered(DELETE_FILE_PATH, "file_path", "string", "A data file, as its entry names it.", "required"),
+        numbered(DELETE_POSITION, "pos", "long", "The row of it that is deleted, from 0 on.", "required"),
+        numbered(DELETE_ROW, "row", "record", "The values of the deleted row."),
+    ),
+)
 # --8<-- [end:grammar]
 
 FILE_FORMATS = ("avro", "orc", "parquet", "puffin")
@@ -158,10 +192,13 @@ FIRST_PARTITION_FIELD = 1000
 FIRST_RESERVED_ID = 2_147_483_448
 """The first id that no column of a table has: the greatest 200 are those of columns that the format itself defines."""
 
-DELETE_FILE_PATH, DELETE_POSITION = 2_147_483_546, 2_147_483_545
-"""The ids of the two columns of position deletes."""
-
 DELETE_COLUMNS = ((DELETE_FILE_PATH, "file_path", "string"), (DELETE_POSITION, "pos", "long"))
+
+UNSORTED = 0
+"""The number of the sort order of files that are not sorted."""
+
+ROW_IDS_SINCE = 3
+"""The version of the format from which on rows have ids."""
 
 NAME_MAPPING = "schema.name-mapping.default"
 """The property that gives names to ids for files without ids."""

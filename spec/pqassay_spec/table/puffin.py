@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from construct import Const, Int32sl, Int32ul, Struct
 
+from pqassay_spec.table.json_objects import JsonMember, JsonObject, optional
+
 MAGIC = b"PFA1"
 """The first and the last bytes of a file, and those ahead of the JSON of its footer."""
 
@@ -17,4 +19,31 @@ TAIL = Struct(
     "flags" / Int32ul * "The lowest bit: the JSON is compressed.",
     "magic" / Const(MAGIC) * "`PFA1` again.",
 )
+FOOTER = JsonObject(
+    "footer",
+    "The JSON ahead of the last bytes.",
+    (
+        JsonMember("blobs", "list of objects", "What is in the file."),
+        optional("properties", "object", "More about the file, as texts, such as who wrote it."),
+    ),
+)
+BLOB = JsonObject(
+    "blob",
+    "What the footer says of a blob.",
+    (
+        JsonMember("type", "string", "What the blob is."),
+        JsonMember("fields", "list of integers", "The columns that it is about, by their ids."),
+        JsonMember(
+            "snapshot-id", "integer", "The snapshot that it was computed from; -1 for a deletion vector."
+        ),
+        JsonMember("sequence-number", "integer", "That of the snapshot; -1 for a deletion vector."),
+        JsonMember("offset", "integer", "Where the blob begins in the file."),
+        JsonMember("length", "integer", "Bytes of the blob in the file."),
+        optional("compression-codec", "string", "How the blob is compressed; absent if it is not."),
+        optional("properties", "object", "More about the blob, as texts."),
+    ),
+)
 # --8<-- [end:grammar]
+
+VECTOR = "deletion-vector-v1"
+"""The type of a blob that is a deletion vector."""

@@ -1,11 +1,8 @@
-"""The dump of Avro files: every byte has its field, whatever is damaged."""
+"""The dump of Avro files; that every byte of golden ones has its field, `test_table_dump` tests."""
 
 from __future__ import annotations
 
 import random
-from pathlib import Path
-
-import pytest
 
 from places import GOLDEN_FILES
 from pqassay.dump import dump
@@ -13,28 +10,11 @@ from pqassay.lake.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
 
-FILES = sorted(GOLDEN_FILES.glob("ice/*/table/metadata/*.avro"))
-
 
 def leaves_of(data: bytes) -> tuple[list[Leaf], list[str]]:
     leaves: list[Leaf] = []
     errors = dump(BytesSource(data, "m.avro"), leaves.extend, dumped_as("m.avro"))
     return leaves, [str(error) for error in errors]
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.parent.name}/{path.name}")
-def test_every_byte_has_one_field(path: Path) -> None:
-    data = path.read_bytes()
-    leaves, errors = leaves_of(data)
-    if errors:  # a magic or a marker that is damaged on purpose
-        assert path.parent.parent.parent.name in ("list-no-avro", "manifest-marker")
-        return
-    position = 0
-    for leaf in leaves:
-        if leaf.length:
-            assert position == leaf.offset
-            position += leaf.length
-    assert len(data) == position
 
 
 def test_a_bound_is_shown_where_it_is() -> None:

@@ -38,8 +38,14 @@ def traced(data: bytes, kind: str) -> tuple[list[Leaf], list[FormatError]]:
     return found, errors
 
 
+def values_of(data: bytes) -> tuple[list[Leaf], list[FormatError]]:
+    """The values of a commit, without what is written between them."""
+    leaves, errors = traced(data, "delta_log")
+    return [leaf for leaf in leaves if not leaf.structural], errors
+
+
 def test_every_value_of_a_commit_is_where_it_is_written() -> None:
-    leaves, errors = traced(COMMIT, "delta_log")
+    leaves, errors = values_of(COMMIT)
     by_path = {leaf.path: leaf for leaf in leaves}
     greatest = by_path["lines[4].add.stats.maxValues.at"]
 
@@ -59,7 +65,7 @@ def test_texts_of_other_alphabets_have_their_place() -> None:
     held = {"maxValues": {"größe": "ß\u2028\U0001f600", "n": 0.5}}
     stats = json.dumps(held, ensure_ascii=True).replace("0.5", "123456789012345678901.25")
     data = json.dumps({"add": {"path": "é", "stats": stats, "size": 7}}, ensure_ascii=False).encode()
-    leaves, _ = traced(data, "delta_log")
+    leaves, _ = values_of(data)
 
     assert ["é", "ß\u2028\U0001f600", "123456789012345678901.25", 7] == [leaf.value for leaf in leaves]
     assert [b'"\xc3\xa9"', b"7"] == [data[one.offset :][: one.length] for one in (leaves[0], leaves[-1])]
@@ -76,7 +82,7 @@ def test_texts_of_other_alphabets_have_their_place() -> None:
     ],
 )
 def test_a_line_that_is_no_json_is_named_and_the_others_are_shown(line: str, reason: str) -> None:
-    leaves, errors = traced(f'{line}\n{{"txn":{{"version":1}}}}\n'.encode(), "delta_log")
+    leaves, errors = values_of(f'{line}\n{{"txn":{{"version":1}}}}\n'.encode())
 
     assert [("DLT-001", "lines[0]", reason)] == [(one.rule, one.field, one.reason) for one in errors]
     assert "lines[1].txn.version" == leaves[-1].path

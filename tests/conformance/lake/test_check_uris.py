@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 from collections.abc import Generator
@@ -14,10 +15,11 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, parquet
+from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.lake import remote, remote_source
-from pqassay.lake.remote_source import RemoteSource, describe
+from pqassay.lake.remote_source import RemoteSource, Tails, describe
 from pqassay.lake.targets import Target
 from pqassay_spec.base.errors import Truncated
 from store_server import Requests, StoreServer, store_server
@@ -101,6 +103,22 @@ def test_a_footer_costs_one_look_and_one_read_however_long_the_file(requests: Re
     # one to find it, one to open it, and the magic at the beginning beside the end
     assert ["HEAD", "HEAD", "GET", "GET"] == [line.partition(" ")[0] for line in asked]
     assert ["HEAD", "HEAD", "GET"] == [line.partition(" ")[0] for line in requests.seen]
+
+
+@pytest.mark.parametrize("name", ["dlt/plain", "dlt/checksummed", "ice/plain"])
+def test_a_dry_run_predicts_what_a_table_asks_of_the_store(requests: Requests, name: str) -> None:
+    table = GOLDEN_FILES / name / "table"
+    for path in table.rglob("*"):
+        if path.is_file():
+            put(f"{name}/{path.relative_to(table).as_posix()}", path.read_bytes())
+    uri = f"s3://lake/{name}"
+    told = json.loads(run(app, ["check", uri, "--dry-run", "--format", "json"]).stdout)
+    predicted = {tier["tier"]: tier["requests"] for tier in told["tiers"]}
+    for tier in ("meta", "footer", "index"):
+        requests.seen.clear()
+        assert 0 == pqassay.check(uri, tier=tier).exit_code
+        asked = [line for line in requests.seen if f"{name}/" in line and "list-type" not in line]
+        assert predicted[tier] == len(asked)
 
 
 def test_a_folder_is_listed_at_once_and_sorted(requests: Requests) -> None:
@@ -265,6 +283,12 @@ def test_reads_near_each_other_are_one_request() -> None:
     assert [(end - remote_source.TAIL, remote_source.TAIL), (100, remote_source.AHEAD)] == file.reads
 
 
+def test_of_nothing_nothing_is_fetched() -> None:
+    for file in (Ranged(b""), Ranged(bytes(10))):
+        assert b"" == RemoteSource(file, "x").read(0, 0)
+        assert [] == file.reads
+
+
 def test_a_large_read_is_one_request_and_is_not_kept() -> None:
     length = remote_source.KEPT + 1
     file = Ranged(bytes(2 * length))
@@ -280,16 +304,59 @@ def test_what_was_fetched_in_pieces_is_not_fetched_again() -> None:
     file = Ranged(data)
     source = RemoteSource(file, "x")
     ahead = remote_source.AHEAD
-    for offset in (0, ahead, 2 * ahead):
+    for offset in (ahead, 0, 2 * ahead):
         source.read(offset, 1)
     for offset, length in ((0, 3 * ahead), (100, 2 * ahead), (ahead - 1, 2), (5, 0)):
         assert data[offset : offset + length] == source.read(offset, length)
     assert 3 == len(file.reads)
 
     assert data[: 4 * ahead] == source.read(0, 4 * ahead)
-    assert (3 * ahead, ahead) == file.reads[-1]
-    source.read(0, 9 * ahead)
-    assert (0, 9 * ahead) == file.reads[-1]  # most of it is not there: one request
+    assert (3 * ahead, 2 * ahead) == file.reads[-1]
+    source.read(9 * ahead, 1)
+    source.read(0, 14 * ahead)
+    assert (0, 14 * ahead) == file.reads[-1]  # most of it is missing in two places: one request
+
+
+def test_who_reads_on_and_on_fetches_ever_more() -> None:
+    data = bytes(64 << 20)
+    file = Ranged(data)
+    source = RemoteSource(file, "x")
+    for offset in range(0, 30 << 20, 1000):
+        source.read(offset, 1000)
+
+    assert 13 == len(file.reads)
+    assert max(length for _, length in file.reads) == remote_source.MOST_AHEAD
+    assert sum(length for _, length in file.reads) <= (30 << 20) + remote_source.MOST_AHEAD
+
+
+def test_the_next_object_of_a_table_is_fetched_as_far_as_was_needed_of_the_last() -> None:
+    tails, wide = Tails(), Ranged(bytes(8 << 20))
+
+    def reads(name: str) -> list[tuple[int, int]]:
+        wide.reads.clear()
+        source = RemoteSource(wide, name, tails)
+        for start, end in ((8, 0), (400_000, 8), (700_000, 400_000)):
+            assert start - end == len(source.read(source.size - start, start - end))
+        source.close()
+        wide.data = bytes(8 << 20)
+        return list(wide.reads)
+
+    assert [3, 1, 1, 3] == [
+        len(reads(name))
+        for name in ("t/day=1/a.parquet", "t/day=2/b.parquet", "t/c.parquet", "other/a.parquet")
+    ]
+    assert 700_000 < tails.of("t/d.parquet") < 900_000
+    assert [remote_source.TAIL] * 2 == [tails.of("t/_pm"), tails.of("u/a.parquet")]
+
+
+def test_of_the_end_of_an_object_no_more_is_fetched_than_is_said() -> None:
+    tails = Tails()
+    for needed in (1, 1 << 30):
+        tails.note("t/a.parquet", needed)
+        assert remote_source.TAIL <= tails.of("t/a.parquet") <= remote_source.MOST_TAIL
+    for number in range(3 * Tails.MOST_TABLES):
+        tails.note(f"{number}/a.parquet", 1)
+    assert remote_source.TAIL == tails.of("t/a.parquet")
 
 
 def test_whatever_is_kept_what_is_read_is_what_the_object_holds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,10 @@ from pqassay_spark.query.datasource import (
     FileGroup,
     PqassayDataSource,
     PrunedReader,
-    packed,
     register,
 )
+from pqassay_spark.query.file_parts import FilePart, packed
+from pqassay_spark.query.lake_indexes import NOTHING
 from pqassay_spark.query.lake_listing import Lake, LakeFile
 from pqassay_spark.query.partition_names import kind_of_values, partition_of
 from pqassay_spark.query.pruned_scan import spark_location
@@ -57,7 +58,7 @@ def load(spark: SparkSession, root: Path, **options: str) -> DataFrame:
 def reader(
     root: Path, *filters: ds.Filter, schema: st.StructType | None = None, **options: str
 ) -> PrunedReader:
-    source = PqassayDataSource({"path": str(root), **options})
+    source = PqassayDataSource({"path": str(root), "prune": "once", **options})
     made = source.reader(schema or source.schema())
     assert isinstance(made, PrunedReader)
     assert list(made.pushFilters(list(filters))) == list(filters)
@@ -68,7 +69,7 @@ def kept(root: Path, *filters: ds.Filter) -> list[str]:
     """The files that a reader with these filters reads."""
     groups = reader(root, *filters).partitions()
     assert all(isinstance(group, FileGroup) for group in groups)
-    return sorted(file.name[0] for group in groups for file in group.files)  # type: ignore[attr-defined] # see above
+    return sorted(part.file.name[0] for group in groups for part in group.parts)  # type: ignore[attr-defined] # see above
 
 
 NATION = ("nation",)
@@ -116,7 +117,7 @@ def test_a_column_with_another_collation_or_of_fixed_length_is_not_pruned(lake: 
         st.StructField("nation", st.StringType(), metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(8)"}),
     ):
         made = reader(lake, ds.EqualTo(NATION, "Peru"), schema=st.StructType([field]))
-        assert made.ruled_out(Lake(str(lake)).files()) == {}
+        assert made.left_out(Lake(str(lake)).files()) == (NOTHING, ())
 
 
 @pytest.mark.spark
@@ -128,7 +129,7 @@ def test_plain_sql_gives_the_rows_of_sparks_own_reader(
     spark: SparkSession, lake: Path, condition: str
 ) -> None:
     expected = rows_of(spark.read.parquet(str(lake)).where(condition))
-    assert expected == rows_of(load(spark, lake).where(condition))
+    assert expected == rows_of(load(spark, lake, prune="once").where(condition))
 
 
 @pytest.mark.spark
@@ -136,12 +137,11 @@ def test_spark_passes_filters_on_only_where_it_is_told_to(spark: SparkSession, t
     torn = write_lake(tmp_path, NATIONS)
     # Whether a file was read is seen by what happens to one that cannot be.
     (torn / "b.parquet").write_bytes(_with_torn_pages(torn / "b.parquet"))
-    frame = load(spark, torn)
-    assert [("a.parquet 0", "Peru")] == rows_of(frame.where("nation = 'Peru'"))
+    assert [("a.parquet 0", "Peru")] == rows_of(load(spark, torn, prune="once").where("nation = 'Peru'"))
     with pytest.raises(Exception, match=r"b\.parquet cannot be read"):
-        frame.where("nation = '日本'").collect()
+        load(spark, torn, prune="once").where("nation = '日本'").collect()
     with setting(spark, PUSH_DOWN, "false"), pytest.raises(Exception, match=PUSH_DOWN):
-        load(spark, torn).where("nation = 'Peru'").collect()
+        load(spark, torn, prune="once").where("nation = 'Peru'").collect()
 
 
 def _with_torn_pages(path: Path) -> bytes:
@@ -336,6 +336,8 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, lake: Path) -> None:
         PqassayDataSource({}).schema()
     with pytest.raises(Refused, match="it takes companion or published"):
         reader(lake, trust="everybody")
+    with pytest.raises(Refused, match="it takes never or once"):
+        reader(lake, prune="always")
     made = reader(lake, schema=st.StructType([st.StructField("nation", st.LongType())]))
     with pytest.raises(Refused, match="column nation is string, which is not read as int64"):
         list(made.read(made.partitions()[0]))
@@ -355,9 +357,10 @@ def test_a_relative_path_is_that_of_the_driver_wherever_a_task_runs(
 
 def test_files_are_packed_into_groups_of_about_the_same_size() -> None:
     mega = 1 << 20
-    files = [LakeFile(f"f{number}", size * mega, {}) for number, size in enumerate([200, 60, 60, 1, 1, 1])]
-    groups = [[file.size // mega for file in group] for group in packed(files, 2)]
+    sizes = [200, 60, 60, 1, 1, 1]
+    files = [FilePart(LakeFile(f"f{number}", size * mega, {})) for number, size in enumerate(sizes)]
+    groups = [[part.size // mega for part in group] for group in packed(files, 2)]
     assert groups == [[200], [60, 60], [1, 1, 1]]
     assert packed([], 2) == []
-    small = [LakeFile(f"f{number}", 100, {}) for number in range(8)]
+    small = [FilePart(LakeFile(f"f{number}", 100, {})) for number in range(8)]
     assert [len(group) for group in packed(small, 2)] == [4, 4]

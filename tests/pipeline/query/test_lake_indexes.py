@@ -7,13 +7,13 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from pqassay_reference.lake.indexed_dataset import IndexWarning, open_indexed
 from pqassay_spark.query import pruned_scan
 from pqassay_spark.query.lake_indexes import Believed, LakeIndexes, loaded, loading
-from pqassay_spark.query.predicates import text_columns
 from pqassay_spark.query.pruned_scan import plan_read, spark_location
 from spark_lakes import files_opened, rows_of, write_file, write_lake
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PERU: Any = pc.field("nation") == "Peru"
+NATION = {"nation": pa.string()}
 
 
 def replace(path: Path) -> None:
@@ -55,25 +56,25 @@ def test_a_file_that_changes_after_its_index_was_loaded_is_not_ruled_out(
     write_lake(tmp_path, {"a.parquet": ["Chad"], "n=1/b.parquet": ["Chad"], "c.parquet": ["Peru"]})
     with loading(tmp_path, {"nation"}, Believed()) as early:
         assert early is not None
-        assert {"a.parquet", "n=1/b.parquet"} == set(early.result().ruled_out(PERU))
+        assert {"a.parquet", "n=1/b.parquet"} == set(early.result().left_out(PERU).files)
         change(tmp_path / "a.parquet")
-    indexes = loaded(early, tmp_path, {"nation"}, Believed())
+    indexes = loaded(early, tmp_path, NATION, Believed())
     assert indexes is early.result()
-    assert ["n=1/b.parquet"] == list(indexes.ruled_out(PERU))
+    assert ["n=1/b.parquet"] == list(indexes.left_out(PERU).files)
 
 
 def test_indexes_of_other_columns_and_indexes_that_failed_are_loaded_anew(tmp_path: Path) -> None:
     write_lake(tmp_path / "lake", {"a.parquet": ["Chad"], "b.parquet": ["Peru"]})
     with loading(tmp_path / "lake", {"NATION"}, Believed()) as early:
         pass
-    indexes = loaded(early, tmp_path / "lake", {"nation"}, Believed())
-    assert (None, ["a.parquet"]) == (indexes.before, list(indexes.ruled_out(PERU)))
+    indexes = loaded(early, tmp_path / "lake", NATION, Believed())
+    assert (None, ["a.parquet"]) == (indexes.before, list(indexes.left_out(PERU).files))
     with loading(tmp_path / "later", {"nation"}, Believed()) as early:
         pass
     with pytest.raises(FileNotFoundError):
-        loaded(early, tmp_path / "later", {"nation"}, Believed())
+        loaded(early, tmp_path / "later", NATION, Believed())
     (tmp_path / "lake").rename(tmp_path / "later")
-    assert ["a.parquet"] == list(loaded(early, tmp_path / "later", {"nation"}, Believed()).ruled_out(PERU))
+    assert ["a.parquet"] == list(loaded(early, tmp_path / "later", NATION, Believed()).left_out(PERU).files)
 
 
 def test_nothing_is_loaded_early_of_a_store_or_where_no_text_is_asked_for(tmp_path: Path) -> None:
@@ -88,9 +89,9 @@ def test_a_folder_behind_a_link_is_pruned_as_ever(tmp_path: Path) -> None:
     (tmp_path / "lake" / "nowhere.txt").symlink_to(tmp_path / "nothing")
     with loading(tmp_path / "lake", {"nation"}, Believed()) as early:
         pass
-    indexes = loaded(early, tmp_path / "lake", {"nation"}, Believed())
+    indexes = loaded(early, tmp_path / "lake", NATION, Believed())
     assert indexes.before is None
-    assert {"a.parquet", "n=1/b.parquet"} <= set(indexes.ruled_out(PERU))
+    assert {"a.parquet", "n=1/b.parquet"} <= set(indexes.left_out(PERU).files)
 
 
 def test_loading_warns_of_nothing_and_ruling_out_of_files_without_an_index(tmp_path: Path) -> None:
@@ -98,23 +99,15 @@ def test_loading_warns_of_nothing_and_ruling_out_of_files_without_an_index(tmp_p
     write_file(tmp_path / "none.parquet", ["Chad"], index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        indexes = LakeIndexes.load(tmp_path, {"nation"}, Believed())
+        indexes = LakeIndexes.load(tmp_path, NATION, Believed())
         quiet = open_indexed(tmp_path, warn=False)
     assert len(quiet.warnings) == 1
     with pytest.warns(IndexWarning, match="1 of 2 files have no index.*none.parquet") as heard:
-        assert ["a.parquet"] == list(indexes.ruled_out(PERU))
+        assert ["a.parquet"] == list(indexes.left_out(PERU).files)
     assert __file__ == heard[0].filename
     with pytest.warns(IndexWarning) as heard:
         open_indexed(tmp_path)
     assert quiet.summary == str(heard[0].message)
-
-
-def test_the_columns_that_are_compared_with_text_alone_are_found() -> None:
-    tree = ["or", ["and", ["=", "a", "x"], ["is null", "b"]], ["not", ["in", "c", ["x", None]]]]
-    assert {"a", "b", "c"} == text_columns(tree)
-    assert {"a"} == text_columns(
-        ["and", ["=", "a", "x"], [">", "b", 5], ["in", "c", ["x", 5]], ["=", "b", "x"]]
-    )
 
 
 @pytest.mark.spark

@@ -272,7 +272,12 @@ def test_joins_and_plain_sql_find_the_rows_that_were_written(
     with written(lake) as (root, way), setting(spark, PUSH_DOWN, "true"):
         pruned = plan_read(spark, root, tree, schema="id long, nation string", **way).frame
         assert truth == ids(pruned.join(others, "nation", f"left_{how}"))
-        source = spark.read.format("pqassay").schema("id long, nation string").options(**way).load(str(root))
+        source = (
+            spark.read.format("pqassay")
+            .schema("id long, nation string")
+            .options(prune="once", **way)
+            .load(str(root))
+        )
         condition = spark_condition(["in" if how == "semi" else "not in", "nation", wanted], source.schema)
         found = [row["id"] for row in lake.rows if row["id"] in truth and row["nation"] is not None]
         assert found == ids(source.where(condition))

@@ -19,6 +19,7 @@ from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
 from pqassay_reference.lake.index_pairs import path_of, spelled, written_pairs
 from pqassay_reference.lake.index_tail import (
+    NOT_INDEXED,
     SHORT,
     Found,
     Progress,
@@ -431,7 +432,7 @@ def test_many_files_are_told_in_their_order_whatever_becomes_of_some(tmp_path: P
     found = load(paths, progress=lambda done, total: told.append((done, total)))
 
     good = full(BytesSource(GOOD))
-    assert [good, "it has no IDX1 index"] == found[:2]
+    assert [good, NOT_INDEXED] == found[:2]
     assert good == found[4]
     assert isinstance(found[2], str)
     assert "at the offset stands b'IDX2', not b'IDX1'" == found[3]

@@ -24,10 +24,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making import Request
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 from pqassay_reference.predicate.expressions import expression_of
 from pqassay_reference.predicate.text import parse_predicate
-from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.directory.codes import Granularity, IndexType
 
 GROUP = 2
 
@@ -134,6 +136,60 @@ def test_engines_read_the_row_groups_that_are_left(
     assert 0 == dataset.counters.row_groups_skipped % 2
 
 
+def test_engines_leave_out_row_groups_by_columns_of_several_types(tmp_path: Path) -> None:
+    """Each engine hands its condition on, on a date, a decimal, a whole number and a moment; Polars none on decimals."""
+    days = [dt.date(2024, 1, day) for day in (1, 9, 1, 5, 1, 9, 1, 9)]
+    columns = {
+        "id": list(range(8)),
+        "day": days,
+        "price": pa.array([Decimal(number) for number in (0, 9, 0, 5, 0, 9, 5, 9)], pa.decimal128(9, 2)),
+        "year": pa.array([0, 9, 0, 9, 0, 9, 5, 9], pa.int32()),
+        "moment": pa.array(
+            [dt.datetime(2024, 1, day.day, tzinfo=dt.UTC) for day in days], pa.timestamp("us", "UTC")
+        ),
+    }
+    path = written(tmp_path / "a.parquet", columns)
+    for column in ("day", "price", "year", "moment"):
+        add_sets(path, column)
+    dataset = opened(tmp_path)
+    date, moment = dt.date(2024, 1, 5), dt.datetime(2024, 1, 5, tzinfo=dt.UTC)
+    sql = "SELECT id FROM dataset WHERE day {} DATE '2024-01-05' AND price = 5"
+    connection = duckdb.connect().register("dataset", dataset)
+    assert [(3,)] == connection.execute(sql.format("=")).fetchall()
+    assert 3 == dataset.counters.row_groups_skipped
+    of_sessions = datafusion.SessionContext()
+    of_sessions.register_dataset("dataset", dataset)
+    assert [6] == of_sessions.sql(sql.format("<")).to_pydict()["id"]
+    assert 3 + 2 * 2 == dataset.counters.row_groups_skipped  # it asks twice
+    frame = pl.scan_pyarrow_dataset(dataset).filter((pl.col("year") == 9) & (pl.col("moment") == moment))
+    assert [3] == frame.collect()["id"].to_list()
+    assert 7 + 3 == dataset.counters.row_groups_skipped
+    condition: Any = (
+        (pc.field("day") == date) & (pc.field("year") == 9) & (pc.field("price") < Decimal("6.00"))
+    )
+    assert [3] == dataset.to_table(filter=condition)["id"].to_pylist()
+    assert 10 + 3 == dataset.counters.row_groups_skipped
+
+
+def test_the_row_groups_that_are_left_are_named(cargo: Path) -> None:
+    dataset = opened(cargo)
+    condition = parse_predicate("nation = 'P' AND carrier = 'm'")
+    pruning = dataset.prune(expression_of(condition, dataset.schema))
+    assert {str(cargo / "0.parquet"): ([1], 2)} == pruning.row_groups
+    assert (str(cargo / "1.parquet"),) == pruning.skipped
+
+
+def test_sets_of_columns_that_are_not_asked_for_are_not_read(cargo: Path) -> None:
+    add_sets(cargo / "0.parquet", "carrier", change=lambda head: head._replace(crc32=head.crc32 ^ 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dataset = open_indexed(cargo, columns=["nation"])
+    assert ((), 0) == (dataset.aside, dataset.unindexed)
+    assert [("1.parquet", [1])] == left(dataset, "nation IS NULL AND carrier = 'q'")
+    why = "the checksum does not fit the blob's bytes"
+    assert (f"{cargo / '0.parquet'}: DISTINCT_SET of carrier by ROW_GROUP: {why}",) == opened(cargo).aside
+
+
 def test_sets_of_files_and_row_groups_decide_together(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", {"x": [1, 2, 3, 4], "y": ["a", "b", "c", "d"]})
     add_sets(path, "x", Granularity.FILE)
@@ -175,6 +231,7 @@ TYPES: list[tuple[Any, Any, Any]] = [
         dt.datetime(2021, 1, 1, tzinfo=dt.UTC),
     ),
     (pa.decimal128(10, 2), Decimal("1.25"), Decimal("-3.50")),
+    (pa.binary(2), b"ab", b"\xff\x00"),
     (pa.large_string(), "a", "b"),
     (pa.dictionary(pa.int32(), pa.string()), "a", "b"),
     (pa.binary(), b"a", b"\xff"),
@@ -197,6 +254,35 @@ def test_columns_of_all_types_decide(tmp_path: Path, kind: Any, one: Any, other:
     )
     fragments: list[Any] = list(dataset.get_fragments(condition))
     assert [[1]] == [[group.id for group in fragment.row_groups] for fragment in fragments]
+
+
+@pytest.mark.parametrize(
+    ("stored", "read", "decides"),
+    [
+        (pa.uint64(), pa.decimal128(20, 0), True),
+        (pa.int32(), pa.int64(), True),
+        (pa.int64(), pa.int8(), True),  # as long as the values fit
+        (pa.int32(), pa.float64(), False),
+        (pa.float32(), pa.float64(), True),
+        (pa.decimal128(9, 2), pa.decimal128(20, 2), True),
+        (pa.decimal128(9, 2), pa.decimal128(20, 3), False),
+        (pa.timestamp("ms", "UTC"), pa.timestamp("us", "UTC"), True),
+        (pa.timestamp("us", "UTC"), pa.timestamp("us"), False),
+        (pa.timestamp("us"), pa.timestamp("us", "UTC"), False),
+        (pa.date32(), pa.timestamp("us"), False),
+        (pa.binary(2), pa.binary(), True),
+    ],
+    ids=str,
+)
+def test_a_set_decides_where_the_dataset_reads_its_values_as_the_same(
+    tmp_path: Path, stored: Any, read: Any, decides: bool
+) -> None:
+    values = [b"ab", b"cd"] if pa.types.is_fixed_size_binary(stored) else [1, 2]
+    path = written(tmp_path / "a.parquet", {"x": pa.array(values, stored)})
+    add_indexes(path, [Request(IndexType.DISTINCT_SET, (("x",),))])
+    dataset = opened(tmp_path, schema=pa.schema([pa.field("x", read)]))
+    assert decides == bool(dataset.prune(pc.field("x").is_null()).skipped)
+    assert decides == (dataset.aside == ())
 
 
 VALUE = st.sampled_from([None, "a", "b"])

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pqassay.suite.cases import golden_folder, load
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making import Request
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pages.extremes import OrderedValues
 from pqassay_reference.query.distrust import SHOWN, Lie, Structure, warning_of
@@ -23,15 +25,16 @@ from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, TinyParquet
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.column_order import Order, is_nan, key
 
-FAMILIES = ("STA", "PIX", "BLM", "IDX1")
+FAMILIES = ("STA", "PIX", "BLM", "IDX1", "DIR")
 """The families whose invalid files are scanned; of all others, the valid ones."""
 
 LYING = {
     "STA-040", "STA-041", "STA-043", "STA-044", "PIX-042", "PIX-050", "PIX-051", "PIX-052", "PIX-053", "PIX-054",
-    "PIX-055", "PIX-056", "BLM-020", "IDX1-016", "IDX1-023",
+    "PIX-055", "PIX-056", "BLM-020", "IDX1-016", "IDX1-023", "DIR-026", "DIR-027", "DIR-043",
 }  # fmt: skip
 """The rules that a file breaks by a lie about values."""
 
@@ -40,6 +43,7 @@ NOT_BELIEVED = {
     "pix/values-in-a-null-page": "its null_counts contradict it",
     "interop/arrow-rs-59.0.0/list-page-called-null": "no condition looks into a list",
     "interop/questdb-9.3.4/arrays-as-lists": "no condition looks into a list",
+    "dir/greatest-of-a-sketch": "a bound that is greater than all values misleads nobody",
 }
 """Lies that nobody is misled by, as the structure is not believed."""
 
@@ -215,6 +219,100 @@ def test_of_a_good_file_nothing_is_said_and_of_a_rung_that_is_off_neither() -> N
 
     assert ([], "") == (good.lies if good.to_table() else [], good.warning)
     assert [] == (off.lies if off.to_table() else [])
+
+
+# ------------------------------------------------------------------------------------------- the index directory
+
+BEFORE, HIDDEN = 17, 1_000_003
+
+
+def overwritten(path: Path, request: Request) -> Path:
+    """A file of two row groups with an index, in which one number was overwritten afterwards: nothing in the footer tells."""
+    numbers = [15 + 5 * (at % 2) for at in range(2000)]
+    numbers[1500] = BEFORE
+    table = pa.table({"number": numbers, "other": [1] * 2000})
+    pq.write_table(
+        table,
+        path,
+        row_group_size=1000,
+        use_dictionary=False,
+        compression="none",
+        write_statistics=False,
+        write_page_index=request.granularity is Granularity.PAGE,
+        data_page_size=2000,
+        write_batch_size=250,
+    )
+    add_indexes(path, [request])
+    data = bytearray(path.read_bytes())
+    chunk = pq.read_metadata(path).row_group(1).column(0)
+    body = data[chunk.data_page_offset : chunk.data_page_offset + chunk.total_compressed_size]
+    old, new = BEFORE.to_bytes(8, "little"), HIDDEN.to_bytes(8, "little")
+    assert body.count(old) == 1
+    at = chunk.data_page_offset + body.index(old)
+    data[at : at + 8] = new
+    path.write_bytes(data)
+    return path
+
+
+NUMBER = (("number",),)
+
+DIRECTORY_LIES: list[tuple[Request, Lie]] = [
+    (
+        Request(IndexType.DISTINCT_SET, NUMBER, granularity),
+        Lie("", row_group, "number", page, Structure.DISTINCT_SET, f"no value but its {listed}", f"1 row with another: {HIDDEN}", 1),
+    )
+    for granularity, row_group, page, listed in (
+        (Granularity.FILE, None, None, 3),
+        (Granularity.ROW_GROUP, 1, None, 3),
+        (Granularity.PAGE, 1, 2, 3),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("request_", "lie"), DIRECTORY_LIES, ids=lambda one: getattr(one, "structure", ""))
+def test_a_distinct_set_that_lacks_a_value_is_named_with_what_it_costs(
+    tmp_path: Path, request_: Request, lie: Lie
+) -> None:
+    path = overwritten(tmp_path / "data.parquet", request_)
+    rows = scan(path, f"number = {HIDDEN}", distrust=True)
+
+    assert rows.to_table()["number"].to_pylist() == [HIDDEN]
+    assert [lie] == [Lie("", *list(vars(one).values())[1:]) for one in rows.lies]
+    assert scan(path, f"number = {HIDDEN}").to_table().num_rows == 0, "which believes it"
+
+
+def test_a_distinct_set_is_not_asked_where_its_rung_is_off_or_the_condition_names_another_column(
+    tmp_path: Path,
+) -> None:
+    path = overwritten(tmp_path / "data.parquet", DIRECTORY_LIES[1][0])
+    off = scan(path, f"number = {HIDDEN}", distrust=True, without=[Rung.SETS])
+    other = scan(path, "other = 1", distrust=True)
+
+    assert [] == (off.lies if off.to_table() else [])
+    assert [] == (other.lies if other.to_table() else [])
+
+
+def test_nulls_that_a_distinct_set_denies_are_named() -> None:
+    golden = next(one for one in load(golden_folder()) if one.case.id == "dir/nulls-denied")
+    rows = scan(BytesSource(golden.content(), "denied"), ["is null", "metal"], distrust=True)
+    rows.to_table()
+
+    assert [Lie("denied", 1, "metal", None, Structure.DISTINCT_SET, "no null", "1 null", 1)] == rows.lies
+
+
+@pytest.mark.parametrize(("granularity", "row_group"), [(Granularity.ROW_GROUP, 1), (Granularity.FILE, None)])
+def test_a_sketch_whose_greatest_value_is_too_small_is_named(
+    tmp_path: Path, granularity: Granularity, row_group: int | None
+) -> None:
+    pytest.importorskip("datasketches", reason="sketches take the extra `sketches`")
+    request = Request(IndexType.KLL, NUMBER, granularity, parameter=8)
+    path = overwritten(tmp_path / "data.parquet", request)
+    rows = scan(path, f"number > {HIDDEN - 1}", distrust=True)
+    claim, found = "no value is greater than 20.0", f"{float(HIDDEN)!r}"
+
+    assert rows.to_table()["number"].to_pylist() == [HIDDEN]
+    assert [Lie(str(path), row_group, "number", None, Structure.KLL, claim, found, 1)] == rows.lies
+    assert scan(path, f"number > {HIDDEN - 1}").to_table().num_rows == 0, "which believes it"
 
 
 def test_a_warning_tells_people_where_the_lies_are() -> None:

@@ -164,6 +164,7 @@ ROOTS: dict[str, Any] = {
     "snapshot": iceberg.SNAPSHOT,
     "manifest_entry": iceberg.MANIFEST_ENTRY,
     "data_file": iceberg.DATA_FILE,
+    "file_position_delete": iceberg.POSITION_DELETE,
     "header": pm.FixedHeader,
     "column_descriptors": pm.ColumnDescriptor,
     "sorting_columns": pm.SortingColumn,

@@ -12,7 +12,7 @@ from pqassay.difference import Difference
 from pqassay.difference.comparing import compared_with_bytes
 from pqassay.difference.marks import marked_rows
 from pqassay.difference.tree import Fields
-from pqassay.lake.kinds import judged_as
+from pqassay.lake.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import IN_DATA
 from pqassay_spec.pm import grammar as pm
@@ -57,7 +57,7 @@ class Changed(NamedTuple):
 @cache
 def fields_of(case_id: str, name: str) -> Fields:
     """The fields of a golden file; kept, since a file has many that were made from it, and several pages about it."""
-    return Fields(BytesSource((GOLDEN_FILES / case_id / name).read_bytes()), judged_as(name))
+    return Fields(BytesSource((GOLDEN_FILES / case_id / name).read_bytes()), dumped_as(name))
 
 
 def changed_file(case: Mapping[str, Any]) -> str:
@@ -76,21 +76,26 @@ class Comparison(NamedTuple):
 
 
 @cache
-def _comparison(parent: str, case_id: str, name: str) -> Comparison:
+def comparison_of(parent: str, case_id: str, name: str) -> Comparison:
+    """Compare the file of a name in the folder of a case with that of its parent."""
     before, after = (fields_of(one, name) for one in (parent, case_id))
     return Comparison(before, after, *compared_with_bytes(before, after))
 
 
 def comparison(case: Mapping[str, Any]) -> Comparison:
     """Compare a golden file with its parent."""
-    return _comparison(case["parent"], case["id"], changed_file(case))
+    return comparison_of(case["parent"], case["id"], changed_file(case))
 
 
 def changed(case: Mapping[str, Any], most: int) -> Changed:
     """Compare a golden file with its parent; at most so many fields are shown with their bytes."""
-    before, after, found, _ = comparison(case)
-    name = changed_file(case)
     path = case["mutation"]["path"].removeprefix(IN_DATA)
+    return changed_in(comparison(case), changed_file(case), path, most)
+
+
+def changed_in(comparison: Comparison, name: str, path: str, most: int) -> Changed:
+    """The fields that differ; those of a path first, and at most so many with their bytes."""
+    before, after, found, _ = comparison
     changes = sorted(
         found.changes, key=lambda change: not (change.path.startswith(path) or path.startswith(change.path))
     )

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from pages.implementations.answers import BAD, HARM, worst
 from pages.implementations.matrix import KINDS, kind_of
 from pages.page import Site, case_page
+from pages.tables.engine_answers import engines_of
+from pages.tables.golden_tables import kind_of_table
+from pages.tables.lessons import sufferers as table_sufferers
 from pqassay_spec.rules import catalogue
 
 HERE = "cases/index.html"
@@ -23,17 +26,23 @@ def sufferers(case_id: str, site: Site) -> Sequence[tuple[str, str]]:
 
 def lines(site: Site) -> Iterator[str]:
     """Yield the list and its filter as HTML."""
-    families = {case["family"] for case in site.cases.values()}
+    families = {case["family"] for case in (*site.cases.values(), *site.tables.values())}
     yield site.render(
         "case_list.html",
         HERE,
         rows=[
             (case, kind_of(case), case["expect"]["check"]["rules"], sufferers(case["id"], site))
             for case in site.cases.values()
+        ]
+        + [
+            (table, kind_of_table(table), table["rules"], table_sufferers(table["id"], site))
+            for table in site.tables.values()
         ],
         families=[(one.prefix.lower(), one.title) for one in catalogue.families() if one.prefix in families],
         kinds=[("valid", "valid"), ("lie", "lie"), ("invalid", "damaged")],
         kind_words={**KINDS, "valid": "valid", "lie": "lie", "invalid": "damaged"},
-        implementations=[(name, name) for name in site.answers],
+        implementations=[
+            (name, name) for name in (*site.answers, *sorted({one.name for one in engines_of(site.trials)}))
+        ],
         case_page=case_page,
     )

@@ -49,6 +49,7 @@ class View(NamedTuple):
         left_out: How many fields are not shown.
         prefix: Begins the ids in it.
         errors: What kept further fields from being read.
+        has_types: Whether the type of any field is known.
     """
 
     name: str
@@ -58,6 +59,7 @@ class View(NamedTuple):
     left_out: int
     prefix: str
     errors: Sequence[str]
+    has_types: bool
 
 
 class Told(NamedTuple):
@@ -132,17 +134,7 @@ def views(case: Mapping[str, Any]) -> Iterator[View]:
     """Yield the hex view of a case's input, and that of the file beside it if that is the one that was changed."""
     names = dict.fromkeys((changed_file(case), case["input"]["file"]))
     for number, name in enumerate(names):
-        view = hex_view(case, name, "" if number == 0 else "o")
-        fields = view.fields
-        yield View(
-            name,
-            fields.source.size,
-            view.table(),
-            view.bytes(),
-            view.left_out,
-            view.prefix,
-            [str(error) for error in fields.errors[:MOST_FIELDS]],
-        )
+        yield view_of(name, hex_view(case, name, "" if number == 0 else "o"))
 
 
 def hex_view(case: Mapping[str, Any], name: str, prefix: str = "") -> HexView:
@@ -152,6 +144,13 @@ def hex_view(case: Mapping[str, Any], name: str, prefix: str = "") -> HexView:
     found = comparison(case)
     follows = [one.new.offset for one in found.difference.follows if one.new is not None]
     return HexView(found.after, found.changed, follows, prefix)
+
+
+def view_of(name: str, view: HexView) -> View:
+    """What a page shows of a hex view."""
+    errors = [str(error) for error in view.fields.errors[:MOST_FIELDS]]
+    size = view.fields.source.size
+    return View(name, size, view.table(), view.bytes(), view.left_out, view.prefix, errors, view.has_types)
 
 
 def told_by(case_id: str, site: Site) -> Sequence[Told]:

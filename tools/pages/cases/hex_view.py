@@ -10,6 +10,7 @@ Of a file with many fields only windows are shown: around what differs, the begi
 from __future__ import annotations
 
 import html
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -120,6 +121,11 @@ class HexView:
         self.shown = self._windows()
 
     @property
+    def has_types(self) -> bool:
+        """Whether the type of any field is declared by which the table can tell it."""
+        return any(type_of(self.rows[number].path) for number in self.shown)
+
+    @property
     def left_out(self) -> int:
         """How many fields are not shown."""
         return len(self.rows) - len(self.shown)
@@ -158,7 +164,7 @@ class HexView:
             size = row.end - row.start
             yield (
                 f"<tr id={self.prefix}f{number}{mark}><td>{row.start}<td>{size}<td>{_text(row.name)}"
-                f"<td>{_text(type_of(row.path))}<td>{self._value(row.items[-1])}<td>{_text(leaf.doc)}"
+                f"<td>{_text(type_of(row.path))}<td>{self._value(row.items[-1])}<td>{_told(leaf.doc)}"
             )
 
     def _value(self, item: Item) -> str:
@@ -286,7 +292,8 @@ def structure(leaf: Leaf) -> str:
     if part == "header":
         return _header(*value)
     if part == "count":
-        return "1 element" if value[0] == 1 else f"{value[0]:,} elements"
+        count = value[0] if isinstance(value, tuple) else value  # of Thrift with the type of the elements
+        return "1 element" if count == 1 else f"{count:,} elements"
     if part == "length":
         return "1 byte" if value == 1 else f"{value:,} bytes"
     return show(value)
@@ -298,9 +305,17 @@ def _header(identifier: int, wire: int) -> str:
 
 
 @cache
+def _told(text: str) -> str:
+    """What a field means, with what is between backticks as code."""
+    return _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
+
+
+@cache
 def _text(text: Any) -> str:
     return html.escape(text, quote=False)
 
+
+_CODE = re.compile(r"`([^`]+)`")
 
 _READABLE = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
 """What stands for each byte in the readable part of a row."""

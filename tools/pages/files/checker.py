@@ -21,6 +21,7 @@ from npm_package import NpmPackage, PackageMissingError
 
 from pages.page import File, Site, case_file
 from pages.places import ROOT
+from pages.tables.golden_tables import in_folder
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.pm import grammar as pm
 
@@ -70,7 +71,7 @@ log = logging.getLogger("mkdocs.pages.checker")
 
 
 def files(site: Site) -> Iterator[File]:
-    """Yield the runtime, the archive, and the list of golden files that can be opened; nothing where there is no runtime."""
+    """Yield the runtime, the archive, and the lists of golden files and tables that can be opened; nothing where there is no runtime."""
     found = runtime()
     if found is None:
         return
@@ -81,6 +82,11 @@ def files(site: Site) -> Iterator[File]:
     yield File(f"{FOLDER}/sizes.json", json.dumps(sizes).encode())
     cases = {case_id: parts_of(site, case_id) for case_id in site.cases}
     yield File("check/cases.json", json.dumps(cases, separators=(",", ":")).encode())
+    tables = {
+        table_id: [(one["file"], case_file(table_id, in_folder(one["file"]))) for one in table["files"]]
+        for table_id, table in site.tables.items()
+    }
+    yield File("check/tables.json", json.dumps(tables, separators=(",", ":")).encode())
 
 
 def parts_of(site: Site, case_id: str) -> Sequence[str]:
@@ -98,7 +104,7 @@ def lines(site: Site) -> Iterator[str]:
         yield '<p class="checker-absent"><strong>The checker was left out of this copy of the site</strong>, since its runtime could not '
         yield "be had when it was built. The command above judges the same files, and more.</p>"
         return
-    options = "".join(f'<option value="{html.escape(case_id)}">' for case_id in site.cases)
+    options = "".join(f'<option value="{html.escape(case_id)}">' for case_id in (*site.cases, *site.tables))
     yield site.render("checker.html", "check/index.html", options=options)
 
 

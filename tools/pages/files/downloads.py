@@ -13,6 +13,7 @@ from pathlib import Path
 from pages.markup import table
 from pages.page import File, Site, rule_page
 from pages.places import GOLDEN_FILES, ROOT
+from pages.tables.engine_answers import MEASURED
 from pqassay_spec.rules import catalogue
 
 SCHEMAS = ROOT / "conformance" / "pqassay" / "schemas"
@@ -24,6 +25,8 @@ SUMS = "data/SHA256SUMS"
 FEED = "data/rules-feed.json"
 
 RESULTS = "data/results"
+
+TABLE_ANSWERS = "data/table_engines.json"
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of everything in the archive, so that it has the same bytes wherever it is made."""
@@ -87,6 +90,7 @@ def files(site: Site) -> Iterator[File]:
     yield File(ARCHIVE, archive())
     yield File(SUMS, sums().encode())
     yield File(FEED, feed(site).encode())
+    yield File(TABLE_ANSWERS, MEASURED)
     for path in sorted(SCHEMAS.glob("*.json")):
         yield File(f"data/schemas/{path.name}", path)
 
@@ -95,7 +99,10 @@ def lines(site: Site) -> Iterator[str]:
     """Yield the tables of what there is, for the page ``data/index.html``."""
     size = len(archive()) / MEGABYTE
     rows = [
-        (_link(ARCHIVE), f"all {len(site.cases):,} golden files with their manifests, {size:.1f} MB"),
+        (
+            _link(ARCHIVE),
+            f"all {len(site.cases):,} golden files and {len(site.tables):,} golden tables with their manifests, {size:.1f} MB",
+        ),
         (_link(SUMS), "the SHA-256 of the archive and of each file in it: `sha256sum --check SHA256SUMS`"),
         (
             _link("data/rules.json"),
@@ -103,6 +110,7 @@ def lines(site: Site) -> Iterator[str]:
         ),
         (_link(FEED), "the rules of each version, as a [JSON feed](https://www.jsonfeed.org/)"),
         (_link("implementations/answers.csv"), "every answer of every implementation"),
+        (_link(TABLE_ANSWERS), "what engines do with golden Delta and Iceberg tables"),
         (_link("status.csv"), "who can do what, by feature"),
         (_link("status.json"), "the same, with the cases that prove it"),
     ]
@@ -133,5 +141,12 @@ def _link(path: str) -> str:
 
 
 def _title(path: Path) -> str:
+    """What a schema is of: its description up to the list of members."""
+    name = path.name.partition(".")[0]
     found = json.loads(path.read_text(encoding="utf-8"))
-    return str(found.get("description") or found.get("title") or path.name.partition(".")[0])
+    told = str(found.get("description") or TITLES.get(name, name))
+    return told.partition(" Attributes:")[0].partition("Attributes:")[0].strip()
+
+
+TITLES = {"answer": "An answer of a driver.", "request": "A request to a driver."}
+"""What schemas are of that do not say it."""

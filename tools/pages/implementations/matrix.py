@@ -36,11 +36,17 @@ class MatrixCell(NamedTuple):
     told: str
 
 
+def asked_families(site: Site) -> Sequence[catalogue.Family]:
+    """The families about whose golden files implementations are asked: those of tables have none."""
+    held = {case["family"] for case in site.cases.values()}
+    return [family for family in catalogue.families() if family.prefix in held]
+
+
 def matrix_rows(
     site: Site, mine: Mapping[str, Sequence[Answer]]
 ) -> Iterator[tuple[str, Mapping[str, MatrixCell]]]:
     """Yield the cells of one implementation: for each family, by the kind of file."""
-    for family in catalogue.families():
+    for family in asked_families(site):
         cells: dict[str, MatrixCell] = {}
         for kind in KINDS:
             cases = [
@@ -74,7 +80,7 @@ def matrix(site: Site, here: str) -> str:
         "matrix.html",
         here,
         implementations=[(kept, implementation_page(kept.name)) for kept in site.results.newest],
-        families=[(family.prefix, family.title) for family in catalogue.families()],
+        families=[(family.prefix, family.title) for family in asked_families(site)],
         kinds=KINDS,
         rows=rows,
     )

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from pages.home import SILENT
 from pages.page import File, Site, rule_page
 from pages.rules.rule_pages import cases_about, harm_today
+from pages.tables.lessons import lessons_of, observed_of
 from pqassay_spec.rules import catalogue, documents
 from pqassay_spec.rules.observed import ObservedEffect, observed
 from pqassay_spec.rules.profiles import profiles
@@ -32,9 +33,9 @@ def lines(site: Site) -> Iterator[str]:
             "family": family.prefix,
             "verdict": rule.verdict if rule.judges_files else "for readers",
             "tier": rule.tier if rule.judges_files else JUDGES_NO_FILES,
-            "observed": observed(rule.id).effect if rule.judges_files else JUDGES_NO_FILES,
+            "observed": _observed(rule, site),
             "profiles": _profiles(rule),
-            "harm": "yes" if harm_today(rule, site) in SILENT else "",
+            "harm": "yes" if _observed(rule, site) in SILENT or harm_today(rule, site) in SILENT else "",
         }
         for family in catalogue.families()
         for rule in family.rules
@@ -52,6 +53,13 @@ def lines(site: Site) -> Iterator[str]:
         origins=_same(get_args(catalogue.OriginKind)),
         profiles=_same(list(profiles())),
     )
+
+
+def _observed(rule: catalogue.Rule, site: Site) -> str:
+    """What engines were seen to do; of rules for tables, with golden tables."""
+    if not rule.judges_files:
+        return JUDGES_NO_FILES
+    return observed_of(rule, site) or observed(rule.id).effect
 
 
 def _same(values: Sequence[str]) -> Sequence[tuple[str, str]]:
@@ -87,11 +95,13 @@ def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
     if not rule.judges_files:
         members.pop("verdict")
     cases = cases_about(rule, site)
+    if catalogue.family_of(rule.id).is_about_tables:
+        return members | _of_tables(rule, site)
     return members | {
         "read_at": documents.address(rule.origin.document, rule.origin.section),
         "page": rule_page(rule.id),
         "profiles": _profiles(rule),
-        **({"observed": observed(rule.id).effect} if rule.judges_files else {}),
+        **({"observed": _observed(rule, site)} if rule.judges_files else {}),
         "golden_files": [case["id"] for case in cases],
         "implementations": {
             name: {
@@ -101,4 +111,22 @@ def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
             }
             for name, mine in site.answers.items()
         },
+    }
+
+
+def _of_tables(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
+    lessons = lessons_of(rule, site)
+    engines: dict[str, dict[str, dict[str, str]]] = {}
+    for trial in lessons.trials:
+        for engine, answer in trial.answers.items():
+            engines.setdefault(str(engine), {})[trial.table] = {trial.query: answer.verdict}
+    return {
+        "read_at": documents.address(rule.origin.document, rule.origin.section),
+        "page": rule_page(rule.id),
+        "profiles": _profiles(rule),
+        "observed": _observed(rule, site),
+        "golden_files": [],
+        "implementations": {},
+        "golden_tables": [table["id"] for table in lessons.tables],
+        "engines": engines,
     }

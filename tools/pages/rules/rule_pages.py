@@ -11,6 +11,8 @@ from pages.cases.byte_changes import changed, mutation_sentence
 from pages.implementations.answers import BAD, HARM, Answer, worst
 from pages.page import Page, Site, case_file, case_page, rule_page
 from pages.places import GOLDEN_FILES, ROOT
+from pages.tables import engine_answers, golden_tables, table_pages
+from pages.tables.lessons import lessons_of
 from pqassay.checks.remedies import remedy
 from pqassay.explain import places
 from pqassay.report.rules import obliged_since
@@ -63,6 +65,8 @@ def pages(site: Site) -> Iterator[Page]:
 
 def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
     """The page of a rule."""
+    if family.is_about_tables:
+        return table_rule_page(rule, family, site)
     path = rule_page(rule.id)
     breaking = cases_about(rule, site)
     pair = next((case for case in breaking if "mutation" in case), None) if rule.judges_files else None
@@ -76,28 +80,13 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         for case in breaking[:MOST_CASES]
     ]
     exhibits = [case for case in breaking if "exhibit" in case]
-    seen = observed(rule.id)
     body = site.render(
         "rule.html",
         path,
-        rule=rule,
-        family=family,
-        role=ROLES[rule.role],
-        seen=seen,
+        **facts_of(rule, family, site),
+        seen=observed(rule.id),
         engines=(found.engines if (found := observations().get(rule.id)) else ()),
         observation=observations().get(rule.id),
-        origin=ORIGINS[rule.origin.kind],
-        document=documents.document(rule.origin.document),
-        address=documents.address(rule.origin.document, rule.origin.section),
-        obliged=obliged_since(rule),
-        places=[(label, Path(text.partition(":")[0]), text) for label, text in places(rule, family)],
-        profiles=[
-            (one.name, promotion) for one in profiles().values() if (promotion := one.promotion_of(rule))
-        ]
-        if rule.judges_files
-        else [],
-        quirks=quirks_of(rule.id),
-        decoding=DECODINGS.get(rule.decode, ""),
         pair=pair,
         changed=changed(pair, MOST_FIELDS) if pair is not None else None,
         mutation=mutation_sentence(pair) if pair is not None else "",
@@ -113,7 +102,6 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         if rule.judges_files
         else [],
         case_page=case_page,
-        site_address=site.address,
     )
     words = " ".join(
         (rule.verdict, rule.tier, rule.could, rule.field, *(case["title"] for case in breaking[:MOST_CASES]))
@@ -126,6 +114,66 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         words if rule.judges_files else "",
         BOOST,
     )
+
+
+def facts_of(rule: Rule, family: catalogue.Family, site: Site) -> Mapping[str, Any]:
+    """What the page of every rule tells, whatever it is about."""
+    return {
+        "rule": rule,
+        "family": family,
+        "role": ROLES[rule.role],
+        "origin": ORIGINS[rule.origin.kind],
+        "document": documents.document(rule.origin.document),
+        "address": documents.address(rule.origin.document, rule.origin.section),
+        "obliged": obliged_since(rule),
+        "places": [(label, Path(text.partition(":")[0]), text) for label, text in places(rule, family)],
+        "profiles": [
+            (one.name, promotion) for one in profiles().values() if (promotion := one.promotion_of(rule))
+        ]
+        if rule.judges_files
+        else [],
+        "quirks": quirks_of(rule.id),
+        "decoding": DECODINGS.get(rule.decode, ""),
+        "site_address": site.address,
+    }
+
+
+def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
+    """The page of a rule for tables: what golden tables show of it."""
+    path = rule_page(rule.id)
+    lessons = lessons_of(rule, site)
+    pair = lessons.pair
+    findings = (
+        [one for one in golden_tables.findings(pair["id"], pair["tier"]) if one.rule == rule.id]
+        if pair
+        else []
+    )
+    body = site.render(
+        "table_rule.html",
+        path,
+        **facts_of(rule, family, site),
+        seen=engine_answers.seen(lessons.trials) or observed(rule.id),
+        lessons=lessons,
+        tables=site.tables,
+        case_page=case_page,
+        pair=pair,
+        mutation=golden_tables.mutation_sentence(pair) if pair else "",
+        changed=table_pages.changed(pair, MOST_FIELDS) if pair else None,
+        command=golden_tables.command(pair) if pair else "",
+        downloads=[
+            (label, table_pages.archive_file(one))
+            for label, one in (("good", site.tables[pair["parent"]]), ("bad", pair))
+        ]
+        if pair
+        else [],
+        findings=findings[:1],
+        mends=findings[0].remedy if findings else "",
+        exhibits=[],
+    )
+    words = " ".join(
+        (rule.verdict, rule.tier, rule.could, rule.field, *(one["title"] for one in lessons.tables))
+    )
+    return Page(path, f"{rule.id}: {rule.sentence}", rule.sentence, body, words, BOOST)
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pages.markup import Link, rule_link, table
+from pages.markup import Link, generated_page, rule_link, table
+from pqassay_spec import __version__
 from pqassay_spec.rules import catalogue, documents, releases
 from pqassay_spec.rules.observed import observed
 
@@ -63,15 +64,30 @@ def _source(origin: catalogue.Origin) -> str:
     return f"{linked} {document.revision}, section “{origin.section}”"
 
 
-def source_of_family(family: catalogue.Family) -> Iterator[str]:
-    """Yield the revisions that a chapter follows."""
+def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
+    """Yield the status of a chapter: its version, the documents that it follows at their revisions, its rules, errata, and how to cite it."""
     named = dict.fromkeys(rule.origin.document for rule in family.rules)
     found = [document for name in named if (document := documents.document(name)) is not None]
-    if not found:
-        yield "This family follows no document: all of its rules are of this specification."
-        return
-    linked = ", ".join(f"[{one.name}]({one.address})" for one in found)
-    yield f"Followed at {' and '.join(documents.summed_up(found))}: {linked}."
+    followed = ", ".join(f'<a href="{one.address}">{one.name}</a> {one.revision}' for one in found)
+    rules = f"{generated_page('rules', 'index', link)}?family={family.prefix.lower()}"
+    changes, errata = (link(page, "").partition("#")[0] for page in ("changelog.md", "errata.md"))
+    facts = {
+        "Version": f'{__version__}, and what the <a href="{_html(changes)}">list of changes</a> calls unreleased',
+        "Follows": followed or "no document: all of its rules are of this specification",
+        "Rules": f'<a href="{rules}">{len(family.rules)}</a>, of which those added last are of version {max((rule.since for rule in family.rules), key=_numbers)}',
+        "Errata": f'<a href="{_html(errata)}">mistakes in the documents</a> that the chapters follow',
+        "Cite": f"pqassay specification, version {__version__}, “{family.title}”, with the number and the title of the section",
+    }
+    rows = "".join(f"<div><dt>{name}</dt><dd>{told}</dd></div>" for name, told in facts.items())
+    yield f'<dl class="facts status">{rows}</dl>'
+
+
+def _html(page: str) -> str:
+    return f"{page.removesuffix('.md')}.html"
+
+
+def _numbers(version: str) -> list[int]:
+    return [*map(int, version.split("."))]
 
 
 def release_table(name: str) -> Iterator[str]:

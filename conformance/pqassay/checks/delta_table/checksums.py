@@ -14,7 +14,7 @@ from pqassay.tables.delta.comparison import described_differ
 from pqassay.tables.delta.state import DeltaState
 from pqassay.tables.delta.statistics import count_of
 from pqassay.tables.delta.vectors import deleted_rows
-from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.tables import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
@@ -22,27 +22,36 @@ from pqassay_spec.table.layout import DELTA_LOG, checksum_name
 REMOVED = "remove the file: it is optional, and may not be overwritten"
 
 
-def _read(table: DeltaTable) -> tuple[str, Any]:
-    """The version checksum file and what it holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
-    file = f"{DELTA_LOG}/{checksum_name(table.state.segment.version)}"
-    try:
-        raw = table.at.read(file)
-    except FileNotFoundError:
-        raise NotApplicable from None
-    except OSError as error:
-        reason = f"{file} cannot be read: {error.strerror or error}"
-        raise NotChecked(reason, "file") from None
-    try:
-        return file, parse(raw.decode())
-    except ValueError as error:
-        return file, error
+class VersionChecksum:
+    """The version checksum file of a Delta table, which is read once for all rules about it."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._table = file.part(DeltaTable)
+
+    @Remembered
+    def content(self) -> tuple[str, Any]:
+        """The file and what it holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
+        file = f"{DELTA_LOG}/{checksum_name(self._table.state.segment.version)}"
+        if self._table.at.size_of(file) is None:  # in a store, its listing tells
+            raise NotApplicable
+        try:
+            raw = self._table.at.read(file)
+        except FileNotFoundError:
+            raise NotApplicable from None
+        except OSError as error:
+            reason = f"{file} cannot be read: {error.strerror or error}"
+            raise NotChecked(reason, "file") from None
+        try:
+            return file, parse(raw.decode())
+        except ValueError as error:
+            return file, error
 
 
 @rule("DLT-021", of=TABLE)
 def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare refuse the table, and those that trust it give wrong counts."""
     state = table.state
-    file, given = _read(table)
+    file, given = table.file.part(VersionChecksum).content
     if not isinstance(given, dict):
         said = f"{file} is not a JSON object"
         yield Violation(said, claim_field(table.file, Place(file, 0, ())), "one JSON object", str(given)[:80], remedy=REMOVED)  # fmt: skip
@@ -67,7 +76,7 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
 def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare refuse the table, and those that trust it see other columns."""
     state = table.state
-    file, given = _read(table)
+    file, given = table.file.part(VersionChecksum).content
     held = cast("Json", given) if isinstance(given, dict) else {}
     described = [
         (name, kind, cast("Json", one), expected)

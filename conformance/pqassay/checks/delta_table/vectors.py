@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
+from pqassay.checks.deletion_vectors import vectors_of
 from pqassay.checks.delta_table.subjects import ENTRY
 from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import DeletedRows
@@ -120,12 +121,7 @@ def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 def _vectors(file: FileUnderTest) -> list[DeletionVector]:
-    claims = file.claims
-    if claims is None or claims.table != "delta" or claims.deleted is None:
-        return []
-    from pqassay.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
-
-    return [file.part(DeletionVector)]
+    return vectors_of(file, "delta")
 
 
 VECTOR: Subject[DeletionVector] = Subject("deletion vector", _vectors)

@@ -26,6 +26,7 @@ RULES: dict[int, tuple[str, ...]] = {
     IndexType.ZONE_SUMS: ("DIR-035", "DIR-036", "DIR-037", "DIR-038"),
     IndexType.HLL: ("DIR-042",),
     IndexType.KLL: ("DIR-043", "DIR-044"),
+    IndexType.IDX1: ("DIR-045",),
 }
 """The rules that values decide, by the type of the index."""
 
@@ -40,7 +41,7 @@ class DescribedValues:
     def family(self) -> DirectoryFamily:
         """What the entries say, to be compared: anew, since a comparison that broke off has seen some of the values."""
         from pqassay.values.directory_audit import DirectoryFamily  # noqa: PLC0415 - numpy, at this tier only
-        from pqassay.values.directory_sets import SetAudit  # noqa: PLC0415 - likewise
+        from pqassay.values.directory_sets import Idx1Audit, SetAudit  # noqa: PLC0415 - likewise
         from pqassay.values.directory_sketches import HllAudit, KllAudit  # noqa: PLC0415 - likewise
         from pqassay.values.directory_sums import SumsAudit  # noqa: PLC0415 - likewise
 
@@ -49,6 +50,7 @@ class DescribedValues:
             IndexType.ZONE_SUMS: SumsAudit,
             IndexType.HLL: HllAudit,
             IndexType.KLL: KllAudit,
+            IndexType.IDX1: Idx1Audit,
         }
         self._family = made = DirectoryFamily(self.file, makers, RULES)
         return made
@@ -154,3 +156,8 @@ def kll_counts_and_bounds_are_exact() -> None:
 @by_audit("DIR-044", "directory_sketches.KllAudit.judge_part", of=DESCRIBED)
 def kll_ranks_are_nearly_right() -> None:
     """A bad estimate makes bad plans, and no wrong rows."""
+
+
+@by_audit("DIR-045", "directory_sets.Idx1Audit.judge_part", of=DESCRIBED)
+def idx1_lists_every_value() -> None:
+    """A reader skips the file when it looks for a value that is missing."""

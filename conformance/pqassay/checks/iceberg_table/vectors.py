@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
+from pqassay.checks.deletion_vectors import vectors_of
 from pqassay.checks.iceberg_table.subjects import ENTRY, TABLE
 from pqassay.checks.subjects import Subject
 from pqassay.tables.iceberg.entry_claims import AROUND
@@ -92,12 +93,7 @@ def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 def _vectors(file: FileUnderTest) -> list[DeletionVector]:
-    claims = file.claims
-    if claims is None or claims.table != "iceberg" or claims.deleted is None:
-        return []
-    from pqassay.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
-
-    return [file.part(DeletionVector)]
+    return vectors_of(file, "iceberg")
 
 
 VECTOR: Subject[DeletionVector] = Subject("deletion vector of an Iceberg table", _vectors)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.pm.pair_parts import BloomFilterOfPair, ChunkOfPair, RowGroupOfPair
 from pqassay.checks.pm.subjects import BITSET_OF_PAIR, BLOOM_FILTER_OF_PAIR, CHUNK_OF_PAIR, ROW_GROUP_OF_PAIR
+from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.pm import header_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
@@ -215,7 +216,7 @@ def bitsets_agree(bloom: BloomFilterOfPair) -> Iterator[Violation]:
         spot = pair.bloom_entry(bloom.number)
     else:
         bitset = pair.bitset(bloom.number)
-        texts = _bitset_texts(pair.parquet.source.read(there.offset, there.length), bitset)
+        texts = _bitset_texts(pair.parquet.part(IndexReads).read(there.offset, there.length), bitset)
         spot = pair.inlined_bitset(bloom.row_group, bloom.column, len(bitset))
     if texts[0] != texts[1]:
         message = f"the {bloom.label} is {texts[1]}, the one at {bloom.data_field} is {texts[0]}"

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.pm import Place, PmUnderTest, chunk_field, footer_field
 from pqassay.under_test.violation import Spot
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
@@ -237,7 +238,7 @@ class Pair:
                     f"no bitset of {entry.length} bytes stands at {entry.offset} in {pm.DATA_NAME}",
                     rule="PM-079",
                 )
-            return parquet.source.read(entry.offset, entry.length)
+            return parquet.part(IndexReads).read(entry.offset, entry.length)
         return pm_block.read_inlined_bloom(self.source, entry.offset, self.snapshot.start)
 
     @Remembered

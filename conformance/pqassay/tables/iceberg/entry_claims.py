@@ -8,13 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pqassay.tables.claims import Bound, ColumnClaims, Count, DeletedRows, FileClaims, PartitionValue, Place
+from pqassay.tables.claims import (
+    Bound,
+    ColumnClaims,
+    Count,
+    DeletedRows,
+    DeletesClaims,
+    FileClaims,
+    PartitionValue,
+    Place,
+    RowOrder,
+    SortedBy,
+)
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.schema import IcebergColumn, PartitionField
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
 from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
-from pqassay_spec.table.iceberg import DATA
+from pqassay_spec.table.iceberg import DATA, POSITION_DELETES, UNSORTED
 
 AROUND = SIZE_SIZE + CHECKSUM_SIZE
 """Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
@@ -39,6 +50,8 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
         columns=tuple(_columns(state, entry)),
         partition=tuple(_partition(state, entry)),
         deleted=_deleted(state, entry),
+        order=_order(state, entry),
+        deletes=_deletes(state, entry),
         by_id=True,
         has_names=bool(state.schema.names),
         first_split=Count(splits[0], entry.place(132)) if splits else None,
@@ -57,6 +70,51 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
         return None
     place = Place(vector.manifest.name, vector.number, vector.place(103).path[:1])
     return DeletedRows(place, vector.inside, offset, size - AROUND, vector.value(103))
+
+
+def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
+    """The order of the rows; ``None`` of a file that is not sorted, or whose order the table does not know."""
+    number = entry.value(140)
+    if number is None or number == UNSORTED or entry.content == POSITION_DELETES:
+        return None
+    columns: list[SortedBy] = []
+    unknown = ""
+    for one in state.schema.orders.get(number, ()):
+        column = None if one.source is None else state.schema.column(one.source)
+        if column is None or column.is_repeated:
+            unknown = (
+                unknown or f"sort order {number} is by {one.transform} of no column that has a single value"
+            )
+            continue
+        columns.append(
+            SortedBy(
+                column.name,
+                state.schema.names.get(column.id, ()),
+                column.id,
+                column.type,
+                one.transform,
+                one.descending,
+                one.nulls_first,
+            )
+        )
+    if not columns and not unknown:
+        return None
+    return RowOrder(entry.place(140), number, tuple(columns), unknown)
+
+
+def _deletes(state: IcebergState, entry: Entry) -> DeletesClaims | None:
+    if entry.content == DATA:
+        return None
+    by_position = entry.content == POSITION_DELETES
+    compared: list[int] = [] if by_position else entry.value(135) or []
+    columns = {number: state.schema.column(number) for number in compared}
+    return DeletesClaims(
+        entry.place(100 if by_position else 135),
+        state.snapshot_id,
+        by_position,
+        tuple((number, "" if column is None else column.name) for number, column in columns.items()),
+        entry.value(143) if by_position else None,
+    )
 
 
 def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:

@@ -127,9 +127,15 @@ def read_metadata(files: TableFiles, name: str) -> tuple[Json, int]:
 
 
 def _plain(name: str, data: bytes) -> bytes:
-    """The bytes without compression; no more of them than are read of any file."""
-    if ".gz." not in name and not name.endswith(".gz"):
-        return data
+    return plain_metadata(name, data) if ".gz." in name or name.endswith(".gz") else data
+
+
+def plain_metadata(name: str, data: bytes) -> bytes:
+    """The bytes of a compressed metadata file without compression; no more of them than are read of any file.
+
+    Raises:
+        Unsupported: There are more; `OSError`, `EOFError` and `zlib.error` are raised where they do not decompress.
+    """
     most = most_plain(len(data))
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
         plain = packed.read(most + 1)

@@ -63,6 +63,22 @@ class PartitionField:
     parameter: int = 0
 
 
+@dataclass(frozen=True)
+class SortField:
+    """A value by which rows are sorted.
+
+    Attributes:
+        source: The id of the column from which it follows; ``None`` of several.
+        transform: How it follows, as the table has it.
+        descending, nulls_first: How it is sorted.
+    """
+
+    source: int | None
+    transform: str
+    descending: bool
+    nulls_first: bool
+
+
 @dataclass
 class IcebergSchema:
     """The columns of a table.
@@ -70,12 +86,14 @@ class IcebergSchema:
     Attributes:
         columns: Each by its id, of the newest schema that has it.
         specs: The partition fields by the id of the spec.
+        orders: The sort fields by the id of the sort order.
         names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
         nested: The ids of structs, lists and maps.
     """
 
     columns: dict[int, IcebergColumn]
     specs: dict[int, tuple[PartitionField, ...]]
+    orders: dict[int, tuple[SortField, ...]] = field(default_factory=dict[int, tuple[SortField, ...]])
     names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     nested: frozenset[int] = frozenset()
 
@@ -114,7 +132,7 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
     for schema in ordered:
         found = _columns(schema, (), nested, is_repeated=False, depth=0)
         columns.update({column.id: column for column in found})
-    return IcebergSchema(columns, _specs(metadata), _names(metadata), frozenset(nested))
+    return IcebergSchema(columns, _specs(metadata), _orders(metadata), _names(metadata), frozenset(nested))
 
 
 def objects(holder: Json, name: str) -> list[Json]:
@@ -241,6 +259,24 @@ def _partition_fields(given: list[Json]) -> Iterator[PartitionField]:
             yield PartitionField(identifier, name, source, match[1], int(match[2]))
         else:
             yield PartitionField(identifier, name, source, transform)
+
+
+def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
+    found: dict[int, tuple[SortField, ...]] = {}
+    for order in objects(metadata, "sort-orders"):
+        identifier = order.get("order-id")
+        if type(identifier) is not int:
+            raise broken("sort-orders", "a sort order has no id", "an id", identifier)
+        found[identifier] = tuple(
+            SortField(
+                source if type(source := one.get("source-id")) is int else None,
+                str(one.get("transform"))[:80],
+                one.get("direction") == "desc",
+                one.get("null-order") == "nulls-first",
+            )
+            for one in objects(order, "fields")
+        )
+    return found
 
 
 def _names(metadata: Json) -> dict[int, tuple[str, ...]]:

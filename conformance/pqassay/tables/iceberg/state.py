@@ -25,7 +25,7 @@ class ElsewhereError(Exception):
     """A file of the metadata is outside of the folder of the table."""
 
 
-@dataclass
+@dataclass(eq=False)  # what follows from one is kept for it
 class IcebergState:
     """What the metadata say of a snapshot.
 
@@ -53,6 +53,19 @@ class IcebergState:
     def version(self) -> int:
         """The version of the format."""
         return cast("int", self.metadata["format-version"])
+
+    @property
+    def snapshot_id(self) -> int:
+        """The number of the snapshot; -1 of an empty table."""
+        return cast("int", (self.snapshot or {}).get("snapshot-id", -1))
+
+    @cached_property
+    def by_path(self) -> dict[str, Entry]:
+        """The live entries of data files, by the names that the table gives them."""
+        found: dict[str, Entry] = {}
+        for entry in self.data:
+            found.setdefault(entry.path, entry)
+        return found
 
     @cached_property
     def vectors(self) -> dict[str, Entry]:

@@ -1,0 +1,35 @@
+"""Checks of what delete files and deletion vectors apply to, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.checks.iceberg_table.subjects import TABLE
+from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.iceberg_table import IcebergTable, scope_of
+from pqassay.under_test.tables import claim_field
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES
+
+REMEDY = "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes"
+
+
+@rule("ICE-026", of=TABLE)
+def deletes_apply_to_data_files(table: IcebergTable) -> Iterator[Violation]:
+    """Rows that were to be deleted come back, or every query looks for deletes that delete nothing."""
+    deletes = [entry for entry in table.state.entries if entry.content != DATA]
+    if not deletes:
+        raise NotApplicable
+    scope = scope_of(table.state)
+    for entry in deletes:
+        why = scope.why_dead(entry)
+        if why:
+            is_named = entry.content != EQUALITY_DELETES and entry.value(143) is not None
+            yield Violation(
+                f"the deletes of {entry.inside or entry.path} apply to no data file: {why}",
+                claim_field(table.file, entry.place(143 if is_named else 100)),
+                expected="a live data file of its partition that is no newer",
+                actual="none",
+                remedy=REMEDY,
+            )

@@ -1,0 +1,345 @@
+"""Spark and distinct sets of columns of every type: no row is lost, and files and row groups without one are left out."""
+
+# pyright: reportUnknownMemberType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import json
+import math
+from contextlib import ExitStack
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from indexed_directories import add_sets
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making import Request
+from pqassay_reference.lake.indexed_dataset import IndexWarning, RowGroups
+from pqassay_reference.predicate.literals import TypedText, python_tree
+from pqassay_spark.query.datasource import PUSH_DOWN, PqassayDataSource
+from pqassay_spark.query.file_parts import FilePart, parts_of, text_of
+from pqassay_spark.query.lake_indexes import Believed, LakeIndexes
+from pqassay_spark.query.lake_listing import LakeFile
+from pqassay_spark.query.predicates import find_column, spark_condition
+from pqassay_spark.query.pruned_scan import PruningWarning, plan_read, spark_location
+from pqassay_spark.query.questions import AskedColumn, question, reading
+from pqassay_spec.directory.codes import Granularity, IndexType
+from spark_lakes import files_opened, rows_of, setting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+GROUP = 3
+"""Rows of a row group."""
+
+FILES, GROUPS = 3, 4
+
+D = Decimal
+
+
+def moment(*numbers: int) -> dt.datetime:
+    return dt.datetime(*numbers, tzinfo=dt.UTC)  # type: ignore[misc, arg-type] # numbers, and no zone among them
+
+
+def clock(*numbers: int) -> dt.datetime:
+    return moment(*numbers).replace(tzinfo=None)
+
+
+COLUMNS: dict[str, tuple[Any, list[Any]]] = {
+    "flag": (pa.bool_(), [True, False]),
+    "tiny": (pa.int8(), [-128, -1, 0, 1, 127]),
+    "number": (pa.int32(), [-(1 << 31), 0, 1, 2, (1 << 31) - 1]),
+    "long": (pa.int64(), [-(1 << 63), -(1 << 53) - 1, 0, 1, 1 << 53, (1 << 53) + 1, (1 << 63) - 1]),
+    "ulong": (pa.uint64(), [0, 1, 1 << 63, (1 << 64) - 1]),
+    "single": (pa.float32(), [0.0, -0.0, 1.5, 0.10000000149011612, math.nan, math.inf, 16777216.0, 1e-45]),
+    "double": (pa.float64(), [0.0, -0.0, 1.5, 0.1, math.nan, math.inf, -math.inf, 2.0**53, 1e300]),
+    "money": (pa.decimal128(9, 2), [D("0.00"), D("1.50"), D("-1.50"), D("9999999.99"), D("1.25")]),
+    "wide": (pa.decimal128(38, 10), [D(0), D("1.5"), D("9999999999999999999999999999.9999999999")]),
+    "day": (pa.date32(), [dt.date(1, 1, 1), dt.date(1582, 10, 4), dt.date(1970, 1, 1), dt.date(2024, 2, 29)]),
+    "at": (
+        pa.timestamp("us", "UTC"),
+        [
+            *(moment(1, 1, 2), moment(1899, 12, 31), moment(2024, 1, 1), moment(2024, 1, 1, 5)),
+            *(moment(2024, 3, 10, 7), moment(2024, 11, 3, 5, 30), moment(2024, 11, 3, 6, 30)),
+        ],
+    ),
+    "milli": (pa.timestamp("ms", "UTC"), [moment(2024, 1, 1), moment(1900, 1, 1)]),
+    "clock": (pa.timestamp("us"), [clock(1, 1, 2), clock(2024, 3, 10, 2, 30), clock(2024, 1, 1)]),
+    "text": (pa.string(), ["", "a", "A", "ab", "é", "5", "05", "2024-01-01"]),
+    "bytes": (pa.binary(), [b"", b"a", b"\x00", b"\xff", b"\x80"]),
+    "fixed": (pa.binary(2), [b"aa", b"\x00\xff", b"\xff\x00"]),
+}
+"""Columns, their types, and values of which some are awkward to somebody."""
+
+WHOLE = [-(1 << 31), -129, -128, 0, 1, 127, 300, (1 << 24) + 1, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, 10**20]
+FLOATING = [0.0, -0.0, 0.1, 1.5, 1.25, math.nan, math.inf, -math.inf, 2.0**53, 9.3e18, 1e300, -1e300, 1e-60]
+EXACT = [D("1.5"), D("0E-27"), D("1.255"), D("99999999.995"), D("12345678901234567890.5"), D("1E+5")]
+DAYS = ["2024-02-29", "2024-2-29", "1582-10-10", "0001-01-01", "2024", TypedText("1970-01-01")]
+MOMENTS = [
+    "2024-01-01",
+    "2024-1-1 0:0:0",
+    "2024-03-10 02:30:00",
+    "2024-11-03 01:30:00",
+    "1899-12-31T00:00:00Z",
+]
+CONSTANTS: dict[str, list[list[Any]]] = {
+    "flag": [],
+    **{name: [WHOLE, FLOATING, EXACT] for name in ("tiny", "number", "long", "ulong")},
+    **{name: [WHOLE, FLOATING, EXACT] for name in ("single", "double", "money", "wide")},
+    "day": [DAYS, [{"date": "19782"}, {"date": "-719162"}]],
+    **{name: [MOMENTS, [{"timestamp": "1704067200000000000"}]] for name in ("at", "milli", "clock")},
+    **{name: [] for name in ("text", "bytes", "fixed")},
+}
+"""For each column constants of other types, by type, and of its own beside its values."""
+
+
+def leaves(name: str) -> st.SearchStrategy[list[Any]]:
+    """Tests of a column: by constants of one kind, or of several where Spark has a type for all of them."""
+    kinds = [COLUMNS[name][1], *CONSTANTS[name]]
+    # To Python, NaN is a float, and the rest of a list may be anything.
+    mixed = [*itertools.chain(*kinds)] if isinstance(kinds[0][0], int | float | Decimal) else kinds[0]
+    lists = [st.lists(st.sampled_from(kind), min_size=1, max_size=4) for kind in (*kinds, mixed)]
+    lists.append(st.lists(st.sampled_from(mixed), min_size=11, max_size=12))  # to Spark another test
+    return st.one_of(
+        st.tuples(
+            st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+            st.just(name),
+            st.one_of([st.sampled_from(kind) for kind in kinds]),
+        ),
+        st.tuples(st.sampled_from(["in", "not in"]), st.just(name), st.one_of(lists)),
+        st.tuples(st.sampled_from(["is null", "is not null"]), st.just(name)),
+    ).map(list)
+
+
+TREES = st.recursive(
+    st.one_of([leaves(name) for name in COLUMNS]),
+    lambda inner: st.one_of(
+        inner.map(lambda part: ["not", part]),
+        st.tuples(st.sampled_from(["and", "or"]), inner, inner).map(list),
+    ),
+    max_leaves=3,
+)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of some row groups; each column has few values in each, a null here and there, and sets of some granularity or none."""
+    root = tmp_path_factory.mktemp("typed")
+    for file in range(FILES):
+        columns: dict[str, Any] = {"id": range(file * GROUP * GROUPS, (file + 1) * GROUP * GROUPS)}
+        for place, (name, (kind, values)) in enumerate(COLUMNS.items()):
+            # Of each row group two values, other ones in each.
+            numbers = [group * 2 + file + row % 2 for group in range(GROUPS) for row in range(GROUP)]
+            some = [values[number % len(values)] for number in numbers]
+            some[(file * 5 + place) % len(some)] = None
+            columns[name] = pa.array(some, kind)
+        path = root / f"{file}.parquet"
+        pq.write_table(pa.table(columns), path, row_group_size=GROUP, write_page_index=True, data_page_size=1)
+        requests = [
+            Request(IndexType.DISTINCT_SET, ((name,),), granularity)
+            for place, name in enumerate(COLUMNS)
+            if (granularity := [*Granularity, None, Granularity.ROW_GROUP][(place + 2 * file) % 5])
+            is not None
+        ]
+        add_indexes(path, requests)
+    return root
+
+
+def places(ids: set[int]) -> set[tuple[str, int]]:
+    """The files and row groups in which some rows are."""
+    rows = GROUP * GROUPS
+    return {(f"{number // rows}.parquet", number % rows // GROUP) for number in ids}
+
+
+@pytest.mark.parametrize(("zone", "ansi"), [("UTC", "true"), ("America/New_York", "false")])
+@given(trees=st.lists(TREES, min_size=30, max_size=30))
+@settings(
+    max_examples=2,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
+)
+def test_no_row_that_spark_finds_is_left_out(
+    spark: SparkSession, lake: Path, zone: str, ansi: str, trees: list[Any]
+) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(setting(spark, "spark.sql.session.timeZone", zone))
+        stack.enter_context(setting(spark, "spark.sql.ansi.enabled", ansi))
+        trees = [python_tree(tree) for tree in trees]
+        plain = spark.read.parquet(spark_location(lake))
+        answers = [spark_condition(tree, plain.schema).alias(f"c{place}") for place, tree in enumerate(trees)]
+        rows = plain.select("id", *answers).collect()  # of all trees in one job
+        found = [AskedColumn.of(find_column(plain.schema, name, case_sensitive=False)) for name in COLUMNS]
+        columns = {column.name: column for column in found if column is not None}
+        assert set(COLUMNS) == set(columns)
+        kinds = {name: column.arrow_type for name, column in columns.items()}
+        indexes = LakeIndexes.load(lake, kinds, Believed())
+        assert () == indexes.aside
+        for place, tree in enumerate(trees):
+            asked = question(tree, columns, read=reading(spark, tree, columns), may_be_old=True)
+            if asked is None:
+                continue
+            left = indexes.left_out(asked)
+            gone = {(name, group) for name in left.files for group in range(GROUPS)} | {
+                (name, group)
+                for name, groups in left.row_groups.items()
+                for group in set(range(GROUPS)) - set(groups.kept)
+            }
+            assert set() == gone & places({row["id"] for row in rows if row[f"c{place}"]}), tree
+
+
+@pytest.fixture
+def cargo(tmp_path: Path) -> Path:
+    """Two files of two row groups, with sets of a whole number and a decimal, between the same bounds everywhere."""
+    root = tmp_path / "cargo"
+    root.mkdir()
+    years = [[2000, 2024, 2000, 2022], [2000, 2023, 2000, 2024]]
+    prices = [["0.00", "9.99", "1.25", "9.99"], ["0.00", "9.99", "0.00", "9.99"]]
+    for file, (of_years, of_prices) in enumerate(zip(years, prices, strict=True)):
+        columns = {
+            "id": pa.array(range(file * 4, file * 4 + 4), pa.int64()),
+            "year": pa.array(of_years, pa.int32()),
+            "price": pa.array([D(price) for price in of_prices], pa.decimal128(9, 2)),
+        }
+        pq.write_table(pa.table(columns), root / f"{file}.parquet", row_group_size=2)
+        for column in ("year", "price"):
+            add_sets(root / f"{file}.parquet", column)
+    return root
+
+
+BOTH = "year = 2000 AND price = 1.25"
+"""True of one row; each file has both values or one, and one row group has both."""
+
+
+def test_spark_opens_the_files_that_two_columns_leave_over(spark: SparkSession, cargo: Path) -> None:
+    plan = plan_read(spark, cargo, BOTH)
+    assert {"1.parquet": "the distinct sets of price, year leave no row group"} == plan.why
+    assert [(2, 2000, D("1.25"))] == rows_of(plan.frame)
+    assert 1 == files_opened(plan.frame)
+    either = plan_read(spark, cargo, "year = 2023 OR price = 1.25")
+    assert () == either.skipped
+    assert [(2, 2000, D("1.25")), (5, 2023, D("9.99"))] == rows_of(either.frame)
+    assert ("0.parquet", "1.parquet") == plan_read(spark, cargo, "year = 2023.5 OR price > 1e6").skipped
+
+
+WHY = "the distinct sets of price, year leave"
+
+
+def test_row_groups_are_left_out_where_that_is_wanted(spark: SparkSession, cargo: Path) -> None:
+    plan = plan_read(spark, cargo, BOTH, row_groups=True)
+    assert ("1.parquet",) == plan.skipped
+    assert {"0.parquet": ([1], 2)} == plan.row_groups
+    assert {"0.parquet": f"{WHY} 1 of 2 row groups", "1.parquet": f"{WHY} no row group"} == plan.why
+    # Whether a row group was read is seen by what happens to one that cannot be.
+    content = bytearray((cargo / "0.parquet").read_bytes())
+    content[4:60] = b"\xff" * 56
+    (cargo / "0.parquet").write_bytes(content)
+    assert [(2, 2000, D("1.25"))] == rows_of(plan.frame)
+    either = plan_read(spark, cargo, "year = 2022 OR price = 1.25 OR year = 2023", row_groups=True)
+    assert {"0.parquet": ([1], 2), "1.parquet": ([0], 2)} == either.row_groups
+
+
+def test_where_row_groups_cannot_be_left_out_files_are_and_a_warning_says_why(
+    spark: SparkSession, cargo: Path
+) -> None:
+    with pytest.warns(PruningWarning, match="no row group is left out.*the options are for it alone"):
+        plan = plan_read(spark, cargo, BOTH, row_groups=True, options={"mergeSchema": "true"})
+    assert (("1.parquet",), {}) == (plan.skipped, plan.row_groups)
+    with pytest.warns(PruningWarning, match="column took has the type interval"):
+        plan = plan_read(
+            spark,
+            cargo,
+            BOTH,
+            row_groups=True,
+            schema="year int, price decimal(9,2), took interval day to second",
+        )
+    assert (("1.parquet",), {}) == (plan.skipped, plan.row_groups)
+
+
+def test_plain_sql_reads_the_row_groups_that_are_left_and_says_so(spark: SparkSession, cargo: Path) -> None:
+    report = cargo.parent / "report.jsonl"
+    with setting(spark, PUSH_DOWN, "true"):
+        spark.dataSource.register(PqassayDataSource)
+        frame = spark.read.format("pqassay").option("prune", "once").option("report", str(report))
+        assert [(2, 2000, D("1.25"))] == rows_of(frame.load(str(cargo)).where(BOTH))
+    assert {
+        "path": str(cargo),
+        "filters": [
+            *("IsNotNull(('year',))", "IsNotNull(('price',))"),
+            *("EqualTo(('year',), 2000)", "EqualTo(('price',), Decimal('1.25'))"),
+        ],
+        "files": 2,
+        "skipped": {"1.parquet": f"{WHY} no row group"},
+        "row_groups": {"0.parquet": {"read": [1], "of": 2, "why": f"{WHY} 1 of 2 row groups"}},
+        "aside": [],
+    } == json.loads(report.read_text())
+
+
+def test_a_dataframe_of_the_source_is_whole_in_every_query(spark: SparkSession, cargo: Path) -> None:
+    with setting(spark, PUSH_DOWN, "true"):
+        spark.dataSource.register(PqassayDataSource)
+        frame = spark.read.format("pqassay").load(str(cargo))
+        assert 1 == frame.where(BOTH).count()
+        assert 8 == frame.count()  # to which Spark gives what it planned for the query before
+        pruned = plan_read(spark, cargo, BOTH, row_groups=True).frame
+        assert 1 + 2 == pruned.union(plan_read(spark, cargo, "year = 2024", row_groups=True).frame).count()
+
+
+def test_a_stale_and_a_damaged_entry_are_left_aside_and_named(spark: SparkSession, cargo: Path) -> None:
+    path = cargo / "1.parquet"
+    file = pq.ParquetFile(path)
+    pq.write_table(file.read().slice(1).replace_schema_metadata(file.metadata.metadata), path)
+    add_sets(cargo / "0.parquet", "year", change=lambda head: head._replace(crc32=head.crc32 ^ 1))
+    with pytest.warns(IndexWarning, match="have no index that can be used"):
+        plan = plan_read(spark, cargo, "year = 1999")
+    assert () == plan.skipped
+    stale = "stale: it describes 4 rows, the file has 3"
+    assert [
+        "0.parquet: DISTINCT_SET of year by ROW_GROUP: the checksum does not fit the blob's bytes",
+        f"1.parquet: DISTINCT_SET of year by ROW_GROUP: {stale}",
+        f"1.parquet: DISTINCT_SET of price by ROW_GROUP: {stale}",
+    ] == [line.rpartition("/")[2] for line in plan.aside]
+    assert [] == rows_of(plan.frame)
+    with pytest.warns(IndexWarning):
+        assert ("0.parquet",) == plan_read(spark, cargo, "year = 1999 AND price = 3").skipped
+
+
+def test_another_file_than_the_one_whose_indexes_were_asked_is_read_whole(cargo: Path) -> None:
+    reader: Any = PqassayDataSource({"path": str(cargo)}).reader(
+        PqassayDataSource({"path": str(cargo)}).schema()
+    )
+    size = (cargo / "0.parquet").stat().st_size
+    for known, count, rows in ((size, 2, 2), (size + 1, 2, 4), (size, 3, 4)):
+        part = FilePart(LakeFile("0.parquet", known, {}), RowGroups([1], count))
+        group = reader.partitions()[0]
+        group.parts = (part,)
+        assert [part] == parts_of(text_of([part]))
+        assert rows == sum(len(batch) for batch in reader.read(group))
+
+
+def test_dates_of_the_calendar_of_spark_2_are_not_judged_by_their_numbers(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    key = {"org.apache.spark.version": "2.4.0", "org.apache.spark.legacyDateTime": ""}
+    for number, day in enumerate([dt.date(1500, 1, 10), dt.date(2024, 1, 1)]):
+        path = tmp_path / f"{number}.parquet"
+        pq.write_table(pa.table({"day": [day]}).replace_schema_metadata(key), path)
+        add_sets(path, "day")
+    plan = plan_read(spark, tmp_path, "day = DATE '1500-01-01'")
+    assert [(dt.date(1500, 1, 1),)] == rows_of(plan.frame)  # stored as the tenth
+    assert ("1.parquet",) == plan.skipped

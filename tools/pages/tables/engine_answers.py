@@ -1,0 +1,166 @@
+"""What engines do with the false claims of golden tables: measured by ``tools/write_table_engines.py --ask``, and read here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pages.places import ROOT
+
+MEASURED = ROOT / "benchmarks" / "table_engines.json"
+
+NOT_COMPARABLE = "not comparable"
+
+SIGNS: Mapping[str, str] = {NOT_COMPARABLE: "≈"}
+"""A sign for each verdict that only answers about tables have."""
+
+MEANINGS: Mapping[str, str] = {
+    NOT_COMPARABLE: "there are no true rows to compare with: the engine reads the same claim in the copy that should show them, or takes no such query"
+}
+
+LEGEND = ("right", "rows lost", "wrong rows", "crashed", "refused", NOT_COMPARABLE, "not asked")
+"""The verdicts of answers about tables."""
+
+SILENT = ("rows lost", "wrong rows")
+"""Verdicts that nobody notices, the gravest first."""
+
+HARM = (*SILENT, "crashed", "refused", NOT_COMPARABLE, "right", "not asked")
+"""Verdicts, the gravest first."""
+
+BAD = frozenset(HARM[:4])
+"""Verdicts that say that something is wrong."""
+
+
+class Engine(NamedTuple):
+    """An engine of one version."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+@dataclass(frozen=True)
+class TableAnswer:
+    """What an engine made of a query.
+
+    Attributes:
+        verdict: One of `HARM`.
+        rows: How many rows came; ``None`` where none did.
+        lost: How many are missing.
+    """
+
+    verdict: str
+    rows: int | None = None
+    lost: int = 0
+
+    @property
+    def told(self) -> str:
+        """The answer in a few words.
+
+        >>> TableAnswer("rows lost", 8, 2).told, TableAnswer("right", 8).told, TableAnswer("refused").told
+        ('8 rows, 2 lost', '8 rows', 'refused')
+        """
+        if self.rows is None:
+            return self.verdict
+        rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
+        if self.lost:
+            return f"{rows}, {self.lost:,} lost"
+        return rows if self.verdict == "right" else f"{rows}, {self.verdict}"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A query that is put to engines because of a finding about a golden table.
+
+    Attributes:
+        rule: The rule that the finding is about.
+        table: The id of the golden table.
+        query: The query.
+        true_rows: The rows that it has.
+        command: What asks again, from the root folder of the repository.
+        answers: What each engine made of it.
+    """
+
+    rule: str
+    table: str
+    query: str
+    true_rows: int
+    command: str
+    answers: Mapping[Engine, TableAnswer]
+
+    @property
+    def worst(self) -> str:
+        """The gravest verdict."""
+        return min((answer.verdict for answer in self.answers.values()), key=HARM.index, default="not asked")
+
+    def hurt(self) -> Sequence[tuple[str, Engine]]:
+        """The verdict of each engine that gets it wrong, the gravest first."""
+        found = [(answer.verdict, engine) for engine, answer in self.answers.items() if answer.verdict in BAD]
+        return sorted(found, key=lambda one: (HARM.index(one[0]), one[1]))
+
+
+def measured(path: Path = MEASURED) -> Sequence[Trial]:
+    """Everything that was measured."""
+    entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return [
+        Trial(
+            one["rule"],
+            one["golden"],
+            one["query"],
+            one["true_rows"],
+            one["command"],
+            {
+                Engine(answer["engine"], answer["version"]): TableAnswer(
+                    answer["verdict"], answer.get("rows"), answer.get("lost", 0)
+                )
+                for answer in one["engines"]
+            },
+        )
+        for one in entries
+    ]
+
+
+def engines_of(trials: Iterable[Trial]) -> Sequence[Engine]:
+    """The engines that were asked, in the order in which they are named first."""
+    return list(dict.fromkeys(engine for trial in trials for engine in trial.answers))
+
+
+class Seen(NamedTuple):
+    """What was seen of a rule for tables.
+
+    Attributes:
+        effect: The gravest effect, in the words of rules for files.
+        sentence: The same with the names of the engines.
+    """
+
+    effect: str
+    sentence: str
+
+
+def seen(trials: Sequence[Trial]) -> Seen | None:
+    """What engines did with the golden tables that break a rule; ``None`` where none was asked."""
+    answers = [(engine, answer) for trial in trials for engine, answer in trial.answers.items()]
+    answered = {engine for engine, answer in answers if answer.verdict != NOT_COMPARABLE}
+    if not answered:
+        return None
+    many = f"{len(answered)} {'engine' if len(answered) == 1 else 'engines'}"
+    for verdict in SILENT:
+        names = list(dict.fromkeys(str(engine) for engine, answer in answers if answer.verdict == verdict))
+        if names:
+            listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+            return Seen(verdict, f"{verdict} in {listed} ({len(names)} of {many})")
+    refused = {engine for engine, answer in answers if answer.verdict in ("refused", "crashed")}
+    asked = f"{many} {'was' if len(answered) == 1 else 'were'} asked"
+    if all(answer.verdict != "right" for _, answer in answers):
+        return Seen(
+            "read fails", f"read fails: {asked}, and {'refuses' if len(answered) == 1 else 'all refuse'}"
+        )
+    told = (
+        f"; {len(refused)} of them {'refuses' if len(refused) == 1 else 'refuse'} a table" if refused else ""
+    )
+    return Seen("nothing", f"nothing: {asked}, and none returns wrong rows{told}")

@@ -1,0 +1,138 @@
+"""Golden tables as their manifests describe them, and their files."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pages.places import GOLDEN_FILES
+from pqassay import check
+from pqassay_spec.golden.table_case import TABLE_FOLDER, TABLE_MANIFEST
+from pqassay_spec.rules import catalogue
+from pqassay_spec.rules.catalogue import TABLE_TIER, Tier
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of everything in an archive, so that it has the same bytes wherever it is made."""
+
+Table = Mapping[str, Any]
+"""The manifest of a golden table."""
+
+
+def manifests() -> Mapping[str, dict[str, Any]]:
+    """The manifest of each golden table by its id, in the order of their ids."""
+    found = (
+        json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.glob(f"*/*/{TABLE_MANIFEST}")
+    )
+    return {table["id"]: table for table in sorted(found, key=lambda table: table["id"])}
+
+
+def kind_of_table(table: Table) -> str:
+    """The kind of a golden table: ``valid``, ``invalid``, or ``lie``, where nothing but the data files shows that the metadata are wrong."""
+    if table["kind"] == "valid":
+        return "valid"
+    rules = [catalogue.rules()[rule] for rule in table["rules"]]
+    return "lie" if all(rule.tier != TABLE_TIER for rule in rules) else "invalid"
+
+
+class Said(NamedTuple):
+    """What the judge says of a golden table: the rule, what was found, and what mends it."""
+
+    rule: str
+    message: str
+    remedy: str
+
+
+@cache
+def findings(table_id: str, tier: Tier) -> Sequence[Said]:
+    """The findings about a golden table."""
+    path = GOLDEN_FILES / table_id / TABLE_FOLDER
+    report = check(path, tier=tier)
+    return [Said(one.rule, one.message, one.remedy or "") for file in report.files for one in file.findings]
+
+
+def command(table: Table) -> str:
+    """What judges a golden table, from the root folder of the repository."""
+    return f"pqassay check golden_files/{table['id']}/{TABLE_FOLDER} --tier {table['tier']}"
+
+
+def in_folder(file: str) -> str:
+    """The path of a file of a table in the folder of its case."""
+    return f"{TABLE_FOLDER}/{file}"
+
+
+def changed_file(table: Table) -> str | None:
+    """The file in which a table differs from its parent, below the table; ``None`` of one without parent."""
+    return table["mutation"]["file"] if "mutation" in table else None
+
+
+def is_compared(table: Table) -> bool:
+    """Whether a table differs from its parent in the bytes of a file, and not by a file that is missing."""
+    return "mutation" in table and table["mutation"]["op"] != "drop"
+
+
+def is_metadata(file: str) -> bool:
+    """Whether a file says something of others: all but data files do."""
+    return not file.endswith(".parquet") or "_delta_log/" in file
+
+
+def sizes(table: Table) -> Sequence[tuple[str, int]]:
+    """The files of a table in the order of the manifest, the metadata first: the name and the bytes of each."""
+    folder = GOLDEN_FILES / table["id"] / TABLE_FOLDER
+    names = sorted((one["file"] for one in table["files"]), key=lambda name: not is_metadata(name))
+    return [(name, (folder / name).stat().st_size) for name in names]
+
+
+def archive(table: Table) -> bytes:
+    """A golden table with its manifest as one archive; the same bytes wherever it is made."""
+    folder, stream = GOLDEN_FILES / table["id"], io.BytesIO()
+    name = archive_name(table).removesuffix(".zip")
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in [Path(TABLE_MANIFEST), *(Path(in_folder(one["file"])) for one in table["files"])]:
+            entry = zipfile.ZipInfo(f"{name}/{path.as_posix()}", EPOCH)
+            packed.writestr(entry, (folder / path).read_bytes(), zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+def archive_name(table: Table) -> str:
+    """The name of the archive of a golden table.
+
+    >>> archive_name({"id": "dlt/plain"})
+    'dlt-plain.zip'
+    """
+    return f"{table['id'].replace('/', '-')}.zip"
+
+
+def mutation_sentence(table: Table) -> str:
+    """The one change of a table, in words with code between backticks.
+
+    >>> mutation_sentence({"mutation": {"file": "a.json", "op": "set", "line": 3, "path": "add.size", "to": 5}})
+    'in line 3 of `a.json`, **set** `add.size` to `5`'
+    >>> mutation_sentence({"mutation": {"file": "a.avro", "op": "bytes", "to": "05", "offset": 33}})
+    'in `a.avro`, **set** the bytes from offset 33 on to `05`'
+    """
+    change = table["mutation"]
+    file, line, to = f"`{change['file']}`", change.get("line"), _written(change.get("to"))
+    where = file if line is None else f"line {line} of {file}"
+    return {
+        "set": f"in {where}, **set** `{change.get('path')}` to `{to}`",
+        "remove": f"in {where}, **remove** `{change.get('path')}`",
+        "write": f"**replace** {where} by `{to}`",
+        "insert": f"**insert** `{to}` before {where}",
+        "bytes": f"in {file}, **set** the bytes from offset {change.get('offset', 0)} on to `{to}`",
+        "drop": f"**remove** the file {file}",
+    }[change["op"]]
+
+
+MOST_WRITTEN = 120
+"""Characters of a value that are shown."""
+
+
+def _written(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = text.replace("`", "'")
+    return text if len(text) <= MOST_WRITTEN else f"{text[:MOST_WRITTEN]}…"

@@ -1,0 +1,87 @@
+"""What golden tables and the answers of engines show: of a rule, and of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from pages.page import Site
+from pages.tables.engine_answers import HARM, Engine, Trial, engines_of, seen
+from pages.tables.golden_tables import Table, is_compared
+from pqassay_spec.rules.catalogue import Rule
+
+
+@cache
+def _trials(site: Site) -> Mapping[str, Sequence[Trial]]:
+    found: dict[str, list[Trial]] = {}
+    for trial in site.trials:
+        found.setdefault(trial.table, []).append(trial)
+    return found
+
+
+def trials_of(table_id: str, site: Site) -> Sequence[Trial]:
+    """What was measured on a golden table."""
+    return _trials(site).get(table_id, ())
+
+
+def sufferers(table_id: str, site: Site) -> Sequence[tuple[str, str]]:
+    """Which engines get a table wrong: the verdict and the name of each, the gravest first."""
+    worst: dict[str, str] = {}
+    for trial in trials_of(table_id, site):
+        for verdict_, engine in trial.hurt():
+            before = worst.setdefault(engine.name, verdict_)
+            worst[engine.name] = min(before, verdict_, key=HARM.index)
+    return sorted(
+        ((told, name) for name, told in worst.items()), key=lambda one: (HARM.index(one[0]), one[1])
+    )
+
+
+class TableLessons(NamedTuple):
+    """What golden tables show of a rule.
+
+    Attributes:
+        tables: Those that break it; first those that break nothing else.
+        pair: The one that is shown with its parent.
+        trials: What engines were asked because of the rule.
+        engines: The engines.
+    """
+
+    tables: Sequence[Table]
+    pair: Table | None
+    trials: Sequence[Trial]
+    engines: Sequence[Engine]
+
+    @property
+    def gravest(self) -> Trial:
+        """The trial in which most engines do the gravest harm, of the table that is shown if that is one."""
+        shown = None if self.pair is None else self.pair["id"]
+        return min(
+            self.trials,
+            key=lambda trial: (HARM.index(trial.worst), trial.table != shown, -len(trial.hurt())),
+        )
+
+
+def lessons_of(rule: Rule, site: Site) -> TableLessons:
+    """What golden tables show of a rule for tables."""
+    tables = [table for table in site.tables.values() if rule.id in table["rules"]]
+    trials = trials_about(rule, site)
+    hurt = {trial.table: len(trial.hurt()) for trial in trials}
+    tables.sort(key=lambda table: (len(table["rules"]), not is_compared(table), -hurt.get(table["id"], 0)))
+    pair = next((table for table in tables if "mutation" in table), None)
+    return TableLessons(tables, pair, trials, engines_of(trials))
+
+
+def trials_about(rule: Rule, site: Site) -> Sequence[Trial]:
+    """What engines were asked because of a rule, or about golden tables that break it; the same query of a table once."""
+    found: dict[tuple[str, str], Trial] = {}
+    for trial in site.trials:
+        if trial.rule == rule.id or rule.id in site.tables[trial.table]["rules"]:
+            found.setdefault((trial.table, trial.query), trial)
+    return list(found.values())
+
+
+def observed_of(rule: Rule, site: Site) -> str | None:
+    """The gravest effect that engines were seen to have of a rule for tables; ``None`` where none was asked."""
+    found = seen(trials_about(rule, site))
+    return None if found is None else found.effect

@@ -1,0 +1,55 @@
+"""What each engine does with the false claims of golden tables: as a matrix, and in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pages.page import Site, case_page
+from pages.tables.engine_answers import HARM, SILENT, Engine, TableAnswer, Trial, engines_of
+
+FAMILIES = (("DLT", "Delta tables"), ("ICE", "Iceberg tables"))
+"""Families of golden tables, as the page calls them."""
+
+
+def _by_table(site: Site, family: str) -> Sequence[Sequence[Trial]]:
+    """The trials of each golden table of a family."""
+    found: dict[str, list[Trial]] = {}
+    for trial in site.trials:
+        if site.tables[trial.table]["family"] == family:
+            found.setdefault(trial.table, []).append(trial)
+    return list(found.values())
+
+
+def _worst(trials: Sequence[Trial], engine: Engine) -> TableAnswer:
+    given = [answer for trial in trials if (answer := trial.answers.get(engine))]
+    return min(given, key=lambda answer: HARM.index(answer.verdict), default=TableAnswer("not asked"))
+
+
+def lines(site: Site, here: str) -> Iterator[str]:
+    """Yield a matrix for each family, as HTML for the page at ``here``: a row for each golden table, a column for each engine."""
+    for prefix, title in FAMILIES:
+        tables = _by_table(site, prefix)
+        engines = engines_of(trial for trials in tables for trial in trials)
+        rows = [
+            (site.tables[trials[0].table], [_worst(trials, engine) for engine in engines])
+            for trials in tables
+        ]
+        yield site.render(
+            "table_matrix.html", here, title=title, engines=engines, rows=rows, case_page=case_page
+        )
+
+
+def headline(site: Site) -> Iterator[str]:
+    """Yield a sentence for each family: by how many false claims each engine returns wrong rows, the gravest first."""
+    told: list[str] = []
+    for prefix, title in FAMILIES:
+        tables = _by_table(site, prefix)
+        engines = engines_of(trial for trials in tables for trial in trials)
+        misled = {
+            engine: sum(_worst(trials, engine).verdict in SILENT for trials in tables) for engine in engines
+        }
+        harmed = sorted(((count, engine) for engine, count in misled.items() if count), reverse=True)
+        listed = [f"{engine.name} for {count}" for count, engine in harmed]
+        several = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
+        told.append(f"of {len(tables)} {title} that make a false claim, {several or 'nobody'}")
+    yield f"Who returns wrong rows: {'; '.join(told)}."

@@ -1,0 +1,136 @@
+"""A page for each golden table: what is false in it, the bytes that say so, what engines make of it, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from pages.cases.byte_changes import Changed, changed_in, comparison_of, fields_of
+from pages.cases.case_pages import MOST_FIELDS, MOST_SIBLINGS, View, summary, verdict, view_of
+from pages.cases.hex_view import HexView
+from pages.implementations.matrix import catalogue_title
+from pages.page import File, Page, Site, case_file, case_page
+from pages.places import GOLDEN_FILES
+from pages.tables.engine_answers import SILENT, engines_of
+from pages.tables.golden_tables import (
+    Table,
+    archive,
+    archive_name,
+    changed_file,
+    command,
+    findings,
+    in_folder,
+    is_compared,
+    is_metadata,
+    kind_of_table,
+    mutation_sentence,
+    sizes,
+)
+from pages.tables.lessons import trials_of
+from pqassay_spec.golden.table_case import TABLE_FOLDER, TABLE_MANIFEST
+from pqassay_spec.rules import catalogue
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of every golden table."""
+    for table in site.tables.values():
+        yield page_of(table, site)
+
+
+def files(site: Site) -> Iterator[File]:
+    """Yield every file of every golden table, and each table as an archive."""
+    for table in site.tables.values():
+        folder = GOLDEN_FILES / table["id"]
+        for name in [TABLE_MANIFEST, *(in_folder(one["file"]) for one in table["files"])]:
+            yield File(case_file(table["id"], name), folder / name)
+        yield File(archive_file(table), archive(table))
+
+
+def archive_file(table: Table) -> str:
+    """Where the archive of a golden table is in the site."""
+    return case_file(table["id"], archive_name(table))
+
+
+def page_of(table: Table, site: Site) -> Page:
+    """The page of a golden table."""
+    path = case_page(table["id"])
+    rules = [catalogue.rules()[rule] for rule in table["rules"]]
+    trials = trials_of(table["id"], site)
+    body = site.render(
+        "table.html",
+        path,
+        it=table,
+        kind=kind_of_table(table),
+        family=catalogue_title(table["family"]),
+        rules=rules,
+        verdict=verdict(rules),
+        mutation=mutation_sentence(table) if "mutation" in table else "",
+        changed=changed(table, MOST_FIELDS),
+        found=_difference(table),
+        command=command(table),
+        findings=findings(table["id"], table["tier"]),
+        views=list(views(table)),
+        trials=trials,
+        engines=engines_of(trials),
+        could_be_asked=any(rule.could in SILENT for rule in rules),
+        sizes=sizes(table),
+        archive=archive_file(table),
+        siblings=siblings(table, site),
+        most_siblings=MOST_SIBLINGS,
+        case_file=case_file,
+        in_folder=in_folder,
+        changed_file=changed_file(table),
+        folder=TABLE_FOLDER,
+    )
+    return Page(path, f"{table['id']}: {table['title']}", summary(table), body, " ".join(table["rules"]))
+
+
+def _name(table: Table) -> str:
+    return in_folder(table["mutation"]["file"])
+
+
+def _difference(table: Table) -> Any:
+    return (
+        comparison_of(table["parent"], table["id"], _name(table)).difference if is_compared(table) else None
+    )
+
+
+def changed(table: Table, most: int) -> Changed | None:
+    """The fields in which a table differs from its parent; ``None`` where it has none, or a file less."""
+    if not is_compared(table):
+        return None
+    found = comparison_of(table["parent"], table["id"], _name(table))
+    change = table["mutation"]
+    path = f"lines[{change['line']}].{change['path']}" if "line" in change and "path" in change else ""
+    return changed_in(found, change["file"], path, most)
+
+
+def views(table: Table) -> Iterator[View]:
+    """Yield the hex view of the file that was changed; of a table without parent, those of all its metadata."""
+    if is_compared(table):
+        found = comparison_of(table["parent"], table["id"], _name(table))
+        follows = [one.new.offset for one in found.difference.follows if one.new is not None]
+        yield view_of(table["mutation"]["file"], HexView(found.after, found.changed, follows))
+        return
+    if "mutation" in table:
+        return
+    for number, (name, _) in enumerate(sizes(table)):
+        if is_metadata(name):
+            yield view_of(
+                name, HexView(fields_of(table["id"], in_folder(name)), prefix=f"o{number}" if number else "")
+            )
+
+
+@cache
+def _children(site: Site) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for table in site.tables.values():
+        if "parent" in table:
+            found.setdefault(table["parent"], []).append(table["id"])
+    return found
+
+
+def siblings(table: Table, site: Site) -> Sequence[str]:
+    """Other tables made from the same parent; of a parent, those made from it."""
+    return [name for name in _children(site).get(table.get("parent", table["id"]), ()) if name != table["id"]]
