@@ -45,6 +45,7 @@ PINNED = {
     ),
     "hyparquet": ("hyparquet/package.json", r'"hyparquet": "([\d.]+)"'),
     "hyparquet-writer": ("hyparquet-writer/package.json", r'"hyparquet-writer": "([\d.]+)"'),
+    "Iceberg": ("../../tools/spark_tables.py", r'^ICEBERG = "([\d.]+)"'),
 }
 """Where the driver of a library says which version it uses."""
 
@@ -117,7 +118,7 @@ def test_the_pages_name_the_versions_that_run_here() -> None:
     told = set(re.findall(rf"\b({'|'.join(versions)}) (\d+\.\d+\.\d+)", text))
 
     assert versions.keys() == {name for name, _ in told}
-    assert {("Spark", "4.1.3"), ("parquet-java", "1.17.0"), *versions.items()} == told
+    assert {("Spark", "4.1.3"), ("Spark", "4.1.4"), ("parquet-java", "1.17.0"), *versions.items()} == told
     assert set() == {
         name
         for listed in LISTED.values()

@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -26,6 +26,10 @@ from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import in_one_style
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output, printable
+
+if TYPE_CHECKING:
+    from pqassay.lake.remote_source import RemoteSource
+    from pqassay_spec.base.sources import Source
 
 
 class _Commands(TyperGroup):
@@ -91,16 +95,51 @@ def _os_errors(what: str) -> Generator[None]:
         fail(f"{what}: there is not enough memory for it", 4)
 
 
+@contextlib.contextmanager
+def _opened(file: str) -> Generator[Source]:
+    """Open a file that is shown, locally or in a store."""
+    from pqassay.lake.targets import is_uri
+    from pqassay_spec.base.sources import FileSource
+
+    stored = _stored(file) if is_uri(file) else file
+    if not isinstance(stored, str):
+        with contextlib.closing(stored):
+            yield stored
+        return
+    _require_file(Path(stored))
+    with FileSource(stored, file) as source:
+        yield source
+
+
+def _stored(uri: str) -> RemoteSource | str:
+    """A file in a store, opened; of ``file://``, the local path."""
+    from pqassay.errors import UsageError
+    from pqassay.lake import remote
+    from pqassay.lake.remote_source import describe
+
+    try:
+        place = remote.find(remote.parse(uri))
+        if isinstance(place, str):
+            return place
+        if place.is_folder:
+            fail(f"{place.name} is a directory; name one of the files in it")
+        return remote.open_source(place.store, place.path, place.name)
+    except (remote.MissingError, UsageError) as error:
+        fail(f"{printable(uri)}: {error}")
+    except OSError as error:
+        fail(f"{printable(uri)}: {describe(error)}")
+
+
 app.command(epilog=cli_check.EPILOG)(cli_check.check)
 
 
 @app.command(epilog="Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
 def dump(
     file: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="FILE",
-            help="A Parquet file, _pm or file of a table's metadata, damaged or not.",
+            help="A Parquet file, _pm or file of a table's metadata, damaged or not; a path or a URI.",
             show_default=False,
         ),
     ],
@@ -115,19 +154,17 @@ def dump(
     """Show what every byte of a file is, field by field."""
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
-    _require_file(file)
     from pqassay import dump as dumping
     from pqassay.lake.kinds import dumped_as
-    from pqassay_spec.base.sources import FileSource
 
-    with _os_errors(str(file)), FileSource(file) as source:
+    with _os_errors(file), _opened(file) as source:
         sink: dumping.Sink
         if hexdump:
             sink = dumping.Hexdump(print, source, whole=field is None)
         else:
             sink = dumping.JsonLines(print) if as_json else dumping.Tree(print)
         chosen = None if field is None else dumping.Selected(field, sink)
-        errors = dumping.dump(source, chosen or sink, dumped_as(str(file)))
+        errors = dumping.dump(source, chosen or sink, dumped_as(file))
     if chosen is not None and not chosen.found and not errors:
         fail(f"no field matches {field!r}; without --field, all are shown")
     for error in errors:

@@ -352,8 +352,18 @@ class _Finder:
         elif place.is_folder:
             self.found.roots.append(place.name)
             self._read_listing(place, None)
+        elif (table := self._stored_table(place)) is not None:
+            self._take_table(table)
         else:
             self._named(_remote(place))
+
+    def _stored_table(self, place: Place) -> TableAt | None:
+        """The table in a store of which somebody named a file of metadata."""
+        named = None if self._moment is None else table_files.named_by(place.path)
+        if named is None:
+            return None
+        folder, kind, moment = named
+        return TableAt(kind, place.name.rsplit("/", 2)[0], folder, place.store, moment)
 
     def _add_uri_pattern(self, uri: Uri) -> None:
         from pqassay.lake import remote  # noqa: PLC0415 - as above

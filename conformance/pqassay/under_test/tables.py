@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
@@ -20,7 +21,13 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.table.avro import MAGIC
 from pqassay_spec.table.delta import CATALOG_MANAGED
 from pqassay_spec.table.json_places import find
-from pqassay_spec.table.layout import DELTA_LOG, TableKind, delta_checkpoint
+from pqassay_spec.table.layout import (
+    DELTA_LOG,
+    ICEBERG_METADATA,
+    TableKind,
+    delta_checkpoint,
+    is_iceberg_metadata,
+)
 
 UNREADABLE = (FormatError, NotApplicable, NotChecked, OSError, MemoryError)
 
@@ -131,6 +138,12 @@ class DeltaTable:
             notes.append(
                 f"a catalog manages the table, and may know newer versions than {state.segment.version}"
             )
+        with suppress(OSError):
+            if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
+                notes.append(
+                    "it is judged as a Delta table alone; it has metadata of Iceberg too, which are judged where their file is named: "
+                    f"{ICEBERG_METADATA}/{max(named)}"
+                )
         return notes
 
 

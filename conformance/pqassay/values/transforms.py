@@ -172,7 +172,12 @@ def _truncated(values: ChunkValues, kind: str, width: int) -> Any:
     if kind in ("float", "double", "boolean"):
         return np.asarray(_array(values).to_numpy(zero_copy_only=False))
     numbers = _whole(values, kind)
-    return numbers - numbers % width if width else numbers
+    if not width:
+        return numbers
+    lower = numbers - numbers % width
+    return (
+        lower.astype(np.int32) if kind == "int" else lower
+    )  # what is below the least number wraps, as where it is written
 
 
 def _unlike(found: Any, claim: PartitionValue, kind: str) -> NDArray[np.bool_]:

@@ -36,13 +36,23 @@ def printed(*options: str, code: int = 1) -> str:
     return result.stdout
 
 
-@pytest.mark.usefixtures("table")
 @pytest.mark.parametrize("form", ["text", "json", "junit", "sarif", "html", "markdown"])
-def test_every_format_names_table_file_and_finding(form: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "rule", "field"),
+    [
+        ("dlt/maximum-lowered", "DLT-027", "maxValues.id"),
+        ("ice/maximum-lowered", "ICE-040", "upper_bounds[1]"),
+    ],
+)
+def test_every_format_names_table_file_and_finding(
+    name: str, rule: str, field: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(GOLDEN_FILES / name / "table", tmp_path / "t")
     text = printed("--format", form)
-    wanted = ["DLT-027", "part-0.parquet", "the upper bound of column id in the table", "rows lost"]
+    wanted = [rule, "part-0.parquet", "the upper bound of column id in the table", "rows lost"]
     if form != "markdown":  # which lists findings without their bytes
-        wanted.append("maxValues.id")
+        wanted.append(field)
     assert [] == [part for part in wanted if part.replace("'", "&#39;") not in text and part not in text]
 
 

@@ -209,3 +209,24 @@ def test_no_damaged_byte_of_a_log_is_a_mistake_of_the_judge(table: Path) -> None
         (table / LOG).write_bytes(damaged)
         report = pqassay.check(table, tier="footer")
         assert [] == [file.error for file in report.files if file.error and "mistake" in file.error]
+
+
+def test_of_a_table_in_two_formats_it_is_said_which_is_judged(tmp_path: Path) -> None:
+    table = tmp_path / "both"
+    shutil.copytree(GOLDEN_FILES / "dlt/plain/table", table)
+    shutil.copytree(GOLDEN_FILES / "ice/plain/table", table, dirs_exist_ok=True)
+    (judged,) = pqassay.check(table, tier="meta").files
+    (named,) = pqassay.check(table / "metadata/v1.metadata.json", tier="meta").files
+    (note,) = [note for note in judged.notes if "Iceberg" in note]
+
+    assert note.endswith("metadata/v1.metadata.json")
+    assert ("conformant", []) == (named.outcome, named.notes)
+
+
+@pytest.mark.parametrize("marker", ["_delta_log", "metadata"])
+def test_a_folder_that_is_no_table_is_explained_at_tier_meta(marker: str, tmp_path: Path) -> None:
+    (tmp_path / marker).mkdir()
+    shutil.copy(GOLDEN_FILES / "dlt/plain/table/part-0.parquet", tmp_path)
+
+    with pytest.raises(UsageError, match="tier meta is about tables, and a folder is one with a commit"):
+        pqassay.check(tmp_path, tier="meta")

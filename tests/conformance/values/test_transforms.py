@@ -76,6 +76,7 @@ CASES: list[tuple[str, str, str | Scalar, Any, Any, Any]] = [
     ("date", "day", "date", -366, "int", -366),
     ("int", "truncate[10]", "int32", -1, "int", -10),
     ("long", "truncate[10]", "int64", -(1 << 63) + 8, "long", -(1 << 63) + 8),
+    ("int", "truncate[3]", "int32", -(1 << 31), "int", (1 << 31) - 1),
     ("string", "truncate[3]", "string", "i\U0001F600éberg".encode(), "string", "i\U0001F600é"),
     ("binary", "truncate[3]", "binary", b"\1\2\3\4\5", "bytes", b"\1\2\3"),
     ("decimal(9, 2)", "truncate[50]", decimal(9, 2), 1065, "bytes", (1050).to_bytes(4, "big")),
@@ -101,6 +102,7 @@ def table_of(folder: Path, case: tuple[str, str, Any, Any, Any, Any], value: Any
         files.METADATA: files.metadata(
             [{"id": 1, "name": "x", "required": False, "type": kind}],
             [{"source-id": 1, "field-id": 1000, "name": "part", "transform": transform}],
+            rows=3,
         ),
         files.LIST: files.manifest_list([files.listed(files.MANIFEST, manifest, entries)]),
         files.MANIFEST: manifest,

@@ -32,6 +32,8 @@ class VersionChecksum:
     def content(self) -> tuple[str, Any]:
         """The file and what it holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
         file = f"{DELTA_LOG}/{checksum_name(self._table.state.segment.version)}"
+        if self._table.at.size_of(file) is None:  # in a store, its listing tells
+            raise NotApplicable
         try:
             raw = self._table.at.read(file)
         except FileNotFoundError:

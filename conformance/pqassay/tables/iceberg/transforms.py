@@ -4,6 +4,8 @@
 
 >>> transformed("bucket", 16, "string", b"iceberg"), transformed("truncate", 10, "int", bytes([0xFF] * 4))
 (9, -10)
+>>> transformed("truncate", 3, "int", (-(1 << 31)).to_bytes(4, "little", signed=True))
+2147483647
 >>> transformed("month", 0, "date", (-1).to_bytes(4, "little", signed=True))
 -1
 
@@ -36,6 +38,9 @@ ORDERED = ("identity", "truncate", "year", "month", "day", "hour")
 
 HOUR = DAY // 24
 
+BITS = {"int": 32, "long": 64}
+"""Of whole numbers, by their types."""
+
 WORD = 0xFFFFFFFF
 
 _DIGITS = Context(prec=100)
@@ -64,7 +69,7 @@ def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
         column = schema.columns.get(field.source)
         if column is None or not (field.transform in ORDERED or field.transform == "bucket"):
             continue
-        low, high = ((entry.value(side) or {}).get(field.source) for side in (LOWER, UPPER))
+        low, high = (entry.map(side).get(field.source) for side in (LOWER, UPPER))
         if low is None or high is None or (low != high and (field.transform == "bucket" or column.type == "uuid")):  # fmt: skip
             continue
         is_there, value = entry.partition_value(field.id)
@@ -75,13 +80,14 @@ def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
         except (ValueError, UnknownTypeError):
             continue
         if not _holds(ends[0], ends[1], value, result_type(field, column)):
-            yield Outside(field, column, *(_shown(field, column, raw, end) for raw, end in zip((low, high), ends, strict=True)), str(value)[:60] if value is not None else "null")  # fmt: skip
+            least, greatest = _shown(field, column, low, ends[0]), _shown(field, column, high, ends[1])
+            yield Outside(field, column, least, greatest, "null" if value is None else str(value)[:60])
 
 
 def _is_null(entry: Entry, identifier: int) -> bool:
     """Whether all values of a column are said to be null, so that its bounds mean nothing."""
-    nulls = (entry.value(NULLS) or {}).get(identifier)
-    return nulls is not None and nulls >= entry.value(ROWS)
+    nulls = entry.map(NULLS).get(identifier)
+    return nulls is not None and bool(nulls >= entry.value(ROWS))
 
 
 def _holds(low: Scalar, high: Scalar, value: Any, kind: str) -> bool:
@@ -141,7 +147,9 @@ def _truncated(kind: ValueKind, value: Scalar, name: str, raw: bytes, width: int
         return Decimal(unscaled - unscaled % width).scaleb(-int(match[2]), _DIGITS)
     if kind is not ValueKind.NUMBER or not isinstance(value, int):
         raise ValueError(f"a value of type {name} is not truncated")
-    return value - value % width
+    bits = BITS.get(name, 64)
+    lower = value - value % width
+    return lower if lower >= -1 << bits - 1 else lower + (1 << bits)  # it wraps, as writers store it
 
 
 def _hashed(kind: str, raw: bytes) -> bytes:
