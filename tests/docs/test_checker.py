@@ -358,7 +358,7 @@ def test_every_golden_file_has_the_same_report_as_in_cpython(
     assert different == []
 
 
-EACH_TABLE = 10
+EACH_TABLE = 15
 """Of so many golden tables, one is judged in the browser."""
 
 
@@ -369,7 +369,7 @@ def test_golden_tables_have_the_same_report_as_in_cpython(
         monkeypatch.setitem(sys.modules, name, None)
     tables: dict[str, list[list[str]]] = json.loads((site / "check" / "tables.json").read_text())
     asked = list(tables)[::EACH_TABLE]
-    assert {"dlt", "ice"} == {name.partition("/")[0] for name in asked}
+    assert {"dlt", "ice"} <= {name.partition("/")[0] for name in asked}
     everywhere = tab.evaluate(
         ASK
         + """await (async () => {
@@ -386,7 +386,7 @@ def test_golden_tables_have_the_same_report_as_in_cpython(
         seconds=300,
     )
     for name in asked:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).symlink_to(GOLDEN_FILES / name / "table")
         folder = Folder(str(tmp_path), name)
         folder.judged("pages")
