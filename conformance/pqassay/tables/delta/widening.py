@@ -2,6 +2,8 @@
 
 >>> is_widened("integer", "long"), is_widened("date", "timestamp"), is_widened("decimal(5,1)", "decimal(8,3)")
 (True, False, True)
+>>> is_widened("short", "decimal(10,0)"), is_widened("decimal(10,0)", "decimal(10,0)")
+(True, False)
 
 Source: the Delta protocol, "Type Widening" and "Type Change Metadata".
 """
@@ -35,7 +37,7 @@ def is_widened(old: str, new: str) -> bool:
     precision, scale = int(wide[1]), int(wide[2])
     narrow = _DECIMAL.fullmatch(old)
     digits, places = (int(narrow[1]), int(narrow[2])) if narrow else (LEAST_DIGITS.get(old, 99), 0)
-    return precision - digits >= scale - places >= 0 and (precision, scale) != (digits, places)
+    return precision - digits >= scale - places >= 0 and (narrow is None or wide.groups() != narrow.groups())
 
 
 def wrong_change(column: DeltaColumn) -> str | None:
