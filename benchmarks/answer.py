@@ -31,6 +31,7 @@ import math
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,10 @@ def measured(folder: Path, rounds: int) -> dict[str, Any]:
         connection.execute("SET parquet_metadata_cache = true")
         connection.execute(f"CREATE VIEW t AS FROM read_parquet('{folder}/*.parquet')")
         require_equal(answerer, connection)
-        works = {"answer": partial(answerer.ask, QUERY), "duckdb": partial(of_duckdb, connection)}
+        works: dict[str, Callable[[], Any]] = {
+            "answer": partial(answerer.ask, QUERY),
+            "duckdb": partial(of_duckdb, connection),
+        }
         taken = alternating(works, rounds)
     return {
         "opening": opening,

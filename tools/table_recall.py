@@ -148,7 +148,8 @@ def _built(header: Any, records: list[Any]) -> bytes:
     grammar = grammar_of(json.loads(header.metadata[SCHEMA_KEY]))
     plain = b"".join(grammar.build(one) for one in records)
     block = BLOCK_HEADER.build({"count": len(records), "size": len(plain)})
-    return CONTAINER_HEADER.build(header) + block + plain + header.sync
+    whole: bytes = CONTAINER_HEADER.build(header) + block + plain + header.sync
+    return whole
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -234,7 +235,8 @@ def _found(table: str, changed: Mapping[str, bytes]) -> Counter[tuple[str, str]]
             report = pqassay.check(Path(place, "t"), tier="values")
         except pqassay.errors.UsageError:
             return Counter({("", "errored"): 1})
-    found = Counter((finding.rule, finding.verdict) for file in report.files for finding in file.findings)
+    found = Counter[tuple[str, str]]()
+    found.update((finding.rule, finding.verdict) for file in report.files for finding in file.findings)
     found.update(("", "errored") for file in report.files if file.error)
     return found
 

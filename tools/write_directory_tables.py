@@ -104,7 +104,7 @@ def writing_table(figures: Figures) -> Iterator[str]:
         header += [called, "of IDX1", "of IDX1 and of decoding the other columns"]
     rows: list[list[str]] = []
     for name, words in {"IDX1": "IDX1 of nations", **INDEXES}.items():
-        columns = [] if name == "zone sums" else figures["besides"].get(name, [])
+        columns: list[str] = [] if name == "zone sums" else figures["besides"].get(name, [])
         row = [words]
         for kind in kinds:
             more = taken[f"decoding {', '.join(columns)}"][kind] if columns else 0.0

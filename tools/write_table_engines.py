@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from observe import refresh_pages
 from page_tables import grid, with_tables
 
 from pqassay.judge.workers import Limits
@@ -31,6 +32,7 @@ from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, observations, table_text
+from pqassay_spec.table.layout import TableKind
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_files"
@@ -52,21 +54,23 @@ NOT_ASKED = "not asked"
 Json = dict[str, Any]
 
 
-def require_engines(family: str) -> tuple[Engine, ...]:
-    """The engines of a family. A table without one of them would look as if it did no harm."""
+def require_engines(family: str, names: Sequence[str]) -> list[Engine]:
+    """The engines of a family, some of them or all. A table without one that was meant would look as if it did no harm."""
     kind = KINDS[family]
-    engines = TABLE_ENGINES[kind](PACKAGES[kind])
+    engines = [one for one in TABLE_ENGINES[kind](PACKAGES[kind]) if not names or one.name in names]
     lacking = [f"{engine.title}: {how}" for engine in engines if (how := engine.how_to_install) is not None]
     if lacking:
         raise SystemExit("not all engines are here; " + "; ".join(lacking))
     return engines
 
 
-def ask(families: Sequence[str]) -> None:
+def ask(families: Sequence[str], names: Sequence[str]) -> None:
     """Measure some families, and write what was found after each table: who interrupts this keeps it."""
     stored: list[Json] = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
     date = dt.datetime.now(dt.UTC).date().isoformat()
-    asked = {KINDS[family]: require_engines(family) for family in families}
+    asked: dict[TableKind, Sequence[Engine]] = {
+        KINDS[family]: require_engines(family, names) for family in families
+    }
     observed = dict(observations())
     with EngineProcesses([], Limits(WORKERS, timeout=SECONDS)) as running:
         measurement = TableMeasurement(running, asked)
@@ -80,11 +84,12 @@ def ask(families: Sequence[str]) -> None:
                 write_whole(MEASURED, text.encode())
                 told = measurement.reasons.get((case, rule), "")
                 print(case, rule, told, file=sys.stderr, flush=True)
-            for rule in of_family(family):
-                told = [why for (_, other), why in measurement.reasons.items() if other == rule.id]
-                reason = rule.excluded or (told[0] if told else NO_FILE)
-                observed[rule.id] = observation(rule.id, stored, date, reason)
+            for one in of_family(family):
+                reasons = [why for (_, other), why in measurement.reasons.items() if other == one.id]
+                reason = one.excluded or (reasons[0] if reasons else NO_FILE)
+                observed[one.id] = observation(one.id, stored, date, reason)
     write_whole(TABLE_FILE, table_text(observed).encode())
+    refresh_pages(observed)
 
 
 def of_family(family: str) -> list[Rule]:
@@ -141,9 +146,13 @@ def main() -> None:
     parser.add_argument(
         "--ask", nargs="?", const="", choices=["", *FAMILIES], help="ask the engines that are installed"
     )
-    family: str | None = parser.parse_args().ask
+    parser.add_argument(
+        "--engine", action="append", default=[], help="ask this one alone; may be repeated (default: all)"
+    )
+    given = parser.parse_args()
+    family: str | None = given.ask
     if family is not None:
-        ask([family] if family else list(FAMILIES))
+        ask([family] if family else list(FAMILIES), given.engine)
     stored = json.loads(MEASURED.read_text())
     write_whole(PAGE, page(PAGE.read_text(), stored).encode())
 

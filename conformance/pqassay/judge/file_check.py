@@ -44,6 +44,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.base.terminal import printable
+from pqassay_spec.directory.placement import extension_area
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, asked_about, file_rules
@@ -259,14 +260,16 @@ def _notes(file: FileUnderTest) -> list[str]:
         metadata = file.metadata
         if metadata.encryption_algorithm is None and not has_extensions(file.footer):
             return []
-        extended = list(extensions(metadata, file.footer, "footer"))
+        extended = [extension.struct for extension in extensions(metadata, file.footer, "footer")]
     except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
         return []
     notes: list[str] = []
     if metadata.encryption_algorithm is not None:
         notes.append("the signature of the footer is not verified: pqassay has no keys")
-    if extended:
-        structs = list(dict.fromkeys(extension.struct for extension in extended))
+    # Blobs of an index directory in the footer's extension are judged.
+    of_directory = extension_area(metadata) is not None
+    structs = [struct for struct in dict.fromkeys(extended) if not (of_directory and struct == "footer")]
+    if structs:
         more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
         notes.append(f"what the extension of {structs[0]}{more} holds is not judged")
     return notes

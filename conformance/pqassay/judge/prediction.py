@@ -169,7 +169,9 @@ def predicted(
         stratum.look_at(min(len(stratum.targets), 1 + max(0, spare)), plan.settings)
     everywhere = [one for stratum in strata for one in stratum.looked_at]
     tiers: list[TierEstimate] = []
-    for tier in (*([TABLE_TIER] if tables else []), *(FILE_TIERS if everywhere else ())):
+    told: list[Tier] = [TABLE_TIER] if tables else []
+    told += FILE_TIERS if everywhere else ()
+    for tier in told:
         traffic, seconds = Traffic(), 0.0
         if tables:
             traffic.add(_traffic_of_tables(tables, metadata, tier, jobs))

@@ -20,7 +20,7 @@ from pqassay.proof.engines import (
     strings,
 )
 from pqassay.proof.queries import Query
-from pqassay.proof.table_sql import chdb_program, daft_rows, select, spark_engine
+from pqassay.proof.table_sql import chdb_program, daft_program, select, spark_engine
 
 LIBRARY = "deltalake"
 """The library, as pip calls it, by which most of these engines find the files of a table."""
@@ -96,7 +96,7 @@ def _dataset(path: str, query: Query) -> str:
 
 
 def _daft(path: str, query: Query) -> str:
-    return f"{imports(query)}import daft; result = daft.read_deltalake({string(path)}){daft_rows(query)}"
+    return daft_program("", f"daft.read_deltalake({string(path)})", query)
 
 
 def _chdb(path: str, query: Query) -> str:

@@ -10,7 +10,7 @@ from pqassay.lake.table_files import TableAt
 from pqassay.proof.delta_engines import LibraryEngine
 from pqassay.proof.engines import Engine, Unwritable, imports, polars_filter, python_value, string, strings
 from pqassay.proof.queries import Comparison, Query
-from pqassay.proof.table_sql import chdb_program, daft_rows, spark_engine
+from pqassay.proof.table_sql import chdb_program, daft_program, spark_engine
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
 from pqassay_spec.base.errors import FormatError
 
@@ -85,7 +85,7 @@ def _polars(path: str, query: Query) -> str:
 
 
 def _daft(path: str, query: Query) -> str:
-    return f"{imports(query)}import daft; {_opened(path)}; result = daft.read_iceberg(t){daft_rows(query)}"
+    return daft_program(f"{_opened(path)}; ", "daft.read_iceberg(t)", query)
 
 
 def _chdb(path: str, query: Query) -> str:

@@ -122,12 +122,12 @@ class IcebergRows(TableRows):
             if delete.inside is None or delete.format != PARQUET:
                 raise NotChecked(f"{delete.path}, which deletes rows, is not read", "file")
             rows = pq.read_table(self.table.path_of(delete.inside), columns=["file_path", "pos"])
-            for path in pc.unique(rows.column("file_path")).to_pylist():
+            for path in map(str, pc.unique(rows.column("file_path")).to_pylist()):
                 data = files.get(path)
                 if data is None or data.inside is None:
                     continue
                 if (delete.sequence or 0) >= (data.sequence or 0):
-                    chosen = rows.filter(pc.equal(rows.column("file_path"), path)).column("pos")
+                    chosen = rows.filter(pc.equal(rows.column("file_path"), pa.scalar(path))).column("pos")
                     found.setdefault(data.inside, []).append(chosen.to_numpy().astype(np.int64))
         return {name: np.concatenate(parts) for name, parts in found.items()}
 

@@ -21,7 +21,7 @@ from pqassay.lake.table_files import TableAt
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.minimal_pairs import NOT_FOUND, Question, effect_of
 from pqassay.proof.queries import NoQuery, Query, number_of
-from pqassay.proof.table_plan import UNREADABLE, plan_table, rows_of
+from pqassay.proof.table_plan import NOT_TOLD, UNREADABLE, plan_table, rows_of
 from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, Places, ending
 from pqassay.proof.worker import Answered
 from pqassay.report.model import EngineVerdict, Finding
@@ -97,7 +97,7 @@ def table_questions(
         folder: Takes the true rows, and tables of the same rows about which nothing is said.
     """
     asked: dict[Query, tuple[Path, Path]] = {}
-    reason = NOT_FOUND
+    reason, is_open = NOT_FOUND, False
     broken, healthy = (TableAt(pair.kind, str(one), str(one)) for one in (pair.broken, pair.healthy))
     for number, (path, finding) in enumerate(found):
         inside = folder / str(number)
@@ -106,10 +106,13 @@ def table_questions(
             plan = plan_table(broken, path, [finding], inside)
             if isinstance(plan.of_findings[0], str):
                 reason = plan.of_findings[0]
+                is_open |= reason.startswith(NOT_TOLD)
             for one in plan.queries:
                 asked.setdefault(one.query, (one.truth, one.healthy))
         except (*UNREADABLE, pa.ArrowException) as error:
-            reason = str(error)
+            reason, is_open = f"{NOT_TOLD}: {error}", True
+    if not asked and not is_open:
+        return [], reason
     twin = folder / "twin"
     twin.mkdir()
     questions: list[Question] = []
@@ -127,7 +130,7 @@ def table_questions(
                 controls = ((plain, truth), (pair.healthy, of_twin.truth))
                 questions.append(Question(query, truth, controls, is_certain=True))
         except (*UNREADABLE, pa.ArrowException) as error:
-            reason = f"the true rows cannot be told: {error}"
+            reason = f"{NOT_TOLD}: {error}"
     return questions, reason
 
 
@@ -167,8 +170,12 @@ class TableMeasurement:
 
     def ask(self, pair: TablePair, rule: str) -> Json | None:
         """What engines do with a table, because of a rule; ``None``, and a reason in `reasons`, where nothing could be asked."""
-        report = check(str(pair.broken), tier="values", only=[rule])
-        found = [(file.path, finding) for file in report.files for finding in file.findings]
+        found: list[tuple[str, Finding]] = []
+        for only in ([rule], []):  # some rules are about what others find as well
+            report = check(str(pair.broken), tier="values", only=only)
+            found = found or [
+                (file.path, one) for file in report.files for one in file.findings if one.rule == rule
+            ]
         with TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
             folder = Path(name)
             try:

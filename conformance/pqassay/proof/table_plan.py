@@ -41,6 +41,8 @@ MOST_ROWS = 20_000_000
 """Rows of such a table."""
 
 
+NOT_TOLD = "the true rows cannot be told"
+
 MOST_ASKED_FILES = 3
 """Files of a table whose values make queries about the whole of it."""
 
@@ -115,7 +117,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
             except NoQuery as reason:
                 of_findings.append(str(reason))
             except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
-                of_findings.append(f"the true rows cannot be told: {reason}")
+                of_findings.append(f"{NOT_TOLD}: {reason}")
     return Plan(found, of_findings)
 
 

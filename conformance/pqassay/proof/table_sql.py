@@ -16,6 +16,7 @@ from pqassay.proof.engines import (
     Unwritable,
     all_of,
     condition,
+    imports,
     names_of,
     python_value,
     spark_literal,
@@ -92,12 +93,20 @@ def daft_filter(query: Query) -> str:
     return f".where({all_of(parts)})" if parts else ""
 
 
-def daft_rows(query: Query) -> str:
-    """What is called on a data frame of Daft to have the rows of a query."""
+def daft_program(opened: str, frame: str, query: Query) -> str:
+    """A program of Daft.
+
+    Args:
+        opened: Statements before it.
+        frame: An expression that makes its data frame.
+        query: The query.
+    """
+    begin = f"{imports(query)}import daft; {opened}"
     if query.is_count:
-        return f"{daft_filter(query)}.agg(daft.lit(1).count()).to_arrow()"
+        counted = f"{frame}{daft_filter(query)}.count_rows()"
+        return f"import pyarrow as pa; {begin}result = pa.table([[{counted}]], [{string('n')}])"
     names = ", ".join(string(column.name) for column in query.columns)
-    return f"{daft_filter(query)}.select({names}).to_arrow()"
+    return f"{begin}result = {frame}{daft_filter(query)}.select({names}).to_arrow()"
 
 
 # ------------------------------------------------------------------------------------------------------ Spark

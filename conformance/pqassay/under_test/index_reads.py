@@ -53,6 +53,9 @@ class FilterNeeds(NamedTuple):
     bitsets: bool
 
 
+NONE_NEEDED = FilterNeeds(headers=False, bitsets=False)
+
+
 class IndexReads:
     """The bytes of a file's page indexes, and in a store of its bloom filters, in pieces that are read when first asked for.
 
@@ -88,7 +91,7 @@ def index_pieces(file: FileUnderTest) -> list[Piece]:
     """The pieces in which the page indexes and bloom filters of a file are read; those that no rule needs are left out."""
     is_local = is_near(file.source)
     stride = LOCAL if is_local else REMOTE
-    needs = FilterNeeds(False, False) if is_local else filter_needs(file.left_out)
+    needs = NONE_NEEDED if is_local else filter_needs(file.left_out)
     pieces: list[Piece] = []
     for start, end in _structures(file, needs, stride):
         if pieces:
@@ -124,18 +127,19 @@ def _rules_of_filters() -> tuple[Sequence[str], Sequence[str]]:
 
 def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequence[Piece]:
     """Where the structures stand that are read, in order. They may overlap in a file that is not sound."""
+    layout = file.layout
+    if layout is not None and not needs.headers:
+        return [(given.start, given.end) for given in layout.ranges if given.kind in INDEXES]
     body_end = file.framing.footer_start
 
     def filter_end(start: int, end: int) -> int:
         return min(body_end, max(end if needs.bitsets else start, start + BLOOM_HEADER_LIMIT))
 
-    layout = file.layout
     if layout is not None:
-        kinds = (*INDEXES, FILTERS) if needs.headers else INDEXES
         return [
             (given.start, filter_end(given.start, given.end) if given.kind == FILTERS else given.end)
             for given in layout.ranges
-            if given.kind in kinds
+            if given.kind in INDEXES or given.kind == FILTERS
         ]
     found = [
         given for given in _stated_indexes(file) if file.framing.body_start <= given[0] < given[1] <= body_end

@@ -57,7 +57,7 @@ class _Found:
 class SetAudit(EntryAudit):
     """The distinct sets of one entry."""
 
-    rules = (LISTED, FLAGGED, OCCURS)
+    rules: tuple[str, ...] = (LISTED, FLAGGED, OCCURS)
 
     def __init__(self, blob: BlobUnderTest, outcomes: Outcomes) -> None:
         super().__init__(blob, outcomes)

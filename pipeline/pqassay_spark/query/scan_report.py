@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from pyspark.sql import datasource as ds
@@ -74,6 +75,5 @@ def _shown(given: Any) -> str:
     """A filter as Spark's documentation has it, without the names of its members."""
     if isinstance(given, ds.Not):
         return f"Not({_shown(given.child)})"
-    values: dict[str, Any] = vars(given)
-    members = [repr(value) for value in values.values()]
+    members = [repr(getattr(given, member.name)) for member in fields(given)]
     return f"{type(given).__name__}({', '.join(members)})"

@@ -152,7 +152,7 @@ class RowReader:
 
     # ------------------------------------------------------------------------------------- by Arrow's dataset
 
-    def _scanned(self, fragments: Sequence[pads.Fragment], length: int) -> Iterator[Rows]:
+    def _scanned(self, fragments: list[Any], length: int) -> Iterator[Rows]:
         dataset = pads.FileSystemDataset(
             fragments, self._lake.schema, self._dataset.format, self._dataset.filesystem
         )
@@ -327,7 +327,7 @@ def _true_of_dictionary(table: pa.Table, part: Part) -> Mask | None:
     (name,) = part.columns
     if name not in table.column_names or not pa.types.is_dictionary(table.schema.field(name).type):
         return None
-    chunks = table.column(name).chunks
+    chunks: list[Any] = table.column(name).chunks
     dictionaries = [chunk.dictionary for chunk in chunks]
     if not chunks or any(values.null_count for values in dictionaries):
         return None

@@ -218,10 +218,10 @@ def _sums_of_digits(
 
 def _added_doubles(numbers: NDArray[np.float64], groups: Numbers | None, count: int) -> NDArray[np.float64]:
     """The sums of doubles that do not have to be rounded."""
-    if groups is not None:
-        return np.bincount(groups, numbers, count)
-    found = np.zeros(count)
-    found[:1] = numbers.sum()
+    added: Any = np.zeros(count) if groups is None else np.bincount(groups, numbers, count)
+    if groups is None:
+        added[:1] = numbers.sum()
+    found: NDArray[np.float64] = added
     return found
 
 

@@ -1,5 +1,7 @@
 """Golden Iceberg tables that have changed, and that have types of version 3: and the same with one claim that is false."""
 
+# pyright: reportUnknownMemberType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io
@@ -40,7 +42,7 @@ from pqassay_reference.golden.iceberg_table import (
 )
 from pqassay_reference.golden.tables import BadTable, GoodTable
 from pqassay_reference.tiny import columns as tiny
-from pqassay_reference.tiny.columns import Column, ListOf
+from pqassay_reference.tiny.columns import AnyType, Column, ListOf
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
@@ -62,7 +64,7 @@ PARTITIONS = [
         {"source-id": 3, "field-id": 1002, "name": "at_day", "transform": "day"},
     ],
 ]
-AVRO = [
+AVRO: list[list[tuple[int, str, Any]]] = [
     [(1000, "city", "string"), (1001, "at_hour", "int")],
     [(1000, "city", "string"), (1002, "at_day", {"type": "int", "logicalType": "date"})],
 ]
@@ -82,7 +84,7 @@ def _fields(kind: str, *more: Json) -> list[Json]:
 NOTE = {"id": 4, "name": "note", "required": False, "type": "string"}
 
 
-def _file(kind: str, ids: list[int], *more: Column, rows: int = 2) -> bytes:
+def _file(kind: AnyType, ids: list[int], *more: Column, rows: int = 2) -> bytes:
     start = HOUR * HOUR_MICROSECONDS
     return TinyParquet(
         (
@@ -133,7 +135,7 @@ def _bounds(rows: int, first: bytes, last: bytes) -> Json:
 def evolved(
     of_old: Json | None = None,
     of_new: Json | None = None,
-    of_maps: Mapping[str, Json] | None = None,
+    of_maps: Mapping[str, Mapping[int, Any]] | None = None,
     of_lists: tuple[Json, Json] = ({}, {}),
 ) -> Files:
     """A table whose columns and partitions changed between its two files.
@@ -241,7 +243,7 @@ SITE_DATA = TinyParquet(
 ).build()
 
 
-def sites(of_lower: Json | None = None, key: int = 2) -> Files:
+def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
     """A table of version 3 with decimals, shapes and lists.
 
     Args:

@@ -64,6 +64,18 @@ def test_a_false_entry_is_one_finding_in_text_and_json(
     assert (rule in found["coverages"][file["coverage"]]["checked"]) is tells
 
 
+@pytest.mark.parametrize(
+    ("name", "notes"),
+    [
+        ("sets-of-pages", []),
+        ("extension-taken-by-another", ["what the extension of footer holds is not judged"]),
+    ],
+)
+def test_blobs_in_the_extension_are_judged_and_those_of_others_are_not(name: str, notes: list[str]) -> None:
+    (file,) = pqassay.check(GOLDEN_FILES / "dir" / name / "data.parquet", tier="values").files
+    assert notes == file.notes
+
+
 # ------------------------------------------------------------------------------ entries of every type and granularity
 
 ROWS = 60
@@ -170,7 +182,7 @@ def test_every_entry_of_a_file_that_was_written_anew_is_one_finding_by_its_foote
     add_indexes(path, [*inline, *hll])
     assert [] == judged(path, "values")
 
-    key = {KEY.encode(): pq.read_metadata(path).metadata[KEY.encode()]}
+    key = {KEY.encode(): (pq.read_metadata(path).metadata or {})[KEY.encode()]}
     table = pq.read_table(path).sort_by([("units", "ascending")]).replace_schema_metadata(key)
     pq.write_table(table, path, row_group_size=20, write_page_index=True)
 

@@ -239,7 +239,7 @@ def test_the_rows_of_a_data_file_are_those_of_its_footer(tmp_path: Path) -> None
     raw = position_file([(golden.NAMES[0], 6)])
     data = [files.entry(files.data_file("data/part-0.parquet", PARTS[0], 5))]
     folder = table(tmp_path, data, [delete_entry(raw, 1)], more={"data/d.parquet": raw})
-    assert ["ICE-030"] == found(folder, only=("ICE-*",))
+    assert ["ICE-030"] == found(folder, only=("ICE-030", "ICE-046"))
 
     (tmp_path / "data/part-0.parquet").write_bytes(b"PAR1" + PARTS[0][4:-4] + b"PAR0")
     assert ["ICE-046"] == found(folder, only=("ICE-046",))
@@ -252,7 +252,7 @@ def test_bounds_and_rows_of_deletes_are_compared_like_those_of_data(tmp_path: Pa
         "upper_bounds": {DELETE_FILE_PATH: golden.NAMES[0].encode(), DELETE_POSITION: files.int64(7)},
     }
     folder = table(tmp_path, of_parts(), [delete_entry(raw, 3, **bounds)], more={"data/d.parquet": raw})
-    assert ["ICE-030", "ICE-040"] == found(folder, only=("ICE-*",))
+    assert ["ICE-030", "ICE-040"] == found(folder, only=("ICE-030", "ICE-04?"))
 
 
 def test_a_column_of_positions_has_to_be_one_of_whole_numbers(tmp_path: Path) -> None:
@@ -434,7 +434,8 @@ def test_rows_are_sorted_by_the_transform_of_a_column(
         {"source-id": 1, "transform": "squared"},
         {"source-id": 1, "transform": "truncate[x]"},
         {"source-id": 1, "transform": "bucket[0]"},
-        {"source-id": 1},
+        {"source-id": 1, "direction": "up"},
+        {"source-id": 1, "null-order": "last"},
     ],
 )
 def test_an_order_that_is_not_known_is_not_checked(tmp_path: Path, field: Json) -> None:

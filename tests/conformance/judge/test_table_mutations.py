@@ -15,6 +15,7 @@ import struct
 import uuid
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -330,12 +331,13 @@ def _manifest(schema_: Any, plain: bytes, codec: str = "null", count: int = 1) -
     header = CONTAINER_HEADER.parse(empty)
     about = {**header.metadata, "avro.codec": codec.encode()}
     packed = PACK[codec](plain)
-    return (
+    whole: bytes = (
         CONTAINER_HEADER.build({"magic": MAGIC, "metadata": about, "sync": header.sync})
         + BLOCK_HEADER.build({"count": count, "size": len(packed)})
         + packed
         + header.sync
     )
+    return whole
 
 
 _EMPTY: dict[str, Any] = {"type": "record", "name": "e0", "fields": []}
@@ -361,7 +363,7 @@ ZEROS = bytes(1 << 25)
 BOMBS: dict[str, Callable[[], bytes]] = {
     "types that double": lambda: _manifest(_with(doubling(60)), bytes(300)),
     "lists of nothing": lambda: _manifest(_with({"type": "array", "items": _EMPTY}), bytes(300)),
-    **{f"zeros by {codec}": lambda codec=codec: _manifest(_ENTRY, ZEROS, codec, 1000) for codec in ("deflate", "zstandard")},
+    **{f"zeros by {codec}": partial(_manifest, _ENTRY, ZEROS, codec, 1000) for codec in ("deflate", "zstandard")},
     "more objects than bytes": lambda: _manifest(_ENTRY, bytes(300), "deflate", 1 << 40),
     "deep schema": lambda: CONTAINER_HEADER.build({"magic": MAGIC, "metadata": {"avro.schema": b"[" * 9000 + b"]" * 9000}, "sync": bytes(SYNC)}),
     "announced entries": lambda: MAGIC + BLOCK_HEADER.build({"count": 1 << 60, "size": 1}) + b"a" * 1000,
@@ -379,9 +381,8 @@ def test_what_a_manifest_only_claims_asks_for_no_memory(name: str, tmp_path: Pat
 
 def test_metadata_that_swell_are_not_read_on(tmp_path: Path) -> None:
     data = gzip.compress(b'{"a":[' + b"[]," * 3_000_000 + b"[]]}")
-    put(tmp_path, {}, "metadata/v1.gz.metadata.json", data) if (
-        tmp_path / "metadata"
-    ).mkdir() is None else None
+    (tmp_path / "metadata").mkdir()
+    (tmp_path / "metadata/v1.gz.metadata.json").write_bytes(data)
     (file,) = pqassay.check(tmp_path, tier="meta").files
 
     assert "bytes without compression" in str(file.error)

@@ -102,6 +102,7 @@ def table_of(folder: Path, case: tuple[str, str, Any, Any, Any, Any], value: Any
         files.METADATA: files.metadata(
             [{"id": 1, "name": "x", "required": False, "type": kind}],
             [{"source-id": 1, "field-id": 1000, "name": "part", "transform": transform}],
+            rows=3,
         ),
         files.LIST: files.manifest_list([files.listed(files.MANIFEST, manifest, entries)]),
         files.MANIFEST: manifest,

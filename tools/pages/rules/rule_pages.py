@@ -11,8 +11,8 @@ from pages.cases.byte_changes import changed, mutation_sentence
 from pages.implementations.answers import BAD, HARM, Answer, worst
 from pages.page import Page, Site, case_file, case_page, rule_page
 from pages.places import GOLDEN_FILES, ROOT
-from pages.tables import engine_answers, golden_tables, table_pages
-from pages.tables.lessons import lessons_of
+from pages.tables import golden_tables, table_pages
+from pages.tables.lessons import lessons_of, seen_of
 from pqassay.checks.remedies import remedy
 from pqassay.explain import places
 from pqassay.report.rules import obliged_since
@@ -152,7 +152,7 @@ def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         "table_rule.html",
         path,
         **facts_of(rule, family, site),
-        seen=engine_answers.seen(lessons.trials) or observed(rule.id),
+        seen=seen_of(rule, site) or observed(rule.id),
         lessons=lessons,
         tables=site.tables,
         case_page=case_page,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pages.places import ROOT
+from pqassay.proof.queries import COUNT
 
 MEASURED = ROOT / "benchmarks" / "table_engines.json"
 
@@ -52,11 +53,15 @@ class TableAnswer:
         verdict: One of `HARM`.
         rows: How many rows came; ``None`` where none did.
         lost: How many are missing.
+        wrong: How many do not belong there.
+        is_count: The query asks how many rows there are, and that number is told as rows.
     """
 
     verdict: str
     rows: int | None = None
     lost: int = 0
+    wrong: int = 0
+    is_count: bool = False
 
     @property
     def told(self) -> str:
@@ -64,9 +69,15 @@ class TableAnswer:
 
         >>> TableAnswer("rows lost", 8, 2).told, TableAnswer("right", 8).told, TableAnswer("refused").told
         ('8 rows, 2 lost', '8 rows', 'refused')
+        >>> TableAnswer("rows lost", 8, 8, is_count=True).told, TableAnswer("wrong rows", 17, wrong=1, is_count=True).told
+        ('8 counted, 8 too few', '17 counted, 1 too many')
         """
         if self.rows is None:
             return self.verdict
+        if self.is_count:
+            counted = f"{self.rows:,} counted"
+            too_few = f", {self.lost:,} too few" if self.lost else ""
+            return f"{counted}{too_few}{f', {self.wrong:,} too many' if self.wrong else ''}"
         rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
         if self.lost:
             return f"{rows}, {self.lost:,} lost"
@@ -116,7 +127,11 @@ def measured(path: Path = MEASURED) -> Sequence[Trial]:
             one["command"],
             {
                 Engine(answer["engine"], answer["version"]): TableAnswer(
-                    answer["verdict"], answer.get("rows"), answer.get("lost", 0)
+                    answer["verdict"],
+                    answer.get("rows"),
+                    answer.get("lost", 0),
+                    answer.get("wrong", 0),
+                    COUNT in one["query"],
                 )
                 for answer in one["engines"]
             },

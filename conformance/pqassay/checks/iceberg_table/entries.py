@@ -161,15 +161,15 @@ def bounds_are_ordered(one: EntryUnderTest) -> Iterator[Violation]:
 
 def _coordinates(one: EntryUnderTest, column: IcebergColumn, raw: bytes) -> Iterator[Violation]:
     """The coordinates of two points, each in order; the first one of a geography may wrap around."""
-    upper: bytes | None = (one.entry.value(UPPER) or {}).get(column.id)
+    upper: bytes | None = one.entry.map(UPPER).get(column.id)
     kind = geospatial(column.type)
     if kind is None or upper is None:
         return
-    both = point(raw), point(upper)
-    if both[0] is None or both[1] is None:
+    least, greatest = point(raw), point(upper)
+    if least is None or greatest is None:
         return  # ICE-061
     names = "xyzm" if kind == "geometry" else " yzm"
-    for name, low, high in zip(names, *both, strict=False):
+    for name, low, high in zip(names, least, greatest, strict=False):
         if name != " " and low > high:
             said = f"the {name} of the lower bound of column {column.name} is {low}, and that of the upper one {high}"
             yield wrong(

@@ -19,7 +19,7 @@ from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
 
 def _ids(one: EntryUnderTest) -> list[tuple[int, int]]:
     """The columns that have bounds, each once, with the field that has one."""
-    low, high = (one.entry.value(field) or {} for field in (LOWER, UPPER))
+    low, high = (one.entry.map(field) for field in (LOWER, UPPER))
     return [(key, LOWER if key in low else UPPER) for key in dict.fromkeys((*low, *high))]
 
 
@@ -44,14 +44,14 @@ def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
         if key in nested or (column is not None and column.is_repeated):
             name = str(key) if column is None else column.name
             said = f"column {name} is {'a struct, a list or a map' if column is None else 'in a list or a map'}, and has bounds"
-            yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", column and column.name)
+            yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", name)
 
 
 @rule("ICE-055", of=ENTRY, only=has_bounds, screen=shape_of)
 def columns_without_values_have_no_bounds(one: EntryUnderTest) -> Iterator[Violation]:
     """A bound is a promise about values, and here there are none."""
     rows: int = one.entry.value(103)
-    values, nulls, nans = (one.entry.value(field) or {} for field in (VALUES, NULLS, NANS))
+    values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
     for key, field in _ids(one):
         column = one.column(key)
         if column is None or column.is_repeated:
@@ -135,7 +135,7 @@ def bounds_of_geographies_are_on_the_globe(one: EntryUnderTest) -> Iterator[Viol
 @rule("ICE-066", of=ENTRY, only=has_counts, screen=shape_of)
 def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
     """A query for nulls of a column that cannot be null is answered without a look at any file."""
-    nulls: dict[int, int] = one.entry.value(NULLS) or {}
+    nulls = one.entry.map(NULLS)
     for key, count in nulls.items():
         column = one.column(key)
         if column is not None and column.is_required and not column.is_repeated and count > 0:

@@ -37,15 +37,17 @@ def is_widened(old: str, new: str) -> bool:
     precision, scale = int(wide[1]), int(wide[2])
     narrow = _DECIMAL.fullmatch(old)
     digits, places = (int(narrow[1]), int(narrow[2])) if narrow else (LEAST_DIGITS.get(old, 99), 0)
-    return precision - digits >= scale - places >= 0 and (narrow is None or wide.groups() != narrow.groups())
+    is_wider = precision - digits >= scale - places >= 0
+    return is_wider and not (narrow and (precision, scale) == (digits, places))
 
 
 def wrong_change(column: DeltaColumn) -> str | None:
     """What is wrong with the changes of a column's type; ``None`` if nothing is."""
-    if not isinstance(column.changes, list):
+    changes: Any = column.changes
+    if not isinstance(changes, list):
         return "is no list"
     last: dict[str, str] = {}
-    for given in cast("list[Any]", column.changes):
+    for given in cast("list[Any]", changes):
         change = cast("Json", given) if isinstance(given, dict) else {}
         old, new, path = change.get("fromType"), change.get("toType"), change.get("fieldPath", "")
         if not isinstance(old, str) or not isinstance(new, str) or not isinstance(path, str):

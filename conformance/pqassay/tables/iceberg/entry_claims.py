@@ -81,22 +81,24 @@ def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
     unknown = ""
     for one in state.schema.orders.get(number, ()):
         column = None if one.source is None else state.schema.column(one.source)
-        if column is None or column.is_repeated:
+        if not one.is_known:
+            unknown = unknown or f"sort order {number} has a direction or a place of nulls that is not known"
+        elif column is None or column.is_repeated:
             unknown = (
                 unknown or f"sort order {number} is by {one.transform} of no column that has a single value"
             )
-            continue
-        columns.append(
-            SortedBy(
-                column.name,
-                state.schema.names.get(column.id, ()),
-                column.id,
-                column.type,
-                one.transform,
-                one.descending,
-                one.nulls_first,
+        else:
+            columns.append(
+                SortedBy(
+                    name=column.name,
+                    path=state.schema.names.get(column.id, ()),
+                    field_id=column.id,
+                    type=column.type,
+                    transform=one.transform,
+                    descending=one.descending,
+                    nulls_first=one.nulls_first,
+                )
             )
-        )
     if not columns and not unknown:
         return None
     return RowOrder(entry.place(140), number, tuple(columns), unknown)

@@ -186,6 +186,11 @@ class Entry:
         place = self.manifest.files.places.get(identifier)
         return None if place is None else self._file[place]
 
+    def map(self, identifier: int) -> dict[int, Any]:
+        """A map of the file by its number; empty where it is not there."""
+        found: dict[int, Any] = self.value(identifier) or {}
+        return found
+
     @property
     def path(self) -> str:
         """The file, as the manifest names it."""

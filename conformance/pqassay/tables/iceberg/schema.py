@@ -71,12 +71,14 @@ class SortField:
         source: The id of the column from which it follows; ``None`` of several.
         transform: How it follows, as the table has it.
         descending, nulls_first: How it is sorted.
+        is_known: Whether the direction and the place of nulls are such as there are.
     """
 
     source: int | None
     transform: str
     descending: bool
     nulls_first: bool
+    is_known: bool = True
 
 
 @dataclass
@@ -271,8 +273,9 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
             SortField(
                 source if type(source := one.get("source-id")) is int else None,
                 str(one.get("transform"))[:80],
-                one.get("direction") == "desc",
-                one.get("null-order") == "nulls-first",
+                (direction := str(one.get("direction")).lower()) == "desc",
+                (null_order := str(one.get("null-order")).lower()) == "nulls-first",
+                direction in ("asc", "desc") and null_order in ("nulls-first", "nulls-last"),
             )
             for one in objects(order, "fields")
         )

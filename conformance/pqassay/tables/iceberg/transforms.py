@@ -69,7 +69,7 @@ def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
         column = schema.columns.get(field.source)
         if column is None or not (field.transform in ORDERED or field.transform == "bucket"):
             continue
-        low, high = ((entry.value(side) or {}).get(field.source) for side in (LOWER, UPPER))
+        low, high = (entry.map(side).get(field.source) for side in (LOWER, UPPER))
         if low is None or high is None or (low != high and (field.transform == "bucket" or column.type == "uuid")):  # fmt: skip
             continue
         is_there, value = entry.partition_value(field.id)
@@ -80,13 +80,14 @@ def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
         except (ValueError, UnknownTypeError):
             continue
         if not _holds(ends[0], ends[1], value, result_type(field, column)):
-            yield Outside(field, column, *(_shown(field, column, raw, end) for raw, end in zip((low, high), ends, strict=True)), str(value)[:60] if value is not None else "null")  # fmt: skip
+            least, greatest = _shown(field, column, low, ends[0]), _shown(field, column, high, ends[1])
+            yield Outside(field, column, least, greatest, "null" if value is None else str(value)[:60])
 
 
 def _is_null(entry: Entry, identifier: int) -> bool:
     """Whether all values of a column are said to be null, so that its bounds mean nothing."""
-    nulls = (entry.value(NULLS) or {}).get(identifier)
-    return nulls is not None and nulls >= entry.value(ROWS)
+    nulls = entry.map(NULLS).get(identifier)
+    return nulls is not None and bool(nulls >= entry.value(ROWS))
 
 
 def _holds(low: Scalar, high: Scalar, value: Any, kind: str) -> bool:

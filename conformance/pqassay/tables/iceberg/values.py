@@ -173,7 +173,7 @@ def _encoded(value: str, kind: str) -> bytes | None:
 def geospatial(kind: str) -> Literal["geometry", "geography"] | None:
     """Which of the two geospatial types a type is, its parameters aside; ``None`` of others."""
     name = kind.partition("(")[0].strip()
-    return name if name in ("geometry", "geography") else None
+    return "geometry" if name == "geometry" else "geography" if name == "geography" else None
 
 
 def point(raw: bytes) -> tuple[float, ...] | None:
