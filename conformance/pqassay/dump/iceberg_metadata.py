@@ -29,21 +29,24 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
     def compressed(hand: Sink) -> FormatError | None:
         try:
-            plain = plain_metadata(source.name, data)
+            unpacked = plain_metadata(source.name, data)
         except Unsupported as error:
             return error
         except (OSError, EOFError, zlib.error) as error:
             return Malformed(f"the file does not decompress: {error}", rule=METADATA, offset=0)
-        hand([unparsed("file", 0, source.size, f"{len(plain)} bytes, compressed by gzip")])
-        return text(plain, lambda leaves: hand([leaf._replace(offset=0, length=0) for leaf in leaves]))
+        hand([unparsed("file", 0, source.size, f"{len(unpacked)} bytes, compressed by gzip")])
+        return text(unpacked, lambda leaves: hand([leaf._replace(offset=0, length=0) for leaf in leaves]))
 
-    def text(plain: bytes, hand: Sink) -> FormatError | None:
-        reason = hand_on(plain, "", documented, hand)
+    def text(written: bytes, hand: Sink) -> FormatError | None:
+        reason = hand_on(written, "", documented, hand)
         return (
             None if reason is None else Malformed(f"the file is not JSON: {reason}", rule=METADATA, offset=0)
         )
 
-    whole = compressed if data.startswith(GZIP) else lambda hand: text(data, hand)
+    def plain(hand: Sink) -> FormatError | None:
+        return text(data, hand)
+
+    whole = compressed if data.startswith(GZIP) else plain
     Writer(sink, source.size, errors)(Region(0, source.size, "file", whole))
     return errors
 
