@@ -17,7 +17,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf, Unparsed
 
 FILES = sorted(
-    path for path in GOLDEN_FILES.glob("*/*/table/**/*") if path.is_file() and path.suffix != ".parquet"
+    path for path in GOLDEN_FILES.rglob("table/**/*") if path.is_file() and path.suffix != ".parquet"
 )
 
 UNPARSED = {

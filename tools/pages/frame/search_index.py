@@ -19,7 +19,7 @@ IN_SCRIPT = Path("search", "search_index.js")
 LEFT_OUT = ("reference/",)
 """Beginnings of the addresses of pages that are not searched: whoever looks for a name of the code asks the code."""
 
-MOST = 450
+MOST = 380
 """Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
 
 BLOCKS = re.compile(r"<pre>.*?</pre>", re.DOTALL)

@@ -25,9 +25,7 @@ Table = Mapping[str, Any]
 
 def manifests() -> Mapping[str, dict[str, Any]]:
     """The manifest of each golden table by its id, in the order of their ids."""
-    found = (
-        json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.glob(f"*/*/{TABLE_MANIFEST}")
-    )
+    found = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(TABLE_MANIFEST))
     return {table["id"]: table for table in sorted(found, key=lambda table: table["id"])}
 
 
