@@ -23,13 +23,13 @@ from pathlib import Path
 
 from _measure import goal, print_table, share
 
-from pqassay.suite.cases import GoldenCase, golden_folder, load
-from pqassay.suite.driver import Settings
-from pqassay.suite.implementations import implementation
-from pqassay.suite.process import Limits
-from pqassay.suite.runner import Times, run
-from pqassay.suite.scanning import CaseFacts
-from pqassay.suite.writer_cases import writer_cases
+from pqassay.suite.cases.case import GoldenCase, golden_folder, load
+from pqassay.suite.cases.writer_cases import writer_cases
+from pqassay.suite.drivers.driver import Settings
+from pqassay.suite.drivers.implementations import implementation
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.running.runner import Times, run
+from pqassay.suite.running.scanning import CaseFacts
 
 CORES = 2
 

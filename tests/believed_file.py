@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from pqassay.suite.cases import GoldenCase
+from pqassay.suite.cases.case import GoldenCase
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Options
 from pqassay_spec.base.errors import FormatError

@@ -29,7 +29,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from driver_modules import driver_module, driver_query, new_driver
-from pqassay.suite.file_facts import facts_of
+from pqassay.suite.cases.file_facts import facts_of
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 from pyiceberg.catalog import MetastoreCatalog
@@ -58,8 +58,8 @@ class FolderCatalog(NoopCatalog, MetastoreCatalog):
         """
         told = {name.replace("__", "-").replace("_", "."): value for name, value in properties.items()}
         version = int(told.setdefault("format-version", "2"))
-        converted = self._convert_schema_if_needed(schema, version)
-        fresh = {"location": str(folder), "schema": converted, "properties": told}
+        converted = self._convert_schema_if_needed(schema, cast("Any", version))
+        fresh: dict[str, Any] = {"location": str(folder), "schema": converted, "properties": told}
         metadata = new_table_metadata(**fresh, **_UNSORTED)
         identifier = (str(folder),)
         self._written(identifier, metadata, f"{folder}/metadata/00000-{metadata.table_uuid}.metadata.json")
@@ -73,4 +73,4 @@ class FolderCatalog(NoopCatalog, MetastoreCatalog):
     def _written(self, identifier: Any, metadata: Any, place: str) -> CommitTableResponse:
         self._write_metadata(metadata, load_file_io({}, place), place)
         self._newest[identifier] = place
-        return CommitTableResponse(metadata=metadata, metadata_location=place)
+        return CommitTableResponse(**{"metadata": metadata, "metadata-location": place})

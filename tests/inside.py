@@ -22,12 +22,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pqassay.suite import protocol, written_file
-from pqassay.suite.driver import Reply
-from pqassay.suite.inspector import Inspector
-from pqassay.suite.process import Ended, Launcher
-from pqassay.suite.protocol import Answer, read_answer
-from pqassay.suite.written_file import Inspection, WrittenFile
+from pqassay.suite.drivers import protocol, written_file
+from pqassay.suite.drivers.driver import Reply
+from pqassay.suite.drivers.inspector import Inspector
+from pqassay.suite.drivers.process import Ended, Launcher
+from pqassay.suite.drivers.protocol import Answer, read_answer
+from pqassay.suite.drivers.written_file import Inspection, WrittenFile
 from pqassay_reference.cli.driver import respond
 
 
@@ -45,7 +45,7 @@ class Here(Inspector):
 
 
 class ReferenceHere:
-    """The reference, asked in this process, in the place of `pqassay.suite.driver.DriverUnderTest`."""
+    """The reference, asked in this process, in the place of `pqassay.suite.drivers.driver.DriverUnderTest`."""
 
     serves = True
 

@@ -12,7 +12,7 @@ from places import GOLDEN_FILES, ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, Untested, summarise
 from pqassay.report.rendering import write_report
-from pqassay.report.run_model import (
+from pqassay.report.run.model import (
     Driver,
     Exposure,
     NotAsked,

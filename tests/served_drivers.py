@@ -13,9 +13,9 @@ from golden_cases import golden_cases
 from places import ROOT
 from pqassay.literals.predicate import Semantics, keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite import protocol
-from pqassay.suite.cases import GoldenCase, select
-from pqassay.suite.row_answers import rows_of
+from pqassay.suite.cases.case import GoldenCase, select
+from pqassay.suite.drivers import protocol
+from pqassay.suite.judging.row_answers import rows_of
 from pqassay_spec.golden.literals import Rows, Value
 
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"

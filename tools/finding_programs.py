@@ -24,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pqassay.suite.implementations import Implementation, implementation
+from pqassay.suite.drivers.implementations import Implementation, implementation
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ROOT / "docs" / "guide"
@@ -92,7 +92,7 @@ class Finding:
     Attributes:
         title: Its title.
         software: Names with their versions.
-        severity: What was observed, see ``pqassay.report.run_model.SEVERITIES``.
+        severity: What was observed, see ``pqassay.report.run.model.SEVERITIES``.
         observed: The same in words.
         rules: Ids of the rules, as links.
         text: All that stands below the title.

@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.suite.manifest import REMARKS
+from pqassay.suite.cases.manifest import REMARKS
 from pqassay_reference.golden import museum
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.golden.case import OWN, to_json

@@ -11,10 +11,10 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from pqassay.report.reading import parse
-from pqassay.report.run_model import RunReport
-from pqassay.suite import writer_cases
-from pqassay.suite.cases import GoldenCase
-from pqassay.suite.implementations import Implementation, implementations
+from pqassay.report.run.model import RunReport
+from pqassay.suite.cases import writer_cases
+from pqassay.suite.cases.case import GoldenCase
+from pqassay.suite.drivers.implementations import Implementation, implementations
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "data" / "results"
 """A folder for each implementation, with a file for each version; and what writers wrote for readers."""

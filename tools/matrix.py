@@ -35,19 +35,19 @@ from kept_results import (
     results,
 )
 
-from pqassay.report.run_model import Operation, Result, RunReport
-from pqassay.report.run_text import exposed, tally
-from pqassay.report.side_by_side import side_by_side
-from pqassay.report.side_by_side_text import render_scores
-from pqassay.suite.cases import GoldenCase
-from pqassay.suite.causes import without_folders
-from pqassay.suite.driver import Settings
-from pqassay.suite.excerpt import TELLING
-from pqassay.suite.expectations import Expectations, parse, written
-from pqassay.suite.implementations import EXPECTATIONS, Implementation, implementation
-from pqassay.suite.process import Limits
-from pqassay.suite.runner import run
-from pqassay.suite.writer_cases import case_of_written, writer_cases, writer_of
+from pqassay.report.run.model import Operation, Result, RunReport
+from pqassay.report.run.text import exposed, tally
+from pqassay.report.side_by_side.model import side_by_side
+from pqassay.report.side_by_side.text import render_scores
+from pqassay.suite.cases.case import GoldenCase
+from pqassay.suite.cases.expectations import Expectations, parse, written
+from pqassay.suite.cases.writer_cases import case_of_written, writer_cases, writer_of
+from pqassay.suite.drivers.driver import Settings
+from pqassay.suite.drivers.excerpt import TELLING
+from pqassay.suite.drivers.implementations import EXPECTATIONS, Implementation, implementation
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.judging.causes import without_folders
+from pqassay.suite.running.runner import run
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import Revision, current
 

@@ -22,9 +22,9 @@ from matrix import kept
 
 from pqassay.errors import UsageError
 from pqassay.report.reading import parse
-from pqassay.report.run_model import RunReport, Submission
-from pqassay.report.run_text import tally
-from pqassay.suite.submission import problems
+from pqassay.report.run.model import RunReport, Submission
+from pqassay.report.run.text import tally
+from pqassay.suite.results.submission import problems
 from pqassay_spec.base.sources import write_whole
 
 MOST_BYTES = 64 << 20

@@ -18,7 +18,7 @@ from typing import Any
 from finding_programs import GUIDES, READERS, ROOT, SPARK, WRITERS, Demonstration, Workshop, findings
 from page_tables import with_tables
 
-from pqassay.suite.implementations import implementation
+from pqassay.suite.drivers.implementations import implementation
 from pqassay_spec.base.sources import write_whole
 
 OVERVIEW = GUIDES / "findings.md"

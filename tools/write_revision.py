@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from pqassay.suite.writer_cases import asked_cases
+from pqassay.suite.cases.writer_cases import asked_cases
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import CURRENT, FOLDER, Revision, parse, written
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from pqassay.difference import model as difference
 from pqassay.judge import baseline
-from pqassay.report import model, run_model
-from pqassay.suite import manifest, protocol
+from pqassay.report import model
+from pqassay.report.run import model as run_model
+from pqassay.suite.cases import manifest
+from pqassay.suite.drivers import protocol
 from pqassay_spec.rules import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent

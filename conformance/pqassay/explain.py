@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
 import json
-import operator
+import pkgutil
 import textwrap
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +16,7 @@ import pqassay_spec
 from pqassay.checks import registry
 from pqassay.report.declarations import declaration
 from pqassay.report.rules import obligation
-from pqassay.suite.cases import CaseError, golden_folder
+from pqassay.suite.cases.case import CaseError, golden_folder
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.golden.table_case import TABLE_FOLDER, TABLE_MANIFEST
@@ -89,9 +88,7 @@ def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
         check = registry()[rule.id]
         yield "checked", _line_of(inspect.unwrap(check.test))
         if check.decided_by:
-            module, name = check.decided_by.split(".", 1)
-            values = importlib.import_module(f"pqassay.values.{module}")
-            yield "decided", _line_of(operator.attrgetter(name)(values))
+            yield "decided", _line_of(pkgutil.resolve_name(f"pqassay.values.{check.decided_by}"))
 
 
 def _line_of(function: Any) -> str:

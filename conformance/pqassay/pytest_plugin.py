@@ -18,8 +18,8 @@ import pytest
 
 if TYPE_CHECKING:
     from pqassay.report.model import Report
-    from pqassay.report.run_model import Result, RunReport
-    from pqassay.suite.cases import GoldenCase
+    from pqassay.report.run.model import Result, RunReport
+    from pqassay.suite.cases.case import GoldenCase
 
 # ruff: noqa: PLC0415
 
@@ -64,7 +64,7 @@ class Check:
             # What pytest shows is the message alone, not how it came about.
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         if report.exit_code:
-            from pqassay.report.text import render
+            from pqassay.report.renderers.text import render
 
             stream = io.StringIO()
             render(report, stream)
@@ -113,9 +113,9 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 
 def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
-    from pqassay.suite.cases import CaseError, golden_folder, load, select
-    from pqassay.suite.expectations import Expectations, ExpectationsError, parse
-    from pqassay.suite.runner import tasks
+    from pqassay.suite.cases.case import CaseError, golden_folder, load, select
+    from pqassay.suite.cases.expectations import Expectations, ExpectationsError, parse
+    from pqassay.suite.running.runner import tasks
 
     config = session.config
     path = config.getoption("--pqassay-expectations")
@@ -164,8 +164,8 @@ class _Run:
         import dataclasses
 
         from pqassay.cli.run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
-        from pqassay.suite.process import Limits
-        from pqassay.suite.runner import CannotStartError, Settings, run
+        from pqassay.suite.drivers.process import Limits
+        from pqassay.suite.running.runner import CannotStartError, Settings, run
         from pqassay_spec.golden.revision import current
 
         limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
@@ -204,7 +204,7 @@ class DriverItem(pytest.Item):
         return any(self.name == f"pqassay/{one.case}/scan" for one in report.exposures)
 
     def _tell(self, result: Result, report: RunReport) -> None:
-        from pqassay.report.run_text import details, not_scored
+        from pqassay.report.run.text import details, not_scored
 
         if result.outcome in ("unsupported", "inherited"):
             pytest.skip(f"{result.outcome}: {result.reason}")

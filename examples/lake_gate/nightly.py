@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from pqassay.report.model import Report
-from pqassay.report.text import render
+from pqassay.report.renderers.text import render
 from pqassay_spark.check.run import check
 from pqassay_spark.index.run import index_files
 from pqassay_spark.jobs.session import open_session

@@ -11,7 +11,7 @@ from finding_programs import READERS, SPARK, WRITERS, Demonstration, Finding, Wo
 from write_findings import OVERVIEW, lacking, written
 
 from places import GOLDEN_FILES, ROOT
-from pqassay.report.run_model import SEVERITIES, WRITER_SEVERITIES
+from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES
 from pqassay_spec.rules.catalogue import rules
 
 LISTED = {page: findings(page) for page in (READERS, WRITERS)}

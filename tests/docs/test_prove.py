@@ -20,7 +20,7 @@ from pqassay.proof.engines import Engine
 from pqassay.proof.trial import Asked, EngineProcesses
 from pqassay.proof.worker import Answered, _answer
 from pqassay.report.model import FileReport, Finding, Report
-from pqassay.report.text import render
+from pqassay.report.renderers.text import render
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

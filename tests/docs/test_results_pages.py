@@ -18,7 +18,7 @@ from pages.implementations.answers import SIGNS
 from pages.implementations.results import Results
 
 from places import ROOT
-from pqassay.report.run_model import (
+from pqassay.report.run.model import (
     SEVERITIES,
     Driver,
     Exposure,

@@ -17,14 +17,15 @@ from pages.implementations import results_tables
 from pages.implementations.results import Results
 
 from pqassay.report.reading import parse
-from pqassay.report.run_model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
-from pqassay.suite import runner, writer_cases
-from pqassay.suite.cases import inputs_digest
-from pqassay.suite.expectations import Expectations
-from pqassay.suite.protocol import HelloAnswer
-from pqassay.suite.revision_score import counted_by
-from pqassay.suite.runner import Settings
-from pqassay.suite.submission import problems
+from pqassay.report.run.model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
+from pqassay.suite.cases import writer_cases
+from pqassay.suite.cases.case import inputs_digest
+from pqassay.suite.cases.expectations import Expectations
+from pqassay.suite.cases.revision_score import counted_by
+from pqassay.suite.drivers.protocol import HelloAnswer
+from pqassay.suite.results.submission import problems
+from pqassay.suite.running import runner
+from pqassay.suite.running.runner import Settings
 from pqassay_spec.golden.revision import current
 
 URL = "https://ci.example.org/reader/runs/7"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pm_arrays import require_the_same
-from pqassay.suite.cases import golden_folder
+from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError

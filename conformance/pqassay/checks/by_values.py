@@ -3,7 +3,7 @@
 One pass over the values, or over the bodies of pages, decides several rules.  What is declared here is a rule's name and why it
 matters; its test collects what came of it.
 
->>> @by_audit("PIX-052", "pages.PageClaims._judge_null_pages")      # doctest: +SKIP
+>>> @by_audit("PIX-052", "claims.pages.PageClaims._judge_null_pages")      # doctest: +SKIP
 ... def null_pages_hold_nothing_but_nulls():
 ...     '''A reader skips a page of nothing but nulls whatever value it looks for.'''
 """
@@ -18,12 +18,12 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import PAGES, VALUES, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay.values.audit import ValueAudit
+from pqassay.values.claims.audit import ValueAudit
 
 if TYPE_CHECKING:
-    from pqassay.values.levels import PageCounts
-    from pqassay.values.outcomes import Outcome
-    from pqassay.values.survey import Survey
+    from pqassay.values.claims.outcomes import Outcome
+    from pqassay.values.decoding.levels import PageCounts
+    from pqassay.values.decoding.survey import Survey
 
 Declaration = Callable[[], None]
 """A function whose name says what the rule wants, and whose docstring why."""
@@ -94,16 +94,16 @@ def by_survey(
 
 
 def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
-    """The survey of the bodies of a chunk's pages; see `pqassay.values.survey.survey`."""
+    """The survey of the bodies of a chunk's pages; see `pqassay.values.decoding.survey.survey`."""
     chunk.file.part(ValueAudit).run_with_surveys()
-    from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
+    from pqassay.values.decoding.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
     return chunk.part(survey)
 
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a chunk's levels; see `pqassay.values.levels.counts_of`."""
+    """The counts of a chunk's levels; see `pqassay.values.decoding.levels.counts_of`."""
     chunk.file.part(ValueAudit).run_with_surveys()
-    from pqassay.values import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
+    from pqassay.values.decoding import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
 
     return page_levels.counts_of(chunk)

@@ -8,7 +8,7 @@ from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay_spec.table.layout import TableKind
 
 if TYPE_CHECKING:
-    from pqassay.values.deletion_vector import DeletionVector
+    from pqassay.values.tables.deletion_vector import DeletionVector
 
 
 def vectors_of(file: FileUnderTest, table: TableKind) -> list[DeletionVector]:
@@ -21,7 +21,7 @@ def vectors_of(file: FileUnderTest, table: TableKind) -> list[DeletionVector]:
     if claims is None or claims.table != table or claims.deleted is None:
         return []
     try:
-        from pqassay.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
+        from pqassay.values.tables.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
     except ImportError:
         raise NotChecked("decoding a deletion vector needs numpy, which is not here", "tool") from None
     return [file.part(DeletionVector)]

@@ -10,9 +10,9 @@ from typing import Generic, NamedTuple, TypeVar
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import RowGroupUnderTest, listed
-from pqassay.under_test.shown_releases import chunks_counting_nan
+from pqassay.under_test.schemas.shown_releases import chunks_counting_nan
 from pqassay.under_test.violation import Suspects, Violation
-from pqassay.values.audit import ValueAudit
+from pqassay.values.claims.audit import ValueAudit
 from pqassay_spec.parquet.schema import SchemaGroup
 from pqassay_spec.parquet.siblings import shared_group
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import Count
-from pqassay.under_test.claimed_bounds import shown_value
-from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.claimed_bounds import shown_value
+from pqassay.under_test.tables.claimed_columns import ClaimedColumn, ClaimedFile, Side
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind

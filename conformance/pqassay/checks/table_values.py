@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.values.audit import Family, ValueAudit, claiming
+from pqassay.values.claims.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table.layout import TableKind
 
 if TYPE_CHECKING:
-    from pqassay.values.outcomes import Outcome
-    from pqassay.values.table_claims import TableFamily
+    from pqassay.values.claims.outcomes import Outcome
+    from pqassay.values.tables.table_claims import TableFamily
 
 
 class FinishedFamily(Family, Protocol):

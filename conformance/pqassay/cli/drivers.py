@@ -27,7 +27,7 @@ def drivers(
 
     Exit codes: 0 done, 1 one could not be built, 2 wrong usage.
     """
-    from pqassay.suite.implementations import ImplementationError, implementation, implementations
+    from pqassay.suite.drivers.implementations import ImplementationError, implementation, implementations
 
     try:
         found = [implementation(name) for name in names] if names else implementations()
@@ -68,7 +68,7 @@ def new_driver(
     ],
 ) -> None:
     """Write the beginning of a driver: it builds, answers hello, and reads files through a library that you replace."""
-    from pqassay.suite.implementations import ImplementationError, skeleton, skeletons
+    from pqassay.suite.drivers.implementations import ImplementationError, skeleton, skeletons
 
     try:
         found = skeleton(language)

@@ -42,9 +42,9 @@ def export_pack(
     ] = False,
 ) -> None:
     """Write chosen golden files as a folder that tests use without pqassay: data, bad_data, manifest, README, licence."""
-    from pqassay.suite.cases import CaseError, golden_folder, load
-    from pqassay.suite.pack import PackError, chosen, contents, packed, require_replaceable, write_pack
-    from pqassay.suite.pack_pages import pages
+    from pqassay.suite.cases.case import CaseError, golden_folder, load
+    from pqassay.suite.cases.pack import PackError, chosen, contents, packed, require_replaceable, write_pack
+    from pqassay.suite.cases.pack_pages import pages
     from pqassay_spec.rules.catalogue import families
 
     known = [one.prefix for one in families()]
@@ -113,10 +113,10 @@ def export_status(
     from pqassay.errors import UsageError
     from pqassay.report import status_table
     from pqassay.report.reading import parse
-    from pqassay.report.run_model import RunReport
-    from pqassay.suite.cases import CaseError
-    from pqassay.suite.status import status
-    from pqassay.suite.writer_cases import asked_cases
+    from pqassay.report.run.model import RunReport
+    from pqassay.suite.cases.case import CaseError
+    from pqassay.suite.cases.writer_cases import asked_cases
+    from pqassay.suite.results.status import status
 
     require_site(site)
     require_no_data({"--output": output})

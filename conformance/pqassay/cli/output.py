@@ -18,7 +18,7 @@ from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report
 from pqassay.report.rendering import write_report
-from pqassay.report.run_model import RunReport
+from pqassay.report.run.model import RunReport
 from pqassay_spec.base.interrupts import INTERRUPTED, Interrupted
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.base.terminal import printable

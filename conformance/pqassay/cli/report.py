@@ -21,8 +21,8 @@ from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, FormatName
 from pqassay.report.model import Report
 from pqassay.report.reading import parse
 from pqassay.report.rendering import write_side_by_side
-from pqassay.report.run_model import RunReport
-from pqassay.report.side_by_side import side_by_side
+from pqassay.report.run.model import RunReport
+from pqassay.report.side_by_side.model import side_by_side
 
 EPILOG = (
     "Examples: `pqassay report report.json --format html --output report.html`, "
@@ -128,7 +128,7 @@ def _write(comparison: Comparison, output_format: FormatName, stream: TextIO) ->
     if output_format is FormatName.JSON:
         stream.write(f"{comparison.to_json()}\n")
         return
-    from pqassay.report import comparison_text
+    from pqassay.report.renderers import comparison_text
 
     render = (
         comparison_text.render_markdown if output_format is FormatName.MARKDOWN else comparison_text.render

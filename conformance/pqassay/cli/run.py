@@ -23,7 +23,7 @@ from pqassay.cli.output import print_report, write_output
 from pqassay.cli.run_driver import named_driver, print_times, say_hello, wrong_in
 from pqassay.cli.run_files import DEFAULT_MEBIBYTES, DEFAULT_VALUES, files_to_ask, list_files, with_collection
 from pqassay.report.formats import FORMAT_HELP, FormatName
-from pqassay.report.run_model import Operation
+from pqassay.report.run.model import Operation
 
 GIBIBYTE = 1 << 30
 
@@ -32,11 +32,11 @@ DEFAULT_GIBIBYTES = 4.0
 
 
 if TYPE_CHECKING:
-    from pqassay.report.run_model import RunReport
-    from pqassay.suite.cases import GoldenCase
-    from pqassay.suite.driver import Settings
-    from pqassay.suite.expectations import Expectations
-    from pqassay.suite.runner import Times
+    from pqassay.report.run.model import RunReport
+    from pqassay.suite.cases.case import GoldenCase
+    from pqassay.suite.cases.expectations import Expectations
+    from pqassay.suite.drivers.driver import Settings
+    from pqassay.suite.running.runner import Times
     from pqassay_spec.golden.revision import Revision
 
     OperationName = Operation
@@ -162,10 +162,10 @@ def run(
         return
     command, known_driver = named_driver(driver or [], shipped)
 
-    from pqassay.suite.driver import MOST_FRESH, Settings
-    from pqassay.suite.expectations import Expectations
-    from pqassay.suite.process import Limits
-    from pqassay.suite.runner import Times, tasks
+    from pqassay.suite.cases.expectations import Expectations
+    from pqassay.suite.drivers.driver import MOST_FRESH, Settings
+    from pqassay.suite.drivers.process import Limits
+    from pqassay.suite.running.runner import Times, tasks
     from pqassay_spec.golden.revision import current
 
     seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
@@ -225,8 +225,8 @@ def run(
 
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
     """All golden cases, and those that match a pattern, with their parents."""
-    from pqassay.suite.cases import CaseError, golden_folder, load, select
-    from pqassay.suite.writer_cases import writer_cases
+    from pqassay.suite.cases.case import CaseError, golden_folder, load, select
+    from pqassay.suite.cases.writer_cases import writer_cases
 
     try:
         every = load(folder) if folder else [*load(golden_folder()), *writer_cases()]
@@ -243,9 +243,9 @@ def _asked(
     revision: Revision | None,
 ) -> RunReport:
     """Ask the driver; the cases of a revision count, without one all."""
-    from pqassay.suite.cases import CaseError
-    from pqassay.suite.driver import CannotStartError
-    from pqassay.suite.runner import run as run_cases
+    from pqassay.suite.cases.case import CaseError
+    from pqassay.suite.drivers.driver import CannotStartError
+    from pqassay.suite.running.runner import run as run_cases
 
     try:
         with _progress() as progress:
@@ -267,7 +267,7 @@ def _require_positive(given: Mapping[str, float | None]) -> None:
 
 
 def _write_expectations(report: RunReport, known: Expectations, path: Path) -> None:
-    from pqassay.suite.expectations import written
+    from pqassay.suite.cases.expectations import written
 
     text = written(report.results, known)
     write_output(text, path)
@@ -276,7 +276,7 @@ def _write_expectations(report: RunReport, known: Expectations, path: Path) -> N
 
 
 def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
-    from pqassay.suite.answers import operations
+    from pqassay.suite.judging.answers import operations
 
     for golden in chosen:
         asked = [name for name in operations(golden.case) if not only or name in only]
@@ -285,7 +285,7 @@ def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
 
 
 def _read_expectations(path: Path) -> Any:
-    from pqassay.suite.expectations import ExpectationsError, parse
+    from pqassay.suite.cases.expectations import ExpectationsError, parse
 
     try:
         return parse(path.read_bytes())

@@ -11,10 +11,10 @@ import typer
 from pqassay.cli.failure import fail, fail_at_length
 
 if TYPE_CHECKING:
-    from pqassay.suite.cases import GoldenCase
-    from pqassay.suite.driver import Settings
-    from pqassay.suite.implementations import Implementation
-    from pqassay.suite.runner import Times
+    from pqassay.suite.cases.case import GoldenCase
+    from pqassay.suite.drivers.driver import Settings
+    from pqassay.suite.drivers.implementations import Implementation
+    from pqassay.suite.running.runner import Times
 
 
 def named_driver(command: list[str], shipped: str | None) -> tuple[list[str], Implementation | None]:
@@ -26,7 +26,7 @@ def named_driver(command: list[str], shipped: str | None) -> tuple[list[str], Im
 
 def _shipped(name: str) -> tuple[list[str], Implementation]:
     """The command of a driver that comes with pqassay."""
-    from pqassay.suite.implementations import ImplementationError, implementation
+    from pqassay.suite.drivers.implementations import ImplementationError, implementation
 
     try:
         found = implementation(name)
@@ -43,7 +43,7 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
     """The cases and operations that came to no good in some results."""
     from pqassay.errors import UsageError
     from pqassay.report.reading import parse
-    from pqassay.report.run_model import RunReport
+    from pqassay.report.run.model import RunReport
 
     try:
         report = parse(path.read_bytes(), str(path))
@@ -61,9 +61,9 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
 
 def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
     """What a driver declares, and what follows."""
-    from pqassay.suite.driver import CannotStartError
-    from pqassay.suite.protocol import HelloAnswer
-    from pqassay.suite.runner import declared
+    from pqassay.suite.drivers.driver import CannotStartError
+    from pqassay.suite.drivers.protocol import HelloAnswer
+    from pqassay.suite.running.runner import declared
 
     try:
         found = declared(chosen, settings)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from pqassay.cli.failure import fail, fail_at_length
-from pqassay.report import run_files
+from pqassay.report.run import files as run_files
 
 if TYPE_CHECKING:
     from pqassay.lake.targets import Target
-    from pqassay.report.run_model import RunReport
-    from pqassay.suite.collection import FileCase, Files, Limits
-    from pqassay.suite.driver import Settings
-    from pqassay.suite.implementations import Implementation
+    from pqassay.report.run.model import RunReport
+    from pqassay.suite.drivers.driver import Settings
+    from pqassay.suite.drivers.implementations import Implementation
+    from pqassay.suite.own_files.collection import FileCase, Files, Limits
 
 MEBIBYTE = 1 << 20
 
@@ -62,9 +62,9 @@ class OwnFiles:
             known: The driver under test among those that come with pqassay.
             progress: See `CollectionCases.make`.
         """
-        from pqassay.suite.collection import CollectionCases
-        from pqassay.suite.driver import CannotStartError, DriverUnderTest
-        from pqassay.suite.second_readers import TooFewReadersError, second_readers
+        from pqassay.suite.drivers.driver import CannotStartError, DriverUnderTest
+        from pqassay.suite.own_files.collection import CollectionCases
+        from pqassay.suite.own_files.second_readers import TooFewReadersError, second_readers
 
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
@@ -108,8 +108,8 @@ def files_to_ask(
 
     What leaves none ends the command.
     """
-    from pqassay.suite.cases import CaseError
-    from pqassay.suite.collection import Limits, files_in
+    from pqassay.suite.cases.case import CaseError
+    from pqassay.suite.own_files.collection import Limits, files_in
 
     try:
         files = files_in(folder)

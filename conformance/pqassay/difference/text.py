@@ -8,7 +8,7 @@ from rich.console import Console
 
 from pqassay.difference.marks import marked_rows
 from pqassay.difference.model import Change, Difference, Kind, Place
-from pqassay.report.line import counted, plain_console, write_line
+from pqassay.report.renderers.line import counted, plain_console, write_line
 from pqassay_spec.base.sources import Source
 
 COLOURS: dict[Kind, str] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.dump.regions import unparsed
-from pqassay.under_test.page_walk import PageUnderTest
+from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.parquet.levels import bit_width, decode

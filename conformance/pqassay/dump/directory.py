@@ -14,7 +14,7 @@ from pqassay.dump.regions import Errors, Region, listed
 from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
-from pqassay.values.directory_blob import blob_of
+from pqassay.values.directory.blob import blob_of
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.directory import distinct_set, entries, sketches, zone_sums
 from pqassay_spec.directory.codes import IndexType, Placement

@@ -12,7 +12,7 @@ from pqassay.dump.bodies import BodyTrace, is_taken_apart
 from pqassay.dump.forms import Sink
 from pqassay.dump.regions import Tracer, structure, unparsed
 from pqassay.under_test.file import NotChecked
-from pqassay.under_test.page_walk import LONGEST_HEADER, PageUnderTest, each_page
+from pqassay.under_test.pages.walk import LONGEST_HEADER, PageUnderTest, each_page
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift import grammar

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.pm import PmUnderTest
+from pqassay.under_test.pm.file import PmUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order

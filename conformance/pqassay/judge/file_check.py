@@ -36,10 +36,10 @@ from pqassay.under_test.file import (
     Options,
     nothing_beside,
 )
-from pqassay.under_test.pm import PmUnderTest
-from pqassay.under_test.pm_chunks import Screens
-from pqassay.under_test.shown_releases import ShownReleases
-from pqassay.under_test.tables import engine_of, metadata_size, notes_about
+from pqassay.under_test.pm.chunks import Screens
+from pqassay.under_test.pm.file import PmUnderTest
+from pqassay.under_test.schemas.shown_releases import ShownReleases
+from pqassay.under_test.tables.table import engine_of, metadata_size, notes_about
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
@@ -225,7 +225,7 @@ def _coverage(
 def pm_screens() -> Screens | None:
     """The screens of ``_pm``; ``None`` where there is no numpy, as in a browser."""
     try:
-        from pqassay.values import pm_screens as screens  # noqa: PLC0415 - numpy, for many chunks only
+        from pqassay.values.pm import screens  # noqa: PLC0415 - numpy, for many chunks only
     except ImportError:
         return None
     return screens

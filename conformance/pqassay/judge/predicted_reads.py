@@ -15,7 +15,7 @@ from pqassay.lake.remote_source import RemoteSource, Tails
 from pqassay.under_test.body_gaps import named_offsets
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.index_reads import index_pieces
-from pqassay.under_test.page_walk import BATCH, header_reads
+from pqassay.under_test.pages.walk import BATCH, header_reads
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.file import HEAD_SIZE, TAIL_SIZE, chunk_start, chunks_of_this_file

@@ -29,7 +29,7 @@ DATA = 5
 
 def _load() -> None:
     registry()
-    for module in pkgutil.iter_modules(importlib.import_module(VALUES).__path__, f"{VALUES}."):
+    for module in pkgutil.walk_packages(importlib.import_module(VALUES).__path__, f"{VALUES}."):
         importlib.import_module(module.name)
 
 

@@ -20,8 +20,8 @@ from pqassay.tables.delta.vectors import deleted_rows
 from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import PARQUET, ElsewhereError
-from pqassay.under_test.iceberg_table import iceberg_state
-from pqassay.under_test.tables import delta_state, forget_tables
+from pqassay.under_test.tables.iceberg_table import iceberg_state
+from pqassay.under_test.tables.table import delta_state, forget_tables
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, TableKind

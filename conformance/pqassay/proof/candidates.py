@@ -27,9 +27,9 @@ from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.claimed_bounds import stored_bound
 from pqassay.under_test.file import NotApplicable, NotChecked
-from pqassay.values.hashes import hashes_of, held
+from pqassay.under_test.tables.claimed_bounds import stored_bound
+from pqassay.values.decoding.hashes import hashes_of, held
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.rules.catalogue import family_of
 

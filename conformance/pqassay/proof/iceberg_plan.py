@@ -24,7 +24,7 @@ from pqassay.tables.claims import FileClaims
 from pqassay.tables.iceberg.entry_claims import claims_of
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, IcebergState, read_iceberg
 from pqassay.under_test.file import NotChecked
-from pqassay.values.deletion_vector import DeletionVector
+from pqassay.values.tables.deletion_vector import DeletionVector
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, POSITION_DELETES
 
 

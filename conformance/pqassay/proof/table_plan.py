@@ -29,7 +29,7 @@ from pqassay.tables.delta.statistics import claims_of
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.values.deletion_vector import DeletionVector
+from pqassay.values.tables.deletion_vector import DeletionVector
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, is_iceberg_metadata

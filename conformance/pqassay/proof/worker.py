@@ -27,7 +27,7 @@ from pqassay.proof.queries import NoQuery, Query, is_of_count, number_of, true_r
 from pqassay.proof.true_values import TrueValues
 from pqassay.report.model import Finding
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.values.physical import first_line
+from pqassay.values.decoding.physical import first_line
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 

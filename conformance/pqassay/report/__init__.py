@@ -1,6 +1,6 @@
 """Reports: their classes, and every form in which they are written and read.
 
-What lives here: the model of the report of a check (`model`) and of a run (`run_model`), whose JSON Schemas are derived from
+What lives here: the model of the report of a check (`model`) and of a run (`run.model`), whose JSON Schemas are derived from
 the classes, a renderer for each format, reading a report again, and comparing two.
 
 What never comes in: judging.  A renderer gets a report and a stream, and looks at nothing else, so that what is read from JSON

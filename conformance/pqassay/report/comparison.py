@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from pqassay.errors import UsageError
 from pqassay.report.model import FileReport, Finding, Report, counts, members_json
-from pqassay.report.run_model import UNCLASSED, Outcome, Result, RunReport, observed_words
+from pqassay.report.run.model import UNCLASSED, Outcome, Result, RunReport, observed_words
 
 SCHEMA_VERSION = 1
 

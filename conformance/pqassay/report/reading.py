@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from pqassay.errors import UsageError
 from pqassay.report import model as checks
-from pqassay.report import run_model as runs
 from pqassay.report.model import Report
-from pqassay.report.run_model import RunReport
+from pqassay.report.run import model as runs
+from pqassay.report.run.model import RunReport
 
 KINDS: dict[str, tuple[type[Any], int]] = {
     "check": (Report, checks.SCHEMA_VERSION),

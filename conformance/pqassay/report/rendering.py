@@ -7,14 +7,14 @@ from typing import TextIO
 
 from pqassay.report.formats import LINKED, FormatName
 from pqassay.report.model import Report
-from pqassay.report.run_model import RunReport
-from pqassay.report.side_by_side import SideBySide
+from pqassay.report.run.model import RunReport
+from pqassay.report.side_by_side.model import SideBySide
 
 
 def write_report(
     report: Report | RunReport, format_name: FormatName, stream: TextIO, site: str | None = None
 ) -> None:
-    """Write a report. The renderer is the module with the name of the format, loaded only where it is wanted.
+    """Write a report. The renderer is the module of `renderers` with the name of the format, loaded only where it is wanted.
 
     Args:
         report: The report.
@@ -26,7 +26,9 @@ def write_report(
         stream.write(f"{report.to_json()}\n")
         return
     is_run_as_text = format_name is FormatName.TEXT and isinstance(report, RunReport)
-    renderer = importlib.import_module(f"pqassay.report.{'run_text' if is_run_as_text else format_name}")
+    renderer = importlib.import_module(
+        "pqassay.report.run.text" if is_run_as_text else f"pqassay.report.renderers.{format_name}"
+    )
     renderer.render(report, stream, **({"site": site} if format_name in LINKED else {}))
 
 
@@ -36,6 +38,6 @@ def write_side_by_side(shown: SideBySide, format_name: FormatName, stream: TextI
         stream.write(f"{shown.to_json()}\n")
         return
     is_html = format_name is FormatName.HTML
-    renderer = importlib.import_module(f"pqassay.report.side_by_side_{'html' if is_html else 'text'}")
+    renderer = importlib.import_module(f"pqassay.report.side_by_side.{'html' if is_html else 'text'}")
     render = renderer.render_markdown if format_name is FormatName.MARKDOWN else renderer.render
     render(shown, stream)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TextIO
 
-from pqassay.report.markdown import code, escaped, table
+from pqassay.report.renderers.markdown import code, escaped, table
 
 SCHEMA_VERSION = 1
 

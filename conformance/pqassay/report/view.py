@@ -1,4 +1,4 @@
-"""A report as people look at it: of a check here, of a run in `pqassay.report.run_view`.
+"""A report as people look at it: of a check here, of a run in `pqassay.report.run.view`.
 
 The formats for reading, Markdown and HTML, are made from it, for a check and for a run alike.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pqassay.report import run_view
 from pqassay.report.coverage import unchecked
-from pqassay.report.details import details, further
 from pqassay.report.model import FileReport, Finding, Report
 from pqassay.report.order import gravest_first, observed_effect
+from pqassay.report.renderers.details import details, further
 from pqassay.report.rules import judged_against_line
-from pqassay.report.run_model import RunReport
+from pqassay.report.run import view as run_view
+from pqassay.report.run.model import RunReport
 from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Group, Item, Tile, View
 
 

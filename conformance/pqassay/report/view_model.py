@@ -1,6 +1,6 @@
 """The classes of a report as people look at it: counts, what is wrong item by item, and what was not looked at.
 
-`pqassay.report.view` makes them of a check, `pqassay.report.run_view` of a run; Markdown and HTML are written from them.
+`pqassay.report.view` makes them of a check, `pqassay.report.run.view` of a run; Markdown and HTML are written from them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pqassay.report.coverage import Unchecked
 from pqassay.report.order import gravity
-from pqassay.report.run_model import Exposure
+from pqassay.report.run.model import Exposure
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
 Tone = Literal["good", "bad", "warn", "unknown", "plain"]

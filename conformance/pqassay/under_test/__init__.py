@@ -1,6 +1,6 @@
 """Files under test: their bytes, what is parsed of them, and views of their structures, each made once and shared.
 
-What lives here: the file and its parts (`file`, `chunks`, `page_walk`, ``page_*`` for Parquet; ``pm*`` for ``_pm``), the
+What lives here: the file and its parts (`file`, `chunks`, `pages`, `schemas` for Parquet; `pm`; `tables`), the
 violation that a check reports, and the screens that recognise sound structures at once.
 
 What never comes in: verdicts and rule texts; numpy, pyarrow, xxhash.  This room and the specification are all that the tiers

@@ -20,10 +20,10 @@ from pqassay.under_test.file import (
     Remembered,
 )
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.known_schemas import LeafFacts, facts_of
-from pqassay.under_test.page_bounds import PageBounds, even_column_index
-from pqassay.under_test.page_places import PagePlaces
-from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
+from pqassay.under_test.pages.bounds import PageBounds, even_column_index
+from pqassay.under_test.pages.places import PagePlaces
+from pqassay.under_test.pages.walk import PageUnderTest, chunk_range, walk
+from pqassay.under_test.schemas.known_schemas import LeafFacts, facts_of
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_decoder import decode, decoder
 from pqassay_spec.parquet.bloom import BLOCK_SIZE

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.page_walk import HEADERS, PageUnderTest
+from pqassay.under_test.pages.walk import HEADERS, PageUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, OffsetIndex, PageHeader

@@ -15,8 +15,8 @@ from pqassay.lake.table_files import TableAt
 from pqassay.report.model import Obstacle
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.known_schemas import SHARED, Schema, schema_of
 from pqassay.under_test.layout import Layout, layout_of
+from pqassay.under_test.schemas.known_schemas import SHARED, Schema, schema_of
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes
@@ -205,7 +205,7 @@ class FileUnderTest:
         options: How to check it.
         kind: The kind of file as which it is judged.
         opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
-        pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm_chunks.Screens`;
+        pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm.chunks.Screens`;
             ``None`` where there are none, and every chunk is judged by the rules alone.
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
         prefix: Begins the paths of its fields where it is not the file that the report is about.

@@ -9,7 +9,7 @@ tiers without values need neither numpy nor pyarrow.
 
 How one pass serves many rules: each *family* of claims (statistics, page index and bloom filters; sorting columns; an
 embedded index; ``_pm``) says what it claims of a column chunk.  The audit goes through the row groups, several column
-chunks at a time, decodes each chunk of which anything is claimed once (`physical.decode_chunk`, which alone decodes), and
+chunks at a time, decodes each chunk of which anything is claimed once (`decoding.physical.decode_chunk`, which alone decodes), and
 puts the claims of all families to the same values.  What came of them is noted as an *outcome* for each rule, and the check of a
-rule asks for its outcome.  A family whose parts belong to a room of checks registers there (`audit.claiming`).
+rule asks for its outcome.  A family whose parts belong to a room of checks registers there (`claims.audit.claiming`).
 """

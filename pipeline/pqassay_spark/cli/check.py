@@ -112,7 +112,7 @@ def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
     """Print the report, and what must be said beside it: in the text, or on stderr where the report is data."""
 
     def text(report: Report, stream: TextIO) -> None:
-        from pqassay.report.text import render
+        from pqassay.report.renderers.text import render
 
         render(report, stream, notes=notes, files_named=FILES_NAMED)
 

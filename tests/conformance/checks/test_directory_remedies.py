@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import pqassay
 from golden_cases import golden_cases
 from pqassay.report.model import Finding
-from pqassay.suite.cases import GoldenCase
+from pqassay.suite.cases.case import GoldenCase
 from pqassay_reference.cli.main import app
 from pqassay_spec.rules.catalogue import file_rules
 

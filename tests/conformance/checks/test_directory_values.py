@@ -7,7 +7,7 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.checks.directory.values import DescribedValues
-from pqassay.suite.answers import FAMILIES
+from pqassay.suite.judging.answers import FAMILIES
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
 from pqassay_spec.base.sources import BytesSource
 

@@ -16,7 +16,7 @@ import pqassay
 from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
-from pqassay.suite.cases import GoldenCase
+from pqassay.suite.cases.case import GoldenCase
 from pqassay_reference.cli.main import app
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1

@@ -30,8 +30,8 @@ from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
-from pqassay.under_test.index_screen import column_index_shape
-from pqassay.under_test.page_bounds import keys_of
+from pqassay.under_test.pages.bounds import keys_of
+from pqassay.under_test.screens.index import column_index_shape
 from pqassay_reference.cli.main import app
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.base.sources import BytesSource

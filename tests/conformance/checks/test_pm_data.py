@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import pqassay
 from golden_cases import golden_cases
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
-from pqassay.suite.cases import GoldenCase
+from pqassay.suite.cases.case import GoldenCase
 from pqassay_reference.pm import write
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.file import read_framing

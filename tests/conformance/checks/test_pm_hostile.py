@@ -13,9 +13,9 @@ import pytest
 import pqassay
 from assembled_pm import add_blocks, add_footer, chunk, header, judged, rules
 from pqassay.report.model import Report
-from pqassay.under_test import pm as pm_under_test
 from pqassay.under_test.file import FileUnderTest, Options
-from pqassay.under_test.pm import PmUnderTest
+from pqassay.under_test.pm import file as pm_under_test
+from pqassay.under_test.pm.file import PmUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.pm import file as pm_file

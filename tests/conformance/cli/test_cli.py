@@ -16,7 +16,7 @@ from idx1_files import Idx1File, companion, parquet, table
 from places import ROOT
 from pqassay.cli.main import app
 from pqassay.report.model import json_schema
-from pqassay.suite.cases import CaseError
+from pqassay.suite.cases.case import CaseError
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules.catalogue import rules, rules_for
 

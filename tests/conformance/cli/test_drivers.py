@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from golden_cases import broken_case, valid_case, write_driver
 from pqassay.cli.main import app
-from pqassay.suite import implementations
-from pqassay.suite.implementations import Implementation, ImplementationError
+from pqassay.suite.drivers import implementations
+from pqassay.suite.drivers.implementations import Implementation, ImplementationError
 
 pytestmark = pytest.mark.slow
 

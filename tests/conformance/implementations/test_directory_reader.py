@@ -13,11 +13,11 @@ import pytest
 
 import pqassay
 from golden_cases import golden_cases
-from pqassay.report.run_model import RunReport
-from pqassay.suite.expectations import parse
-from pqassay.suite.implementations import Implementation, implementation
-from pqassay.suite.process import Limits
-from pqassay.suite.runner import Settings, run
+from pqassay.report.run.model import RunReport
+from pqassay.suite.cases.expectations import parse
+from pqassay.suite.drivers.implementations import Implementation, implementation
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.running.runner import Settings, run
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making import Request
 from pqassay_reference.directory.stated_values import index_directory

@@ -17,7 +17,7 @@ import pqassay
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.implementations import Implementation, implementation, skeleton
+from pqassay.suite.drivers.implementations import Implementation, implementation, skeleton
 from pqassay_spec.golden.literals import Rows, Value, Written, read_value
 
 CASES = {case.case.id: case for case in golden_cases()}

@@ -18,7 +18,7 @@ import pytest
 
 from golden_cases import golden_cases
 from places import ROOT
-from pqassay.suite.cases import select
+from pqassay.suite.cases.case import select
 from served_drivers import (
     IMPLEMENTATIONS,
     Json,

@@ -15,7 +15,7 @@ import pqassay
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.implementations import implementation
+from pqassay.suite.drivers.implementations import implementation
 from pqassay_spec.golden.literals import Rows, Value, Written, read_value
 
 FILES = {case.case.id: case.folder / case.case.input.file for case in golden_cases()}

@@ -203,7 +203,7 @@ def patched(tmp_path: Path) -> Path:
         "import sys\n"
         f"sys.path += [{str(ROOT / 'tests')!r}, *{[str(ROOT / r) for r in ('spec', 'conformance')]!r}]\n"
         "from pathlib import Path\n"
-        "from pqassay.values import physical\n"
+        "from pqassay.values.decoding import physical\n"
         "from wicked_judges import _obey\n"
         "decode = physical.open_parquet\n"
         "def open_parquet(source, *arguments):\n"

@@ -16,7 +16,7 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test.file import Options
-from pqassay.values import physical
+from pqassay.values.decoding import physical
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.thrift import KeyValue
 

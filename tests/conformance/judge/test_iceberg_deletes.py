@@ -21,7 +21,7 @@ from places import GOLDEN_FILES
 from pqassay.judge import tables as judged_tables
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.state import IcebergState
-from pqassay.under_test import iceberg_table
+from pqassay.under_test.tables import iceberg_table
 from pqassay_reference.golden import iceberg_deletes as golden
 from pqassay_reference.golden import iceberg_files as files
 from pqassay_reference.golden.iceberg_table import COLUMNS, DELETES, PARTS

@@ -13,7 +13,7 @@ from pqassay.checks.parquet_file import pages
 from pqassay.report.model import FileReport
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Mistake
-from pqassay.values.statistics import StatisticsClaims
+from pqassay.values.claims.statistics import StatisticsClaims
 
 FILE = GOLDEN_FILES / "sta/max-too-small/data.parquet"
 SAID = "a mistake in pqassay, please report it: ZeroDivisionError: nobody foresaw this"

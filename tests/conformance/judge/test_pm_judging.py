@@ -20,7 +20,7 @@ from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.workers import Limits
 from pqassay.lake import remote
 from pqassay.lake.targets import Target
-from pqassay.suite.cases import golden_folder
+from pqassay.suite.cases.case import golden_folder
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.sources import BytesSource

@@ -32,7 +32,7 @@ from pqassay.tables.delta.statistics import claims_of as delta_claims
 from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, read_iceberg
-from pqassay.values.roaring import decode
+from pqassay.values.tables.roaring import decode
 from pqassay_reference.golden import iceberg_evolved, iceberg_files
 from pqassay_reference.golden.delta_states import CHECKSUM, CHECKSUMMED
 from pqassay_reference.golden.delta_table import (

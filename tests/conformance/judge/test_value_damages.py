@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from damage import TOGETHER
-from pqassay.values.statistics import StatisticsClaims
+from pqassay.values.claims.statistics import StatisticsClaims
 
 pytestmark = pytest.mark.slow
 

@@ -21,13 +21,13 @@ TABLES = ("dlt/checkpointed", "dlt/deleted", "dlt/maximum-lowered", "ice/maximum
 
 @pytest.fixture(scope="module")
 def server() -> Generator[StoreServer]:
-    """A server with golden tables, found by the environment; each table has a file that is not live."""
+    """A server with golden tables in a bucket of their own, found by the environment; each table has a file that is not live."""
     with pytest.MonkeyPatch.context() as patch, store_server() as running:
         for name, value in running.environment.items():
             patch.setenv(name, value)
         remote.filesystem.cache_clear()
-        store = fs.FileSystem.from_uri("s3://lake/?allow_bucket_creation=true")[0]
-        store.create_dir("lake")
+        store = fs.FileSystem.from_uri("s3://stored/?allow_bucket_creation=true")[0]
+        store.create_dir("stored")
         for table in TABLES:
             folder = GOLDEN_FILES / table / "table"
             for path in (path for path in folder.rglob("*") if path.is_file()):
@@ -38,17 +38,17 @@ def server() -> Generator[StoreServer]:
 
 
 def _put(store: fs.FileSystem, key: str, path: Path) -> None:
-    with store.open_output_stream(f"lake/{key}") as stream:
+    with store.open_output_stream(f"stored/{key}") as stream:
         stream.write(path.read_bytes())
 
 
 def asked(server: StoreServer, table: str, tier: str) -> list[str]:
     """What a check of a table asks for, without the folder of the table."""
     server.requests.seen.clear()
-    report = pqassay.check(f"s3://lake/{table}", tier=tier)
+    report = pqassay.check(f"s3://stored/{table}", tier=tier)
     assert {"conformant"} == {file.outcome for file in report.files}
     assert [] != [one for one in report.ignored if one.reason == "not in the table"]
-    return [line.replace(f"/lake/{table}/", "") for line in server.requests.seen]
+    return [line.replace(f"/stored/{table}/", "") for line in server.requests.seen]
 
 
 def test_a_table_is_listed_once_and_its_files_are_not_asked_for_one_by_one(server: StoreServer) -> None:
@@ -98,8 +98,8 @@ def test_footers_cost_two_requests_a_file_and_orphans_none(server: StoreServer, 
 )
 @pytest.mark.usefixtures("server")
 def test_a_table_in_a_store_is_named_by_a_file_of_its_metadata(table: str, metadata: str, rule: str) -> None:
-    whole = pqassay.check(f"s3://lake/{table}", tier="values")
-    named = pqassay.check(f"s3://lake/{table}/{metadata}", tier="values")
+    whole = pqassay.check(f"s3://stored/{table}", tier="values")
+    named = pqassay.check(f"s3://stored/{table}/{metadata}", tier="values")
 
     assert [(file.path, file.outcome) for file in whole.files] == [
         (file.path, file.outcome) for file in named.files
@@ -118,7 +118,7 @@ def dumped(*arguments: str) -> Result:
 )
 def test_metadata_in_a_store_are_shown_as_local_ones_are(file: str) -> None:
     local = GOLDEN_FILES / Path(*file.split("/")[:2]) / "table" / Path(*file.split("/")[2:])
-    stored, own = dumped("--json", f"s3://lake/{file}"), dumped("--json", str(local))
+    stored, own = dumped("--json", f"s3://stored/{file}"), dumped("--json", str(local))
 
     assert (0, own.output) == (stored.exit_code, stored.output)
     assert json.loads(own.output.splitlines()[0])
@@ -127,11 +127,11 @@ def test_metadata_in_a_store_are_shown_as_local_ones_are(file: str) -> None:
 @pytest.mark.usefixtures("server")
 def test_what_cannot_be_shown_is_said() -> None:
     missing, folder, local = (
-        dumped(f"s3://lake/{path}") for path in ("dlt/nothing.json", "dlt/deleted", "../gone/x.parquet")
+        dumped(f"s3://stored/{path}") for path in ("dlt/nothing.json", "dlt/deleted", "../gone/x.parquet")
     )
 
-    assert (2, "error: s3://lake/dlt/nothing.json: no such file\n") == (missing.exit_code, missing.output)
-    assert (2, "error: s3://lake/dlt/deleted is a directory; name one of the files in it\n") == (
+    assert (2, "error: s3://stored/dlt/nothing.json: no such file\n") == (missing.exit_code, missing.output)
+    assert (2, "error: s3://stored/dlt/deleted is a directory; name one of the files in it\n") == (
         folder.exit_code,
         folder.output,
     )

@@ -35,8 +35,8 @@ from pqassay.proof.queries import Column, Comparison, Kind, Query, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import _answer, _said, _table, compared, plan
 from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema, members
-from pqassay.report.proof_text import write_proof
-from pqassay.report.text import render
+from pqassay.report.renderers.proof_text import write_proof
+from pqassay.report.renderers.text import render
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import FORMS, Mutation, mutate

@@ -24,8 +24,8 @@ from pqassay.proof.queries import Query
 from pqassay.proof.table_plan import rows_of, table_around
 from pqassay.proof.table_sql import PACKAGES, spark_engine
 from pqassay.report.model import Proof
-from pqassay.report.proof_text import write_proof
-from pqassay.report.text import render
+from pqassay.report.renderers.proof_text import write_proof
+from pqassay.report.renderers.text import render
 from pqassay_spec.rules.catalogue import Tier
 
 LOWERED = GOLDEN_FILES / "dlt/maximum-lowered/table"

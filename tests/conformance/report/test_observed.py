@@ -13,7 +13,7 @@ from idx1_files import Idx1File
 from pqassay.explain import explain
 from pqassay.report.formats import FormatName
 from pqassay.report.model import EngineAnswer, Proof, Report
-from pqassay.report.text import render
+from pqassay.report.renderers.text import render
 from pqassay_spec.rules import observed as table
 from pqassay_spec.rules.observed import Observed, observed
 from report_samples import RENDERED, rendered

@@ -12,8 +12,8 @@ import pytest
 import pqassay
 from idx1_files import Idx1File
 from pqassay.report.model import Coverage, FileReport, Ignored, Report, Untested, summarise
+from pqassay.report.renderers.text import render
 from pqassay.report.rules import judged_against_line
-from pqassay.report.text import render
 from pqassay.report.view import view
 from pqassay_spec.rules.catalogue import rules_for
 from pqassay_spec.rules.observed import Observed, ObservedEffect

@@ -22,14 +22,14 @@ from idx1_files import Idx1File
 from places import GUIDES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.report import junit as render_junit
-from pqassay.report import markdown as render_markdown
 from pqassay.report import rules as rule_help
-from pqassay.report import sarif as render_sarif
 from pqassay.report.formats import FormatName
 from pqassay.report.model import EngineAnswer, Proof, Report, summarise
 from pqassay.report.reading import parse
-from pqassay.report.run_model import RunReport
+from pqassay.report.renderers import junit as render_junit
+from pqassay.report.renderers import markdown as render_markdown
+from pqassay.report.renderers import sarif as render_sarif
+from pqassay.report.run.model import RunReport
 from pqassay_spec.rules import documents
 from pqassay_spec.rules.catalogue import rules
 from report_samples import RENDERED, WICKED, museum, rendered, run_report, samples, wicked

@@ -17,7 +17,7 @@ from places import ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report, summarise
 from pqassay.report.order import gravest_first, observed_effect
-from pqassay.report.run_model import RunReport
+from pqassay.report.run.model import RunReport
 from report_samples import WICKED, museum, rendered, run_report, wicked
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

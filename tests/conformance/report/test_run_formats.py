@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pqassay.report.comparison import compare
-from pqassay.report.comparison_text import render
 from pqassay.report.formats import FormatName
-from pqassay.report.run_model import (
+from pqassay.report.renderers.comparison_text import render
+from pqassay.report.run.model import (
     SEVERITIES,
     Exposure,
     NotAsked,

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from pqassay.cli.main import app
 from pqassay.report.formats import ABREAST, FormatName
 from pqassay.report.rendering import write_side_by_side
-from pqassay.report.run_model import (
+from pqassay.report.run.model import (
     Driver,
     Exposure,
     ExposureVerdict,
@@ -28,7 +28,7 @@ from pqassay.report.run_model import (
     counts,
     scores,
 )
-from pqassay.report.side_by_side import SideBySide, side_by_side
+from pqassay.report.side_by_side.model import SideBySide, side_by_side
 from report_samples import WICKED, museum, run_report
 
 Answer = tuple[Outcome, int | None]

@@ -21,13 +21,13 @@ from fakes_of_readers import BELIEFS, MISTAKES, Fake
 from golden_cases import golden_cases
 from pqassay.literals.predicate import IEEE, PredicateError
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.bench import Bench
-from pqassay.suite.cases import GoldenCase
-from pqassay.suite.inspector import Inspector
-from pqassay.suite.protocol import Accept, IgnoredIndex, Reject, read_answer, to_json
-from pqassay.suite.queries import MOST, CaseQuery
-from pqassay.suite.row_answers import judged_rows
-from pqassay.suite.scanning import CaseFacts, scan_request, wanted_rows
+from pqassay.suite.cases.case import GoldenCase
+from pqassay.suite.cases.queries import MOST, CaseQuery
+from pqassay.suite.drivers.inspector import Inspector
+from pqassay.suite.drivers.protocol import Accept, IgnoredIndex, Reject, read_answer, to_json
+from pqassay.suite.judging.bench import Bench
+from pqassay.suite.judging.row_answers import judged_rows
+from pqassay.suite.running.scanning import CaseFacts, scan_request, wanted_rows
 from pqassay_reference.cli.driver import respond
 from pqassay_reference.query import field_pages
 from pqassay_spec.base.errors import FormatError

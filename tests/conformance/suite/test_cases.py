@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from golden_cases import ROWS, broken_case, valid_case, write_case
-from pqassay.suite.cases import (
+from pqassay.suite.cases.case import (
     CaseError,
     golden_folder,
     inputs_digest,
@@ -17,7 +17,7 @@ from pqassay.suite.cases import (
     matches,
     select,
 )
-from pqassay.suite.manifest import file_kind, handed_over
+from pqassay.suite.cases.manifest import file_kind, handed_over
 
 
 def edited(home: Path, **members: Any) -> None:

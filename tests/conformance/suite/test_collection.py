@@ -20,17 +20,17 @@ from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.report.formats import FormatName
 from pqassay.report.reading import parse
-from pqassay.report.run_files import Collection, FeatureCount, features, suspects
-from pqassay.report.run_model import RunReport, json_schema
-from pqassay.suite import collection, second_readers
-from pqassay.suite.cases import CaseError, GoldenCase
-from pqassay.suite.collection import CollectionCases, Limits, files_in
-from pqassay.suite.file_facts import FileFacts, facts_of
-from pqassay.suite.file_survey import Survey, Surveyor, survey
-from pqassay.suite.implementations import Implementation, implementation
-from pqassay.suite.process import TOO_LARGE
-from pqassay.suite.protocol import Accept
-from pqassay.suite.second_readers import Reader, SecondReaders, TooFewReadersError
+from pqassay.report.run.files import Collection, FeatureCount, features, suspects
+from pqassay.report.run.model import RunReport, json_schema
+from pqassay.suite.cases.case import CaseError, GoldenCase
+from pqassay.suite.cases.file_facts import FileFacts, facts_of
+from pqassay.suite.drivers.implementations import Implementation, implementation
+from pqassay.suite.drivers.process import TOO_LARGE
+from pqassay.suite.drivers.protocol import Accept
+from pqassay.suite.own_files import collection, second_readers
+from pqassay.suite.own_files.collection import CollectionCases, Limits, files_in
+from pqassay.suite.own_files.file_survey import Survey, Surveyor, survey
+from pqassay.suite.own_files.second_readers import Reader, SecondReaders, TooFewReadersError
 from pqassay_spec.golden.literals import Written
 from report_samples import rendered
 

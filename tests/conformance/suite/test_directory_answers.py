@@ -10,10 +10,10 @@ import pytest
 
 from directory_files import Index, with_directory
 from places import GOLDEN_FILES
-from pqassay.suite.directory_answers import index_wishes, judged_entries
-from pqassay.suite.fulfilled import unfulfilled
-from pqassay.suite.manifest import read_manifest
-from pqassay.suite.protocol import IndexWish, Wishes
+from pqassay.suite.cases.manifest import read_manifest
+from pqassay.suite.drivers.fulfilled import unfulfilled
+from pqassay.suite.drivers.protocol import IndexWish, Wishes
+from pqassay.suite.judging.directory_answers import index_wishes, judged_entries
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 

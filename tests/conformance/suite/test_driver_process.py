@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pqassay.suite.excerpt import KEPT
-from pqassay.suite.process import GREATEST_ANSWER, Launcher, Limits, read_answer_file
+from pqassay.suite.drivers.excerpt import KEPT
+from pqassay.suite.drivers.process import GREATEST_ANSWER, Launcher, Limits, read_answer_file
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay.report.run_model import Outcome, Result
-from pqassay.suite.expectations import Expectations, ExpectationsError, parse, written
+from pqassay.report.run.model import Outcome, Result
+from pqassay.suite.cases.expectations import Expectations, ExpectationsError, parse, written
 
 TODAY = dt.date(2026, 6, 1)
 

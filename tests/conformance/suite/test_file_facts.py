@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from golden_cases import golden_cases
-from pqassay.suite.cases import select
-from pqassay.suite.file_facts import ORDERS, TYPES, facts_of
-from pqassay.suite.scanning import CaseFacts
+from pqassay.suite.cases.case import select
+from pqassay.suite.cases.file_facts import ORDERS, TYPES, facts_of
+from pqassay.suite.running.scanning import CaseFacts
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from golden_cases import golden_cases
 from places import ROOT
 from pqassay.cli.main import app
-from pqassay.suite.pack import (
+from pqassay.suite.cases.pack import (
     BAD,
     GOOD,
     LICENSE,
@@ -29,7 +29,7 @@ from pqassay.suite.pack import (
     packed,
     write_pack,
 )
-from pqassay.suite.pack_pages import cell, pages
+from pqassay.suite.cases.pack_pages import cell, pages
 from pqassay_spec.rules.catalogue import rules
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from golden_cases import write_driver
-from pqassay.suite.cases import GoldenCase, golden_folder, load
-from pqassay.suite.pm_answers import differences
-from pqassay.suite.process import Limits
-from pqassay.suite.runner import Settings, run
+from pqassay.suite.cases.case import GoldenCase, golden_folder, load
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.judging.pm_answers import differences
+from pqassay.suite.running.runner import Settings, run
 
 pytestmark = pytest.mark.slow
 

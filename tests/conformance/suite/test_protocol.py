@@ -17,13 +17,14 @@ import pytest
 from golden_cases import golden_cases
 from inside import Inside
 from places import GUIDES, ROOT
-from pqassay.report import run_model
-from pqassay.report.run_model import Operation
-from pqassay.suite import driver as driver_module
-from pqassay.suite import manifest, protocol
-from pqassay.suite.cases import golden_folder, select
-from pqassay.suite.protocol import ProtocolError, missing_capability, read_answer, read_hello
-from pqassay.suite.runner import Settings, run
+from pqassay.report.run import model as run_model
+from pqassay.report.run.model import Operation
+from pqassay.suite.cases import manifest
+from pqassay.suite.cases.case import golden_folder, select
+from pqassay.suite.drivers import driver as driver_module
+from pqassay.suite.drivers import protocol
+from pqassay.suite.drivers.protocol import ProtocolError, missing_capability, read_answer, read_hello
+from pqassay.suite.running.runner import Settings, run
 from pqassay_spec.golden.literals import Column, Float, LongInteger, Rows
 from pqassay_spec.pm.value_json import from_json, to_json
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from golden_cases import golden_cases
 from pqassay.literals.predicate import IEEE, columns_of, keeps
-from pqassay.suite import protocol
-from pqassay.suite.cases import GoldenCase, select
-from pqassay.suite.file_facts import ChunkFacts, FileFacts, facts_of
-from pqassay.suite.queries import MOST, CaseQuery, plain_bytes, queries
-from pqassay.suite.runner import tasks
-from pqassay.suite.scanning import CaseFacts
+from pqassay.suite.cases.case import GoldenCase, select
+from pqassay.suite.cases.file_facts import ChunkFacts, FileFacts, facts_of
+from pqassay.suite.cases.queries import MOST, CaseQuery, plain_bytes, queries
+from pqassay.suite.drivers import protocol
+from pqassay.suite.running.runner import tasks
+from pqassay.suite.running.scanning import CaseFacts
 from pqassay_spec.golden.literals import Binary, Column, Float, LongInteger, Rows, Written
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, block_start
 from pqassay_spec.parquet.thrift import Type

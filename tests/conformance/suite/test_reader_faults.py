@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pqassay.report.run_model import Blame, Operation, QueryResult, Result
-from pqassay.suite.reader_faults import ERROR, ROWS, SAME_ROWS, broken_reader_rules
+from pqassay.report.run.model import Blame, Operation, QueryResult, Result
+from pqassay.suite.judging.reader_faults import ERROR, ROWS, SAME_ROWS, broken_reader_rules
 from pqassay_spec.rules.catalogue import reader_rules
 
 

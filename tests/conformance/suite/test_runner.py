@@ -22,11 +22,11 @@ from idx1_files import Idx1File, parquet, table
 from inside import Here
 from places import ROOT
 from pqassay.cli.main import app
-from pqassay.report.run_model import RunReport, json_schema
-from pqassay.suite import driver as driver_module
-from pqassay.suite.cases import load
-from pqassay.suite.process import Limits
-from pqassay.suite.runner import CannotStartError, Settings, run
+from pqassay.report.run.model import RunReport, json_schema
+from pqassay.suite.cases.case import load
+from pqassay.suite.drivers import driver as driver_module
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.running.runner import CannotStartError, Settings, run
 from pqassay_spec.rules.catalogue import rules
 
 pytestmark = pytest.mark.slow

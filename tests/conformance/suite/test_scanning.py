@@ -13,15 +13,15 @@ from golden_cases import ROWS, broken_case, valid_case, write_case
 from idx1_files import Idx1File
 from places import ROOT
 from pqassay.literals.predicate import IEEE, Semantics
-from pqassay.report.run_model import SEVERITIES, Outcome, Result, RunReport
-from pqassay.suite.cases import load
-from pqassay.suite.causes import Fault, cause_of, is_accident, severity
-from pqassay.suite.driver import NoAnswer, Reply
-from pqassay.suite.process import Limits
-from pqassay.suite.protocol import ScanRequest
-from pqassay.suite.queries import CaseQuery
-from pqassay.suite.runner import Settings, run
-from pqassay.suite.scanning import GRAVITY, CaseFacts, Scanning, wanted_rows
+from pqassay.report.run.model import SEVERITIES, Outcome, Result, RunReport
+from pqassay.suite.cases.case import load
+from pqassay.suite.cases.queries import CaseQuery
+from pqassay.suite.drivers.driver import NoAnswer, Reply
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.drivers.protocol import ScanRequest
+from pqassay.suite.judging.causes import Fault, cause_of, is_accident, severity
+from pqassay.suite.running.runner import Settings, run
+from pqassay.suite.running.scanning import GRAVITY, CaseFacts, Scanning, wanted_rows
 from pqassay_spec.golden.literals import Column, Float, Rows
 
 pytestmark = pytest.mark.slow

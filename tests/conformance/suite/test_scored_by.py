@@ -13,11 +13,11 @@ from golden_cases import VALUES, valid_case, write_driver
 from inside import Here
 from pqassay.report.comparison import compare
 from pqassay.report.formats import FormatName
-from pqassay.report.run_model import RunReport, json_schema
-from pqassay.report.side_by_side import side_by_side
-from pqassay.suite import driver as driver_module
-from pqassay.suite.cases import load
-from pqassay.suite.runner import Settings, run
+from pqassay.report.run.model import RunReport, json_schema
+from pqassay.report.side_by_side.model import side_by_side
+from pqassay.suite.cases.case import load
+from pqassay.suite.drivers import driver as driver_module
+from pqassay.suite.running.runner import Settings, run
 from pqassay_spec.golden.revision import Revision
 from report_samples import rendered
 

@@ -19,16 +19,16 @@ from inside import Here, ReferenceHere
 from places import ROOT
 from pqassay.literals.predicate import IEEE
 from pqassay.report.model import Finding
-from pqassay.report.run_model import Operation, RunReport
-from pqassay.suite import driver as driver_module
-from pqassay.suite.answers import ASKING
-from pqassay.suite.bench import Bench
-from pqassay.suite.cases import GoldenCase, select
-from pqassay.suite.expectations import parse
-from pqassay.suite.process import Limits
-from pqassay.suite.protocol import missing_capability
-from pqassay.suite.runner import Settings, run, tasks
-from pqassay.suite.scanning import CaseFacts, Scanning
+from pqassay.report.run.model import Operation, RunReport
+from pqassay.suite.cases.case import GoldenCase, select
+from pqassay.suite.cases.expectations import parse
+from pqassay.suite.drivers import driver as driver_module
+from pqassay.suite.drivers.process import Limits
+from pqassay.suite.drivers.protocol import missing_capability
+from pqassay.suite.judging.answers import ASKING
+from pqassay.suite.judging.bench import Bench
+from pqassay.suite.running.runner import Settings, run, tasks
+from pqassay.suite.running.scanning import CaseFacts, Scanning
 
 pytestmark = pytest.mark.slow
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pqassay.suite import session as session_module
-from pqassay.suite.driver import MOST_CRASHES, DriverUnderTest, NoAnswer, Reply, Settings
-from pqassay.suite.process import CLOCK, Launcher, Limits
-from pqassay.suite.protocol import Accept, LintRequest, Query, Reject, ScanRequest
-from pqassay.suite.session import MORE_THAN_ASKED, Said, Session
+from pqassay.suite.drivers import session as session_module
+from pqassay.suite.drivers.driver import MOST_CRASHES, DriverUnderTest, NoAnswer, Reply, Settings
+from pqassay.suite.drivers.process import CLOCK, Launcher, Limits
+from pqassay.suite.drivers.protocol import Accept, LintRequest, Query, Reject, ScanRequest
+from pqassay.suite.drivers.session import MORE_THAN_ASKED, Said, Session
 
 pytestmark = pytest.mark.slow
 

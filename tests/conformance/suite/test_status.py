@@ -15,13 +15,13 @@ from typer.testing import CliRunner, Result
 
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.report import run_model
-from pqassay.report.run_model import Exposure, Operation, RunReport, ScoredBy
+from pqassay.report.run import model as run_model
+from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
 from pqassay.report.status_table import COLUMNS, TICKS, Aspect, Cell, StatusTable
-from pqassay.suite import status as status_module
-from pqassay.suite import writer_cases
-from pqassay.suite.cases import GoldenCase, inputs_digest
-from pqassay.suite.status import asked, features, proving, status, tags_of
+from pqassay.suite.cases import writer_cases
+from pqassay.suite.cases.case import GoldenCase, inputs_digest
+from pqassay.suite.results import status as status_module
+from pqassay.suite.results.status import asked, features, proving, status, tags_of
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from report_samples import run_report

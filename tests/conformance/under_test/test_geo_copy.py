@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pqassay.under_test.geo_copy import Span, planar_boxes
+from pqassay.under_test.schemas.geo_copy import Span, planar_boxes
 
 
 def boxes(**column: Any) -> dict[str, list[Span]]:

@@ -9,17 +9,17 @@ import pyarrow.parquet as pq
 
 from places import GOLDEN_FILES
 from pqassay.under_test.chunks import ColumnChunks
-from pqassay.under_test.facts_screen import facts_shape, sizes_shape
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Options
 from pqassay.under_test.footer_parts import listed
-from pqassay.under_test.footer_screen import (
+from pqassay.under_test.layout import Layout
+from pqassay.under_test.schemas.known_schemas import schema_of
+from pqassay.under_test.screens.facts import facts_shape, sizes_shape
+from pqassay.under_test.screens.footer import (
     file_shape,
     footer_shape,
     own_row_group_shape,
     row_group_shape,
 )
-from pqassay.under_test.known_schemas import schema_of
-from pqassay.under_test.layout import Layout
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.file import ByteRange

@@ -15,7 +15,7 @@ import pqassay
 from counting_source import CountingSource
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.under_test.page_walk import REMOTE, bodies
+from pqassay.under_test.pages.walk import REMOTE, bodies
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource, Source
@@ -125,7 +125,7 @@ def test_a_header_longer_than_what_is_read_at_once_is_read_whole() -> None:
 def test_bodies_come_whole_and_in_order_however_many_are_read_at_once(
     batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pqassay.under_test.page_walk.BATCH", batch)
+    monkeypatch.setattr("pqassay.under_test.pages.walk.BATCH", batch)
     for chunk in chunks_of(SMALL_PAGES):
         found = [(page.number, bytes(body)) for page, body in bodies(chunk.file.source, chunk.pages)]
 
@@ -143,7 +143,7 @@ def test_a_chunk_without_values_has_no_page() -> None:
 
 
 def test_too_many_pages_are_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pqassay.under_test.page_walk.MOST_PAGES", 2)
+    monkeypatch.setattr("pqassay.under_test.pages.walk.MOST_PAGES", 2)
 
     with pytest.raises(NotChecked, match="a column chunk has more than 2 pages"):
         _ = chunks_of(THREE_PAGES)[0].pages

@@ -7,9 +7,9 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.report.model import Finding
-from pqassay.under_test import shown_releases
 from pqassay.under_test.file import FileUnderTest, Options
-from pqassay.under_test.shown_releases import ShownReleases
+from pqassay.under_test.schemas import shown_releases
+from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.rules.catalogue import Tier, rules
 

@@ -18,7 +18,7 @@ import pytest
 
 import pqassay
 from directory_files import Index, packed, with_directory
-from pqassay.values.exact_sums import double_sums, integer_sums
+from pqassay.values.directory.exact_sums import double_sums, integer_sums
 from pqassay_spec.directory import distinct_set, zone_sums
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.distinct_set import DistinctSet, SetFlags

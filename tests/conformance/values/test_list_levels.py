@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay.values.levels import Runs, read_runs
-from pqassay.values.list_levels import ListLevels, Stray
+from pqassay.values.decoding.levels import Runs, read_runs
+from pqassay.values.decoding.list_levels import ListLevels, Stray
 from pqassay_spec.parquet.levels import bit_width, packed_run
 from pqassay_spec.parquet.list_levels import opened_levels, stray_entry
 from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf

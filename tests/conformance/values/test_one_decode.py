@@ -17,7 +17,7 @@ from idx1_files import Idx1File
 from pm_pairs import generated
 from pqassay.proof.true_values import TrueValues
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.values import chunk_values, physical
+from pqassay.values.decoding import chunk_values, physical
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.values import levels as page_levels
-from pqassay.values.codecs import decompressed
-from pqassay.values.levels import PageCounts, counts_of, read_bit_packed, read_runs
-from pqassay.values.survey import survey
+from pqassay.values.decoding import levels as page_levels
+from pqassay.values.decoding.codecs import decompressed
+from pqassay.values.decoding.levels import PageCounts, counts_of, read_bit_packed, read_runs
+from pqassay.values.decoding.survey import survey
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.levels import (
@@ -349,7 +349,7 @@ def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
             whole[0].pop("PQF-076", None)
         chunk.is_decoded = True
         with monkeypatch.context() as patch:
-            patch.setattr("pqassay.values.survey.decompressed", None)
+            patch.setattr("pqassay.values.decoding.survey.decompressed", None)
             assert whole == outcome(chunk)
         assert bool(hidden and (nullable or chunk.column == "number")) is bool(whole[0])
 

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.values.bloom import absent
-from pqassay.values.chunk_values import ChunkValues, Decoders
-from pqassay.values.extremes import beyond
-from pqassay.values.hashes import hash_rows, hashes_of, held
-from pqassay.values.keys import bound_keys, decimal_width
-from pqassay.values.physical import decode_chunk, leaf_of, open_physical, stored_bytes
+from pqassay.values.claims.bloom import absent
+from pqassay.values.decoding.chunk_values import ChunkValues, Decoders
+from pqassay.values.decoding.extremes import beyond
+from pqassay.values.decoding.hashes import hash_rows, hashes_of, held
+from pqassay.values.decoding.keys import bound_keys, decimal_width
+from pqassay.values.decoding.physical import decode_chunk, leaf_of, open_physical, stored_bytes
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet import file as parquet_file

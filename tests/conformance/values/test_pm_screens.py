@@ -14,10 +14,10 @@ import pqassay
 from pqassay.checks import registry
 from pqassay.checks.asking import Group, ask
 from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
-from pqassay.under_test import pm_chunks
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
-from pqassay.under_test.pm_chunks import PmChunks
-from pqassay.values import pm_screens
+from pqassay.under_test.pm import chunks as pm_chunks
+from pqassay.under_test.pm.chunks import PmChunks
+from pqassay.values.pm import screens as pm_screens
 from pqassay_reference.pm.write import create
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm import grammar as pm

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from pqassay.values.roaring import MOST_CONTAINERS, decode
+from pqassay.values.tables.roaring import MOST_CONTAINERS, decode
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.table import deletion_vector, z85
 from pqassay_spec.table.roaring import (

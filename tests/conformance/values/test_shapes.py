@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
-from pqassay.values.levels import read_runs
-from pqassay.values.shapes import Shapes
+from pqassay.values.decoding.levels import read_runs
+from pqassay.values.decoding.shapes import Shapes
 from pqassay_spec.parquet.levels import packed_run
 from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
 from pqassay_spec.parquet.thrift import SchemaElement

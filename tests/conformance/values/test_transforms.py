@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import pqassay
-from pqassay.values.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
+from pqassay.values.tables.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
 from pqassay_reference.golden import iceberg_files as files
 from pqassay_reference.tiny.columns import Column, Scalar, decimal, fixed, timestamp
 from pqassay_reference.tiny.parquet import TinyParquet

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 import pqassay
 from pqassay.report.model import FileReport
-from pqassay.values import audit as value_audit
-from pqassay.values.extremes import beyond, extremes_of
-from pqassay.values.keys import bound_keys, equal, keys_of, less
+from pqassay.values.claims import audit as value_audit
+from pqassay.values.decoding.extremes import beyond, extremes_of
+from pqassay.values.decoding.keys import bound_keys, equal, keys_of, less
 from pqassay_reference.tiny.columns import AnyType, decimal, fixed
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, SortingColumn, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from pqassay.suite.cases import golden_folder
+from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.cli import rows_output, scan_explained, tables
 from pqassay_reference.cli.main import app
 from pqassay_reference.query.explain import PageTrace

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pqassay.suite.cases import golden_folder, load
+from pqassay.suite.cases.case import golden_folder, load
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making import Request
 from pqassay_reference.errors import Refused, Undecodable

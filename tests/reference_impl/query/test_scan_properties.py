@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 
 from counting_source import CountingSource
 from damage import scattered
-from pqassay.suite.cases import golden_folder
+from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.text import parse_predicate

@@ -11,7 +11,7 @@ import write_revision
 
 from golden_cases import golden_cases
 from places import GOLDEN_FILES
-from pqassay.suite.writer_cases import writer_cases
+from pqassay.suite.cases.writer_cases import writer_cases
 from pqassay_spec.golden import revision
 from pqassay_spec.golden.revision import ASKED, Revision, RevisionError, case_digest, current, parse, written
 

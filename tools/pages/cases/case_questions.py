@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from pages.page import Site
-from pqassay.report.run_model import Operation
-from pqassay.suite import protocol
-from pqassay.suite.answers import ASKING, operations
-from pqassay.suite.bench import Bench
-from pqassay.suite.cases import GoldenCase
-from pqassay.suite.inspector import Inspector
-from pqassay.suite.scanning import CaseFacts, scan_request
-from pqassay.suite.writer_cases import WriterCase
+from pqassay.report.run.model import Operation
+from pqassay.suite.cases.case import GoldenCase
+from pqassay.suite.cases.writer_cases import WriterCase
+from pqassay.suite.drivers import protocol
+from pqassay.suite.drivers.inspector import Inspector
+from pqassay.suite.judging.answers import ASKING, operations
+from pqassay.suite.judging.bench import Bench
+from pqassay.suite.running.scanning import CaseFacts, scan_request
 
 LONGEST = 3_000
 """Characters of a request that a page shows."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kept_results import Kept
 
-from pqassay.report.run_model import Exposure, Result
+from pqassay.report.run.model import Exposure, Result
 
 SIGNS: Mapping[str, str] = {
     "right": "✓",
@@ -75,7 +75,7 @@ class Answer:
         query: The predicate of the worst query as JSON, of a scan.
         asked: How many queries were asked, of a scan that came to no good.
         wrong: How many of these came to no good.
-        severity: See ``SEVERITIES`` of `pqassay.report.run_model`.
+        severity: See ``SEVERITIES`` of `pqassay.report.run.model`.
         is_lie: The case tells a well-formed lie, so that the answer counts in no score.
         stderr: What the driver wrote there, where it gave no answer.
     """

@@ -16,9 +16,9 @@ from kept_results import Kept
 from pages.implementations.answers import BAD, Answer, answers, counted
 from pages.implementations.matrix import KINDS, catalogue_title, kind_of, matrix_rows
 from pages.page import File, Page, Site, implementation_page
-from pqassay.report.run_model import SEVERITIES, WRITER_SEVERITIES, Result
-from pqassay.suite.expectations import Expectation, parse
-from pqassay.suite.implementations import EXPECTATIONS, Implementation
+from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES, Result
+from pqassay.suite.cases.expectations import Expectation, parse
+from pqassay.suite.drivers.implementations import EXPECTATIONS, Implementation
 
 CASES_SHOWN = 12
 """Cases of one cause that are named; the rest is counted."""

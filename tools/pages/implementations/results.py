@@ -9,9 +9,9 @@ from functools import cached_property
 import kept_results
 from kept_results import Kept, Written
 
-from pqassay.report.run_model import Exposure
-from pqassay.suite.cases import GoldenCase, inputs_digest
-from pqassay.suite.writer_cases import WriterCase
+from pqassay.report.run.model import Exposure
+from pqassay.suite.cases.case import GoldenCase, inputs_digest
+from pqassay.suite.cases.writer_cases import WriterCase
 
 
 @dataclass(frozen=True)

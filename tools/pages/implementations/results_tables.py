@@ -21,8 +21,8 @@ from pages.implementations.answers import MEANINGS, SIGNS
 from pages.implementations.results import Results
 from pages.markup import Link, case_link, literal, rule_link, table
 from pages.page import shared_site
-from pqassay.report.run_model import SEVERITIES, Result
-from pqassay.suite.cases import GoldenCase
+from pqassay.report.run.model import SEVERITIES, Result
+from pqassay.suite.cases.case import GoldenCase
 from pqassay_spec.rules import catalogue
 
 NOBODY = "No results are kept yet; `make matrix` asks the implementations that are built."

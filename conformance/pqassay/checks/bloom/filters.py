@@ -11,9 +11,9 @@ from pqassay.checks import rule
 from pqassay.checks.by_values import counts_of
 from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.footer_screen import file_shape
+from pqassay.under_test.screens.facts import facts_shape
+from pqassay.under_test.screens.footer import file_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type

@@ -11,9 +11,9 @@ from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import Json
 from pqassay.tables.delta.comparison import described_differ, partitions_differ, statistics_differ
 from pqassay.tables.delta.state import logical_key
-from pqassay.under_test.delta_entries import EntryUnderTest
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.tables.delta_entries import EntryUnderTest
+from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
 

@@ -15,7 +15,7 @@ from pqassay.tables.delta.state import DeltaState
 from pqassay.tables.delta.statistics import count_of
 from pqassay.tables.delta.vectors import deleted_rows
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
 

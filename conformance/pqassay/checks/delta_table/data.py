@@ -13,9 +13,9 @@ from pqassay.checks.table_claims import (
     null_count,
     row_count,
 )
-from pqassay.under_test.claimed_columns import ClaimedColumn, ClaimedFile
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.claimed_columns import ClaimedColumn, ClaimedFile
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 
 CLAIMED = claimed_by("delta")

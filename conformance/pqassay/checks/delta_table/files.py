@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY
-from pqassay.under_test.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.file import Broken
+from pqassay.under_test.tables.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 
 MISSING = "FSCK REPAIR TABLE, or a commit that removes the path"

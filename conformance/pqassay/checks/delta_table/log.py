@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import TABLE, broken_by_reading
 from pqassay.tables.delta.schema import NESTED
 from pqassay.tables.delta.widening import wrong_change
-from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import PRIMITIVE_TYPES, TYPE_CHANGES, TYPE_WIDENING
 

@@ -10,8 +10,8 @@ from pqassay.checks.delta_table.subjects import ENTRY
 from pqassay.tables.delta.actions import Json
 from pqassay.tables.delta.statistics import written
 from pqassay.tables.delta.values import UnknownType, partition_value
-from pqassay.under_test.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.file import Broken
+from pqassay.under_test.tables.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 
 RESTATED = "a commit that adds the same path with its true partition values"

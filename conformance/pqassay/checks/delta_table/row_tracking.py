@@ -10,8 +10,8 @@ from pqassay.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay.tables.delta.actions import Json, parse
 from pqassay.tables.delta.state import AddEntry
 from pqassay.tables.delta.statistics import ROWS, count_of
-from pqassay.under_test.delta_entries import EntryUnderTest
-from pqassay.under_test.tables import DeltaTable, claim_field
+from pqassay.under_test.tables.delta_entries import EntryUnderTest
+from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_TRACKING, ROW_TRACKING_DOMAIN
 from pqassay_spec.table.layout import delta_checkpoint, delta_commit

@@ -22,8 +22,8 @@ from pqassay.tables.delta.statistics import (
     written,
 )
 from pqassay.tables.delta.values import UnknownType, bound_value
-from pqassay.under_test.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.file import Broken
+from pqassay.under_test.tables.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 
 

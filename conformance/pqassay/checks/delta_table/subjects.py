@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks.subjects import Subject
-from pqassay.under_test.delta_entries import EntryUnderTest, entries_of
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.tables import DeltaTable, raised_field
+from pqassay.under_test.tables.delta_entries import EntryUnderTest, entries_of
+from pqassay.under_test.tables.table import DeltaTable, raised_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 

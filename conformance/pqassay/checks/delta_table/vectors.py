@@ -12,17 +12,17 @@ from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import DeletedRows
 from pqassay.tables.delta.statistics import REMEDY, ROWS, count_of
 from pqassay.tables.delta.vectors import DESCRIPTOR, deleted_rows
-from pqassay.under_test.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.delta_entries import EntryUnderTest, shape_of
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import deletion_vector as grammar
 from pqassay_spec.table.delta import DESCRIPTOR_VECTOR
 
 if TYPE_CHECKING:
-    from pqassay.values.deletion_vector import DeletionVector
+    from pqassay.values.tables.deletion_vector import DeletionVector
 
 RESTATED = "a commit that adds the same path with the true descriptor of its deletion vector"
 RESTORED = (

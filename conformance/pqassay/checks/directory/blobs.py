@@ -9,7 +9,7 @@ from pqassay.checks.directory.entries import ENTRY, entries_of
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
-from pqassay.values.directory_blob import blob_of, content_of
+from pqassay.values.directory.blob import blob_of, content_of
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.sketches import kll_count
 from pqassay_spec.parquet.thrift import CompressionCodec

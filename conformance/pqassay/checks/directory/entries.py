@@ -12,7 +12,7 @@ from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
-from pqassay.values.directory_blob import blob_of
+from pqassay.values.directory.blob import blob_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory import entries as grammar
 from pqassay_spec.directory.codes import CODECS, Granularity, IndexType, Placement

@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.directory.entries import entries_of
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay.values.directory_blob import BlobUnderTest, blob_of
+from pqassay.values.directory.blob import BlobUnderTest, blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.distinct_set import KNOWN_FLAGS
 from pqassay_spec.directory.packed_values import sort_keys

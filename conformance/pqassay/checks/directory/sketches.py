@@ -9,7 +9,7 @@ from pqassay.checks.directory.entries import entries_of
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay.values.directory_blob import blob_of
+from pqassay.values.directory.blob import blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.sketches import SIZE_PARAMETERS, preamble_problem, size_parameter
 

@@ -10,7 +10,7 @@ from pqassay.checks.directory.values import miscounts
 from pqassay.under_test.file import Broken
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay.values.directory_blob import blob_of
+from pqassay.values.directory.blob import blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.packed_values import sort_keys
 from pqassay_spec.directory.zone_sums import SumKind, SumsHead, sum_kind

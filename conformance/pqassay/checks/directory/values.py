@@ -13,13 +13,13 @@ from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
-from pqassay.values.audit import Family, ValueAudit, claiming
+from pqassay.values.claims.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import IndexType
 
 if TYPE_CHECKING:
-    from pqassay.values.directory_audit import DirectoryFamily, Maker
-    from pqassay.values.outcomes import Outcome
+    from pqassay.values.claims.outcomes import Outcome
+    from pqassay.values.directory.audit import DirectoryFamily, Maker
 
 RULES: dict[int, tuple[str, ...]] = {
     IndexType.DISTINCT_SET: ("DIR-026", "DIR-027", "DIR-028"),
@@ -40,10 +40,10 @@ class DescribedValues:
 
     def family(self) -> DirectoryFamily:
         """What the entries say, to be compared: anew, since a comparison that broke off has seen some of the values."""
-        from pqassay.values.directory_audit import DirectoryFamily  # noqa: PLC0415 - numpy, at this tier only
-        from pqassay.values.directory_sets import Idx1Audit, SetAudit  # noqa: PLC0415 - likewise
-        from pqassay.values.directory_sketches import HllAudit, KllAudit  # noqa: PLC0415 - likewise
-        from pqassay.values.directory_sums import SumsAudit  # noqa: PLC0415 - likewise
+        from pqassay.values.directory.audit import DirectoryFamily  # noqa: PLC0415 - numpy, at this tier only
+        from pqassay.values.directory.sets import Idx1Audit, SetAudit  # noqa: PLC0415 - likewise
+        from pqassay.values.directory.sketches import HllAudit, KllAudit  # noqa: PLC0415 - likewise
+        from pqassay.values.directory.sums import SumsAudit  # noqa: PLC0415 - likewise
 
         makers: dict[int, Maker] = {
             IndexType.DISTINCT_SET: SetAudit,
@@ -108,56 +108,56 @@ def miscounts(entry: EntryUnderTest) -> str | None:
     return next((rule for rule in ("DIR-035", "DIR-036") if outcomes[rule].places.get(entry.column)), None)
 
 
-@by_audit("DIR-026", "directory_sets.SetAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-026", "directory.sets.SetAudit.judge_part", of=DESCRIBED)
 def complete_sets_list_every_value() -> None:
     """A reader skips the part when it looks for a value that is missing."""
 
 
-@by_audit("DIR-027", "directory_sets.SetAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-027", "directory.sets.SetAudit.judge_part", of=DESCRIBED)
 def nulls_and_nan_are_flagged() -> None:
     """A reader skips the part when it looks for nulls, or for NaN."""
 
 
-@by_audit("DIR-028", "directory_sets.SetAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-028", "directory.sets.SetAudit.judge_part", of=DESCRIBED)
 def listed_values_occur() -> None:
     """A value too many costs a read, never a row."""
 
 
-@by_audit("DIR-035", "directory_sums.SumsAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-035", "directory.sums.SumsAudit.judge_part", of=DESCRIBED)
 def groups_are_those_that_occur() -> None:
     """A group too few, or too many, is one in every answer."""
 
 
-@by_audit("DIR-036", "directory_sums.SumsAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-036", "directory.sums.SumsAudit.judge_part", of=DESCRIBED)
 def nulls_and_nan_are_counted() -> None:
     """An average is divided by what is neither."""
 
 
-@by_audit("DIR-037", "directory_sums.SumsAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-037", "directory.sums.SumsAudit.judge_part", of=DESCRIBED)
 def sums_are_those_of_the_rows() -> None:
     """A sum that is off by one is a wrong answer that nobody notices."""
 
 
-@by_audit("DIR-038", "directory_sums.SumsAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-038", "directory.sums.SumsAudit.judge_part", of=DESCRIBED)
 def bounds_are_those_of_the_rows() -> None:
     """They answer MIN and MAX, and do so exactly."""
 
 
-@by_audit("DIR-042", "directory_sketches.HllAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-042", "directory.sketches.HllAudit.judge_part", of=DESCRIBED)
 def hll_estimates_the_distinct_values() -> None:
     """A bad estimate makes bad plans, and no wrong rows."""
 
 
-@by_audit("DIR-043", "directory_sketches.KllAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-043", "directory.sketches.KllAudit.judge_part", of=DESCRIBED)
 def kll_counts_and_bounds_are_exact() -> None:
     """They are the part of the sketch that is given as exact."""
 
 
-@by_audit("DIR-044", "directory_sketches.KllAudit.judge_part", of=DESCRIBED)
+@by_audit("DIR-044", "directory.sketches.KllAudit.judge_part", of=DESCRIBED)
 def kll_ranks_are_nearly_right() -> None:
     """A bad estimate makes bad plans, and no wrong rows."""
 
 
-@by_audit("DIR-045", "directory_sets.Idx1Audit.judge_part", of=DESCRIBED)
+@by_audit("DIR-045", "directory.sets.Idx1Audit.judge_part", of=DESCRIBED)
 def idx1_lists_every_value() -> None:
     """A reader skips the file when it looks for a value that is missing."""

@@ -10,15 +10,15 @@ from pqassay.checks.by_values import by_audit
 from pqassay.checks.iceberg_table.deletes import REMEDY
 from pqassay.checks.subjects import Subject
 from pqassay.checks.table_values import FamilyValues, claiming_family
-from pqassay.under_test.claimed_columns import ClaimedFile
 from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.claimed_columns import ClaimedFile
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.table.iceberg import DELETE_COLUMNS, DELETE_FILE_PATH, DELETE_POSITION
 
 if TYPE_CHECKING:
-    from pqassay.values.position_deletes import PositionFamily
+    from pqassay.values.tables.position_deletes import PositionFamily
 
 PHYSICAL = {DELETE_FILE_PATH: Type.BYTE_ARRAY, DELETE_POSITION: Type.INT64}
 """How the columns of position deletes are stored."""
@@ -73,7 +73,7 @@ class DeletedPositions(FamilyValues["PositionFamily"]):
 
     def make(self) -> PositionFamily:
         """What they have to keep."""
-        from pqassay.values.position_deletes import PositionFamily  # noqa: PLC0415 - numpy, at this tier only
+        from pqassay.values.tables.position_deletes import PositionFamily  # noqa: PLC0415 - numpy, at this tier only
 
         return PositionFamily(self.file)
 
@@ -91,21 +91,21 @@ POSITIONS: Subject[DeletedPositions] = Subject("position deletes of an Iceberg t
 """The rows of a position delete file."""
 
 
-@by_audit("ICE-045", "position_deletes.PositionFamily.compare", of=POSITIONS)
+@by_audit("ICE-045", "tables.position_deletes.PositionFamily.compare", of=POSITIONS)
 def deletes_are_of_the_file_that_is_named() -> None:
     """Readers look for deletes of other files elsewhere, and rows of these files come back."""
 
 
-@by_audit("ICE-046", "position_deletes.PositionFamily.compare", of=POSITIONS)
+@by_audit("ICE-046", "tables.position_deletes.PositionFamily.compare", of=POSITIONS)
 def deleted_positions_are_those_of_rows() -> None:
     """The deletes are those of another file: rows that were to go remain."""
 
 
-@by_audit("ICE-047", "position_deletes.PositionFamily.compare", of=POSITIONS)
+@by_audit("ICE-047", "tables.position_deletes.PositionFamily.compare", of=POSITIONS)
 def deletes_name_live_data_files() -> None:
     """Where the name is written in another way, rows that were to be deleted come back."""
 
 
-@by_audit("ICE-048", "position_deletes.PositionFamily.compare", of=POSITIONS)
+@by_audit("ICE-048", "tables.position_deletes.PositionFamily.compare", of=POSITIONS)
 def deletes_are_sorted() -> None:
     """Readers that merge the deletes with the rows as they come leave some out."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.iceberg_table import IcebergTable, scope_of
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.iceberg_table import IcebergTable, scope_of
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES
 

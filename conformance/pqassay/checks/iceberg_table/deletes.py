@@ -10,7 +10,7 @@ from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.iceberg.entry_claims import LOWER, UPPER
 from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import shown
-from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, EQUALITY_DELETES, POSITION_DELETES
 

@@ -13,7 +13,7 @@ from pqassay.tables.iceberg.schema import IcebergColumn
 from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import UnknownTypeError, geospatial, point, shown, value_of
 from pqassay.under_test.file import Broken
-from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS
 

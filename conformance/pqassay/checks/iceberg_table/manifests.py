@@ -15,8 +15,8 @@ from pqassay.tables.iceberg.schema import PartitionField
 from pqassay.tables.iceberg.state import PUFFIN
 from pqassay.tables.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.iceberg_entries import ManifestUnderTest
-from pqassay.under_test.iceberg_table import IcebergTable
+from pqassay.under_test.tables.iceberg_entries import ManifestUnderTest
+from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING
 

@@ -12,8 +12,8 @@ from pqassay.tables.iceberg.metadata import EMPTY
 from pqassay.tables.iceberg.schema import objects
 from pqassay.tables.iceberg.state import IcebergState, total
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.iceberg_table import IcebergTable
-from pqassay.under_test.tables import metadata_field
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.table import metadata_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, MAIN, POSITION_DELETES

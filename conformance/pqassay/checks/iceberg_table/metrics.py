@@ -12,7 +12,7 @@ from pqassay.tables.iceberg.schema import DECIMAL
 from pqassay.tables.iceberg.transforms import outside
 from pqassay.tables.iceberg.values import POINT_WIDTHS, geospatial, point, shown
 from pqassay.under_test.file import Broken
-from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
 

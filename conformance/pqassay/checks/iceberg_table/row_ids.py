@@ -11,8 +11,8 @@ from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.manifests import Entry, Manifest
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.iceberg_table import IcebergTable
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import DATA, ROW_IDS_SINCE
 

@@ -11,13 +11,13 @@ from pqassay.checks.iceberg_table.subjects import TABLE
 from pqassay.checks.subjects import Subject
 from pqassay.checks.table_values import FamilyValues, claiming_family
 from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.iceberg_table import IcebergTable
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.iceberg import POSITION_DELETES, UNSORTED
 
 if TYPE_CHECKING:
-    from pqassay.values.table_order import OrderFamily
+    from pqassay.values.tables.table_order import OrderFamily
 
 
 @rule("ICE-027", of=TABLE)
@@ -48,7 +48,7 @@ class OrderedValues(FamilyValues["OrderFamily"]):
 
     def make(self) -> OrderFamily:
         """Its order."""
-        from pqassay.values.table_order import OrderFamily  # noqa: PLC0415 - numpy, at this tier only
+        from pqassay.values.tables.table_order import OrderFamily  # noqa: PLC0415 - numpy, at this tier only
 
         return OrderFamily(self.file, "ICE-049")
 
@@ -66,6 +66,6 @@ ORDERED: Subject[OrderedValues] = Subject("rows of a sorted file of an Iceberg t
 """The rows of a file with a sort order."""
 
 
-@by_audit("ICE-049", "table_order.OrderFamily.finish", of=ORDERED)
+@by_audit("ICE-049", "tables.table_order.OrderFamily.finish", of=ORDERED)
 def rows_are_in_their_order() -> None:
     """Readers that merge sorted files, or look for a value by halving, miss rows or return them out of order."""

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.iceberg_entries import EntryUnderTest, ManifestUnderTest, entries_of, manifests_of
-from pqassay.under_test.iceberg_table import IcebergTable
-from pqassay.under_test.tables import raised_field
+from pqassay.under_test.tables.iceberg_entries import (
+    EntryUnderTest,
+    ManifestUnderTest,
+    entries_of,
+    manifests_of,
+)
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.table import raised_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 

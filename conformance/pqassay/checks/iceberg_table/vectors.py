@@ -13,15 +13,15 @@ from pqassay.tables.iceberg.entry_claims import AROUND
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.state import PUFFIN
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.iceberg_entries import EntryUnderTest, shape_of
-from pqassay.under_test.iceberg_table import IcebergTable
-from pqassay.under_test.tables import claim_field
+from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import deletion_vector as grammar
 
 if TYPE_CHECKING:
-    from pqassay.values.deletion_vector import DeletionVector
+    from pqassay.values.tables.deletion_vector import DeletionVector
 
 REMEDY = "rollback_to_snapshot, to one before the rows were deleted; then delete them again"
 

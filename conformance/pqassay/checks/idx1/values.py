@@ -20,14 +20,14 @@ from pqassay.under_test.chunks import why_left_out
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Spot, Violation, first_places
-from pqassay.values.audit import Family, ValueAudit, claiming
+from pqassay.values.claims.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 
 if TYPE_CHECKING:
-    from pqassay.values.index_column import Comparison, IndexFamily, IndexValues
+    from pqassay.values.claims.index_column import Comparison, IndexFamily, IndexValues
 
 
 OF_VALUES = ("IDX1-013", "IDX1-015", "IDX1-016", "IDX1-017", "IDX1-018", "IDX1-019", "IDX1-022", "IDX1-023")
@@ -57,7 +57,7 @@ class IndexedColumn:
     @Remembered
     def values(self) -> IndexValues:
         """The values of the index. Raises what stands in the way of reading them."""
-        from pqassay.values.index_column import IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.claims.index_column import IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
 
         return IndexValues(self.index.values if self.index.blob.payload else ())
 
@@ -68,7 +68,7 @@ class IndexedColumn:
             FormatError, NotApplicable: There is no index that could be compared.
             NotChecked: There is no such column (IDX1-018 is broken).
         """
-        from pqassay.values.index_column import IndexFamily  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.claims.index_column import IndexFamily  # noqa: PLC0415 - pyarrow, at this tier only
 
         self._require_columns()
         family = IndexFamily(self.candidates, self.values)

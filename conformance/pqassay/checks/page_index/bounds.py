@@ -14,8 +14,8 @@ from pqassay.checks.subjects import COLUMN_INDEX, COUNTING_NAN
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
-from pqassay.under_test.index_screen import COMPARED, NUMBERS, column_index_shape
-from pqassay.under_test.page_bounds import PageBounds
+from pqassay.under_test.pages.bounds import PageBounds
+from pqassay.under_test.screens.index import COMPARED, NUMBERS, column_index_shape
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, width_of
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type

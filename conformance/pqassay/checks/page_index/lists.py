@@ -11,12 +11,12 @@ from itertools import accumulate
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.footer_screen import file_shape
-from pqassay.under_test.index_screen import column_index_shape, offset_index_shape
-from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
+from pqassay.under_test.pages.bounds import false_null_pages, page_count, present_values, unequal_lists
+from pqassay.under_test.screens.facts import facts_shape
+from pqassay.under_test.screens.footer import file_shape
+from pqassay.under_test.screens.index import column_index_shape, offset_index_shape
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 

@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.page_walk import page_at
+from pqassay.under_test.pages.walk import page_at
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.thrift import PageType
 

@@ -11,7 +11,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay.values.crc import crc_violations
+from pqassay.values.decoding.crc import crc_violations
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
 
 
@@ -30,7 +30,7 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield from crc_violations(chunk)
 
 
-@by_survey("PQF-070", "codecs.decompressed")
+@by_survey("PQF-070", "decoding.codecs.decompressed")
 def pages_have_their_uncompressed_size() -> None:
     """Readers make room for so many bytes, of dictionary pages as well."""
 
@@ -39,7 +39,7 @@ def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.data_pages) and (chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level) > 0
 
 
-@rule("PQF-071", of=DATA_PAGES, only=_has_levels, decided_by="survey._levels")
+@rule("PQF-071", of=DATA_PAGES, only=_has_levels, decided_by="decoding.survey._levels")
 def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Without all of them, nobody can tell to which row a value belongs."""
     survey = survey_of(chunk)
@@ -53,7 +53,7 @@ def _has_lists(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.data_pages) and chunk.leaf.max_repetition_level > 0
 
 
-@by_survey("PQF-140", "list_levels.ListLevels.first_stray", only=_has_lists)
+@by_survey("PQF-140", "decoding.list_levels.ListLevels.first_stray", only=_has_lists)
 def entries_go_on_with_lists_that_are_there() -> None:
     """Readers make different lists of such an entry, or refuse the column."""
 
@@ -65,7 +65,7 @@ def _has_runs(chunk: ColumnChunkUnderTest) -> bool:
     )
 
 
-@by_survey("PQF-141", "levels.read_runs", only=_has_runs)
+@by_survey("PQF-141", "decoding.levels.read_runs", only=_has_runs)
 def runs_hold_the_groups_that_they_count() -> None:
     """Some readers decode a run as a whole, before they look at how many values are wanted."""
 
@@ -112,24 +112,28 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
         yield Violation(said, field, str(rows), str(chunk.group.num_rows))
 
 
-@by_survey("PQF-076", "survey._Surveyor._excess")
+@by_survey("PQF-076", "decoding.survey._Surveyor._excess")
 def nothing_follows_the_values() -> None:
     """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
 
 
-@by_survey("PQF-077", "page_values._indexes", only=lambda chunk: _is_encoded_by(chunk, *DICTIONARY_ENCODINGS))
+@by_survey(
+    "PQF-077",
+    "decoding.page_values._indexes",
+    only=lambda chunk: _is_encoded_by(chunk, *DICTIONARY_ENCODINGS),
+)
 def indexes_lie_in_the_dictionary() -> None:
     """An index beyond its end means no value; some readers read beyond the memory of the dictionary."""
 
 
-@by_survey("PQF-078", "page_values.taken")
+@by_survey("PQF-078", "decoding.page_values.taken")
 def values_are_complete() -> None:
     """By their encoding, whichever it is."""
 
 
 @by_survey(
     "PQF-079",
-    "page_values._differences",
+    "decoding.page_values._differences",
     only=lambda chunk: _is_encoded_by(chunk, Encoding.DELTA_BINARY_PACKED),
 )
 def differences_fit_the_type() -> None:
@@ -140,12 +144,12 @@ def _has_dictionary(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.dictionary_pages)
 
 
-@by_survey("PQF-086", "dictionary_pages.entry_violations", only=_has_dictionary)
+@by_survey("PQF-086", "decoding.dictionary_pages.entry_violations", only=_has_dictionary)
 def entries_are_complete() -> None:
     """Readers decode as many entries as the header says, before they look at any page."""
 
 
-@by_survey("PQF-087", "dictionary_pages.entry_violations", only=_has_dictionary)
+@by_survey("PQF-087", "decoding.dictionary_pages.entry_violations", only=_has_dictionary)
 def nothing_follows_the_entries() -> None:
     """An entry that is not counted is none."""
 
@@ -158,14 +162,14 @@ def _is_sorted(chunk: ColumnChunkUnderTest) -> bool:
     )
 
 
-@by_survey("PQF-088", "dictionary_pages._order", only=_is_sorted)
+@by_survey("PQF-088", "decoding.dictionary_pages._order", only=_is_sorted)
 def entries_ascend_where_it_is_said() -> None:
     """Who compares indexes instead of values trusts it."""
 
 
 @by_survey(
     "PQF-089",
-    "page_values._of_one_width",
+    "decoding.page_values._of_one_width",
     only=lambda chunk: _is_encoded_by(chunk, Encoding.BYTE_STREAM_SPLIT),
 )
 def streams_are_of_one_length() -> None:
@@ -178,16 +182,16 @@ def _has_differences(chunk: ColumnChunkUnderTest) -> bool:
     )
 
 
-@by_survey("PQF-090", "page_values._header", only=_has_differences)
+@by_survey("PQF-090", "decoding.page_values._header", only=_has_differences)
 def blocks_have_a_size_of_the_encoding() -> None:
     """Readers unpack miniblocks in words of 32 values."""
 
 
-@by_survey("PQF-091", "page_values._header", only=_has_differences)
+@by_survey("PQF-091", "decoding.page_values._header", only=_has_differences)
 def differences_are_counted() -> None:
     """What follows begins where the last of so many differences ends."""
 
 
-@by_survey("PQF-092", "page_values._differences", only=_has_differences)
+@by_survey("PQF-092", "decoding.page_values._differences", only=_has_differences)
 def the_last_miniblock_is_whole() -> None:
     """Readers unpack it whole, and look at the values afterwards."""

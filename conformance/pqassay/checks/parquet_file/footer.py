@@ -8,11 +8,11 @@ from typing import Any
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
-from pqassay.under_test.footer_screen import footer_shape, own_row_group_shape, row_group_shape
+from pqassay.under_test.screens.facts import facts_shape
+from pqassay.under_test.screens.footer import footer_shape, own_row_group_shape, row_group_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.encodings import CODECS, ENCODINGS

@@ -9,7 +9,7 @@ from pqassay.checks.subjects import FILE, FOOTER, Subject
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, overlaps
 from pqassay.under_test.footer_parts import KeyValueUnderTest, listed
-from pqassay.under_test.footer_screen import file_shape, footer_shape
+from pqassay.under_test.screens.footer import file_shape, footer_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.directory.entries import KEY as DIRECTORY_KEY
 from pqassay_spec.grammar.hexdump import show

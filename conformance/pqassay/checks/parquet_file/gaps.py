@@ -17,8 +17,8 @@ from pqassay.under_test.body_gaps import (
 )
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.footer_screen import file_shape
 from pqassay.under_test.index_directory import IndexDirectory
+from pqassay.under_test.screens.footer import file_shape
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1

@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import FOOTER
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.known_schemas import Schema
+from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show

@@ -11,14 +11,14 @@ from functools import wraps
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import Subject
-from pqassay.under_test.arrow_copy import arrow_faults
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest
 from pqassay.under_test.footer_parts import KeyValueUnderTest
-from pqassay.under_test.geo_copy import GEO_KEY, geo_faults, planar_boxes
-from pqassay.under_test.pandas_copy import PANDAS_KEY, pandas_faults
-from pqassay.under_test.schema_copies import Copies, Faults
-from pqassay.under_test.spark_copy import spark_faults
+from pqassay.under_test.schemas.arrow_copy import arrow_faults
+from pqassay.under_test.schemas.geo_copy import GEO_KEY, geo_faults, planar_boxes
+from pqassay.under_test.schemas.pandas_copy import PANDAS_KEY, pandas_faults
+from pqassay.under_test.schemas.schema_copies import Copies, Faults
+from pqassay.under_test.schemas.spark_copy import spark_faults
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.arrow_schema import ARROW_KEY
 from pqassay_spec.parquet.arrow_types import KEEP_UNITS

@@ -9,7 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import FOOTER, Subject
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import ElementUnderTest, listed
-from pqassay.under_test.footer_screen import footer_shape
+from pqassay.under_test.screens.footer import footer_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields

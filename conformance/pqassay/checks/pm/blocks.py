@@ -9,9 +9,9 @@ from itertools import pairwise
 from pqassay.checks import rule
 from pqassay.checks.pm.subjects import BLOCK, BLOCKS, PM
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked
-from pqassay.under_test.pm import Place, PmUnderTest, entry_field
-from pqassay.under_test.pm_blooms import BloomFilters
-from pqassay.under_test.pm_chunks import BlockUnderTest, ChunkUnderTest, PmChunks
+from pqassay.under_test.pm.blooms import BloomFilters
+from pqassay.under_test.pm.chunks import BlockUnderTest, ChunkUnderTest, PmChunks
+from pqassay.under_test.pm.file import Place, PmUnderTest, entry_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.pm.block import SIDES

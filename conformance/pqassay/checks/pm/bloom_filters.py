@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from pqassay.checks import Screen, rule
 from pqassay.checks.pm.subjects import BLOOM_ROW, EXTERNAL_BLOOM_ROW
-from pqassay.under_test.pm_blooms import Row
+from pqassay.under_test.pm.blooms import Row
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE

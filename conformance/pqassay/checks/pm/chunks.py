@@ -1,6 +1,6 @@
 """Checks of ``_pm``: what each column chunk says, for itself.
 
-Of files with many chunks, `pqassay.values.pm_screens` proves in bulk which of them cannot break a rule; these rules are asked
+Of files with many chunks, `pqassay.values.pm.screens` proves in bulk which of them cannot break a rule; these rules are asked
 about the others.
 """
 
@@ -12,7 +12,7 @@ from pqassay.checks import rule
 from pqassay.checks.pm.columns import physical_name
 from pqassay.checks.pm.file import bits
 from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
-from pqassay.under_test.pm_chunks import ChunkUnderTest
+from pqassay.under_test.pm.chunks import ChunkUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm.block import SIDES

@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.pm.file import bits, has
 from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, PM, SORTING_COLUMN, TIMESTAMP
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.pm import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest, header_field
+from pqassay.under_test.pm.file import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.pm.codes import (
     KNOWN_COLUMN_FLAGS,

@@ -14,7 +14,7 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR
 from pqassay.under_test.file import Broken
-from pqassay.under_test.pm import footer_field, header_field
+from pqassay.under_test.pm.file import footer_field, header_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show

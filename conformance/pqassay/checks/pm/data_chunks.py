@@ -11,7 +11,7 @@ from pqassay.checks import rule
 from pqassay.checks.pm.pair_parts import BloomFilterOfPair, ChunkOfPair, RowGroupOfPair
 from pqassay.checks.pm.subjects import BITSET_OF_PAIR, BLOOM_FILTER_OF_PAIR, CHUNK_OF_PAIR, ROW_GROUP_OF_PAIR
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.pm import header_field
+from pqassay.under_test.pm.file import header_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.file import chunk_start

@@ -13,7 +13,7 @@ from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.pm import footer_field, header_field
+from pqassay.under_test.pm.file import footer_field, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.pm import grammar as pm

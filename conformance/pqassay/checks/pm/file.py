@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pqassay.checks import rule
 from pqassay.checks.pm.subjects import CHAIN, PM, SNAPSHOT
-from pqassay.under_test.pm import Chain, PmUnderTest, SnapshotUnderTest, footer_field, header_field
+from pqassay.under_test.pm.file import Chain, PmUnderTest, SnapshotUnderTest, footer_field, header_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import (

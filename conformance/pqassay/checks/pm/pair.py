@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.pm import Place, PmUnderTest, chunk_field, footer_field
+from pqassay.under_test.pm.file import Place, PmUnderTest, chunk_field, footer_field
 from pqassay.under_test.violation import Spot
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pqassay.checks.pm.pair import Pair
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.pm import descriptor_field
+from pqassay.under_test.pm.file import descriptor_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, SchemaElement

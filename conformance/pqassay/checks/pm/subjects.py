@@ -18,15 +18,15 @@ from pqassay.checks.pm.pair_parts import (
 )
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.pm import (
+from pqassay.under_test.pm.blooms import BloomFilters, Row
+from pqassay.under_test.pm.chunks import BlockUnderTest, ChunksOfColumns, ChunkUnderTest, PmChunks
+from pqassay.under_test.pm.file import (
     Chain,
     ColumnUnderTest,
     PmUnderTest,
     SnapshotUnderTest,
     SortingColumnUnderTest,
 )
-from pqassay.under_test.pm_blooms import BloomFilters, Row
-from pqassay.under_test.pm_chunks import BlockUnderTest, ChunksOfColumns, ChunkUnderTest, PmChunks
 from pqassay.under_test.violation import Suspects
 from pqassay_spec.pm.codes import HeaderFeature, PhysicalType
 

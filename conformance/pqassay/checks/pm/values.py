@@ -15,10 +15,10 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest, why_left_out
 from pqassay.under_test.file import Broken, FileUnderTest, NotChecked, Remembered
-from pqassay.under_test.pm import header_field
+from pqassay.under_test.pm.file import header_field
 from pqassay.under_test.violation import Spot
-from pqassay.values.audit import audit
-from pqassay.values.outcomes import Outcome
+from pqassay.values.claims.audit import audit
+from pqassay.values.claims.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import shown, type_order
@@ -30,8 +30,8 @@ from pqassay_spec.pm.block import MAX, MIN, Side
 from pqassay_spec.pm.codes import NO_COLUMN, StatFlag
 
 if TYPE_CHECKING:
-    from pqassay.values.chunk_values import ChunkValues
-    from pqassay.values.pm_claims import BoundFound, Descents, Found, Outside
+    from pqassay.values.decoding.chunk_values import ChunkValues
+    from pqassay.values.pm.claims import BoundFound, Descents, Found, Outside
 
 BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT = "PM-140", "PM-141", "PM-142", "PM-143", "PM-144", "PM-145"
 RULES = (BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT)
@@ -118,7 +118,7 @@ class _ChunkComparison:
     """One column chunk: what is said about it, and what its values are."""
 
     def __init__(self, of: Comparison, row_group: int, column: int) -> None:
-        from pqassay.values.pm_claims import Said  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.pm.claims import Said  # noqa: PLC0415 - pyarrow, at this tier only
 
         self._all = of
         self.pair = of.pair
@@ -140,7 +140,7 @@ class _ChunkComparison:
 
     def judge(self, values: ChunkValues) -> None:
         """Compare what is said with the values."""
-        from pqassay.values.pm_claims import compare  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.pm.claims import compare  # noqa: PLC0415 - pyarrow, at this tier only
 
         try:
             compared = compare(values, self.said, self._all.last)

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, STATISTICS, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import statistics_shape
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.footer_screen import file_shape
+from pqassay.under_test.screens.facts import statistics_shape
+from pqassay.under_test.screens.footer import file_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.column_order import (

@@ -9,9 +9,9 @@ from pqassay.checks import rule
 from pqassay.checks.statistics.bounds import statistics_of
 from pqassay.checks.subjects import CHUNK, COUNTING_NAN, SIZE_STATISTICS, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import facts_shape, sizes_shape, statistics_shape
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.screens.facts import facts_shape, sizes_shape, statistics_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, Order, annotation_fits, type_order
 from pqassay_spec.parquet.null_counts import null_counts

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import facts_shape
-from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
+from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
+from pqassay.under_test.screens.facts import facts_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.parquet.encodings import PAGE_TYPES
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding

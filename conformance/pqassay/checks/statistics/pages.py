@@ -10,7 +10,7 @@ from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.page_walk import PageUnderTest
+from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, is_bound, type_order
 from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statistics

@@ -2,6 +2,8 @@
 
 >>> is_widened("integer", "long"), is_widened("date", "timestamp"), is_widened("decimal(5,1)", "decimal(8,3)")
 (True, False, True)
+>>> is_widened("short", "decimal(10,0)"), is_widened("decimal(10,0)", "decimal(10,0)")
+(True, False)
 
 Source: the Delta protocol, "Type Widening" and "Type Change Metadata".
 """

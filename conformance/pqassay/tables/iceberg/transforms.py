@@ -1,6 +1,6 @@
 """Partition transforms of single values: what follows for a partition value from the bounds of the column that it is made from.
 
-`pqassay.values.transforms` does the same for all values of a column at once, with numpy.
+`pqassay.values.tables.transforms` does the same for all values of a column at once, with numpy.
 
 >>> transformed("bucket", 16, "string", b"iceberg"), transformed("truncate", 10, "int", bytes([0xFF] * 4))
 (9, -10)

@@ -1,0 +1,1 @@
+"""Renderers: the forms in which a report of a check is written: text, JUnit, SARIF, Markdown, HTML."""

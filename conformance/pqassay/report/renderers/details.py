@@ -1,0 +1,50 @@
+"""Details of a finding beside its sentence, as labels and values, alike in every format."""
+
+from __future__ import annotations
+
+from pqassay.report.model import Finding, Position
+
+
+def details(finding: Finding) -> list[tuple[str, str]]:
+    """Labels and values, in the order in which they are shown."""
+    rows = [("found", finding.message)]
+    if finding.column is not None:
+        rows.append(("column", finding.column))
+    first = finding.at[0]
+    rows.append(("at", place(first)))
+    if first.expected:
+        rows.append(("expected", first.expected))
+    if first.actual:
+        rows.append(("actual", first.actual))
+    rows += effects(finding)
+    if finding.explanation:
+        rows.append(("known", finding.explanation))
+    if finding.remedy:
+        rows.append(("remedy", finding.remedy))
+    rows.append(("more", f"pqassay explain {finding.rule}"))
+    return rows
+
+
+def effects(finding: Finding) -> list[tuple[str, str]]:
+    """What the breach could do, and what it was seen to do."""
+    rows: list[tuple[str, str]] = [("could", finding.could)]
+    if finding.observed is not None:
+        rows.append(("observed", finding.observed.sentence))
+    return rows
+
+
+def place(position: Position) -> str:
+    """A position in words: its field and, unless the thing is absent, its bytes."""
+    if position.offset < 0:
+        return position.field
+    length = f", {position.length} bytes" if position.length > 1 else ""
+    return f"{position.field}, offset {position.offset}{length}"
+
+
+def further(finding: Finding) -> dict[str, list[str]]:
+    """Members that take several lines, by name."""
+    if finding.proof is None:
+        return {}
+    from pqassay.report.renderers.proof_text import plain_lines  # noqa: PLC0415 - rich, and few reports have proofs
+
+    return {"proof": plain_lines(finding.proof)}

@@ -1,0 +1,257 @@
+"""A report as JUnit XML, as Jenkins, GitLab and others show it in their test panels.
+
+Of a check, each file is a test suite and each rule that was checked a test case.  A file with nothing to report is one
+test case, so that a large lake stays small; and of very many files with findings, the later ones list only
+what is broken.  Of a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
+asked has no test case: it is a property of the first suite.  Well-formed lies are never scored, and so are not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+from xml.etree import ElementTree as ET
+
+from pqassay.report.model import Coverage, FileReport, Finding, Report
+from pqassay.report.renderers.details import details, further, place
+from pqassay.report.rules import judged_against_line
+from pqassay.report.run import text as run_text
+from pqassay.report.run.model import BROKEN, UNCLASSED, Result, RunReport, observed_words
+from pqassay_spec.base.terminal import printable
+from pqassay_spec.rules.catalogue import rules
+
+FILES_IN_FULL = 50
+"""Files with findings whose other rules, checked or not, are listed one by one."""
+
+FINDINGS_OF_A_RULE = 10
+"""Findings of one rule in one file that are told; further ones are counted."""
+
+
+def render(report: Report | RunReport, stream: TextIO) -> None:
+    """Write the XML."""
+    suites = list(_of_check(report) if isinstance(report, Report) else _of_run(report))
+    total = {
+        name: sum(int(suite.get(name, "0")) for suite in suites) for name in ("tests", "failures", "errors")
+    }
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    head = " ".join(f'{name}="{number}"' for name, number in total.items())
+    stream.write(f'<testsuites name="pqassay {report.kind}" {head}>\n')
+    for suite in suites:
+        ET.indent(suite, level=1)
+        stream.write(f"  {ET.tostring(suite, encoding='unicode')}\n")
+    stream.write("</testsuites>\n")
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One test case: what came of it (``failure``, ``error``, ``skipped`` or nothing), and what it says."""
+
+    name: str
+    result: str = ""
+    message: str = ""
+    kind: str = ""
+    text: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+
+
+def _suite(name: str, class_name: str, cases: Iterable[_Case], file: str = "") -> ET.Element:
+    cases = list(cases)
+    element = ET.Element(
+        "testsuite",
+        name=printable(name),
+        tests=str(len(cases)),
+        failures=str(sum(case.result == "failure" for case in cases)),
+        errors=str(sum(case.result == "error" for case in cases)),
+        skipped=str(sum(case.result == "skipped" for case in cases)),
+    )
+    if file:
+        element.set("file", printable(file))
+    for case in cases:
+        entry = ET.SubElement(element, "testcase", name=printable(case.name), classname=printable(class_name))
+        if case.result:
+            result = ET.SubElement(entry, case.result, message=printable(case.message))
+            if case.kind:
+                result.set("type", printable(case.kind))
+            result.text = _lines(case.text)
+        if case.output:
+            ET.SubElement(entry, "system-out").text = _lines(case.output)
+    return element
+
+
+def _lines(lines: Iterable[str]) -> str:
+    """Lines of untrusted text: what is not printable is escaped, since XML cannot hold all of it."""
+    return "\n".join(printable(line) for line in lines)
+
+
+def _class_of(path: str) -> str:
+    """A path as a class name: panels take dots for the borders of packages, as folders are."""
+    parts = [part for part in path.replace(".", "_").split("/") if part not in ("", "_", "__")]
+    return ".".join(parts) or "file"
+
+
+def _of_check(report: Report) -> Iterator[ET.Element]:
+    told = 0
+    for number, file in enumerate(report.files):
+        cases = _cases(file, report, in_full=told < FILES_IN_FULL)
+        told += bool(file.findings)
+        suite = _suite(file.path, _class_of(file.path), cases, file.path)
+        if not number and report.judged_against:
+            # Of the whole check, and said once: there may be very many files.
+            _say(suite, {"judged against": judged_against_line(report.judged_against)})
+        yield suite
+    if report.baseline is not None and report.baseline.stale:
+        yield _suite(
+            f"baseline {report.baseline.path}",
+            "baseline",
+            [
+                _Case(
+                    f"{entry.rule} {entry.path}" + (f" {entry.column}" if entry.column is not None else ""),
+                    "failure",
+                    f"stale: {entry.reason}",
+                    "stale",
+                )
+                for entry in report.baseline.stale
+            ],
+        )
+
+
+def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case]:
+    coverage = report.coverages[file.coverage]
+    if file.outcome == "errored":
+        yield _Case("judged", "error", file.error or "not judged", "errored")
+    elif file.outcome == "conformant where checked":
+        yield _partly_checked(file, report)
+    elif not file.findings:
+        yield _Case(
+            "conformant",
+            output=(f"{len(coverage.checked)} rules checked at tier {coverage.tier}", *file.notes),
+        )
+    if not file.findings and file.outcome != "errored":
+        return
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in file.findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    for findings in by_rule.values():
+        yield _broken(findings, report)
+    if file.outcome == "errored":
+        return
+    yield from _unbroken(coverage, by_rule, in_full=in_full)
+
+
+def _unbroken(coverage: Coverage, by_rule: Collection[str], *, in_full: bool) -> Iterator[_Case]:
+    kept = [rule for rule in coverage.checked if rule not in by_rule]
+    if not in_full:
+        if kept:
+            yield _Case(
+                "all other rules", output=(f"{len(kept)} other rules checked at tier {coverage.tier}",)
+            )
+        return
+    for rule in kept:
+        yield _Case(_named(rule))
+    for rule, why in coverage.reasons.items():
+        if rule not in by_rule:
+            yield _Case(_named(rule), "skipped", f"not checked: {why}")
+
+
+def _partly_checked(file: FileReport, report: Report) -> _Case:
+    result = "failure" if report.complete else "skipped"
+    gaps = "; ".join(gap.line for gap in file.gaps if not gap.known)
+    return _Case("conformant where checked", result, gaps, "not checked")
+
+
+def _named(rule: str) -> str:
+    return f"{rule} {rules()[rule].sentence}" if rule in rules() else rule
+
+
+def _broken(findings: list[Finding], report: Report) -> _Case:
+    """The findings of one rule in one file: a failure if one of them counts, else a remark on a passed test."""
+    counted = [finding for finding in findings if report.is_counted(finding)]
+    shown = counted or findings
+    first = shown[0]
+    text = tuple(line for finding in shown[:FINDINGS_OF_A_RULE] for line in _told(finding))
+    if len(shown) > FINDINGS_OF_A_RULE:
+        text += (f"... and {len(shown) - FINDINGS_OF_A_RULE} further columns",)
+    if not counted:
+        return _Case(_named(first.rule), output=text)
+    more = f" (and {len(shown) - 1} further columns)" if len(shown) > 1 else ""
+    return _Case(
+        _named(first.rule), "failure", f"{first.message}{more}", f"{first.verdict} {first.could}", text
+    )
+
+
+def _told(finding: Finding) -> Iterator[str]:
+    known = " known" if finding.known else ""
+    yield f"{finding.verdict} {finding.rule}{known}{finding.times}"
+    for label, value in details(finding):
+        if label == "could":  # what was proved on this very file comes before what is known of the rule
+            for position in finding.at[1:]:
+                yield f"  {'also at':<10}{place(position)}"
+            for name, lines in further(finding).items():
+                yield f"  {name}"
+                yield from (f"    {line}" for line in lines)
+        yield f"  {label:<10}{value}"
+    yield from (f"  {row}" for row in finding.hexdump)
+
+
+def _say(suite: ET.Element, about: dict[str, str]) -> None:
+    """Properties of a suite."""
+    properties = ET.Element("properties")
+    for name, value in about.items():
+        ET.SubElement(properties, "property", name=name, value=printable(value))
+    suite.insert(0, properties)
+
+
+def _of_run(report: RunReport) -> Iterator[ET.Element]:
+    for number, (family, unordered) in enumerate(report.by_family.items()):
+        results = sorted(unordered, key=_gravity)
+        element = _suite(family, family, (_result(result, report) for result in results))
+        for entry, result in zip(element.iter("testcase"), results, strict=True):
+            entry.set("classname", printable(_class_of(result.case)))
+        if not number:
+            about = {"driver": report.driver.line, "result": run_text.tally(report)}
+            about |= {"not asked": run_text.undeclared(report)} if report.not_asked else {}
+            about |= {"revision": report.scored_by.revision} if report.scored_by else {}
+            _say(element, about | ({"not scored": said} if (said := run_text.apart(report)) else {}))
+        yield element
+    if report.problems:
+        yield _suite(
+            "expectations",
+            "expectations",
+            [_Case(problem.entry, "failure", problem.problem, "expectation") for problem in report.problems],
+        )
+    if report.tested_nothing:
+        why = "the driver supports none of these operations"
+        yield _suite(report.driver.label, "run", [_Case("tested", "failure", why, "nothing")])
+
+
+def _gravity(result: Result) -> tuple[bool, bool, int, str]:
+    """What is wrong comes first, by severity and cause; what is known behind it, then the rest as it is."""
+    if result.is_good:
+        return True, True, 0, ""
+    return False, bool(result.known or result.unscored), result.severity or UNCLASSED, result.cause or ""
+
+
+def _result(result: Result, report: RunReport) -> _Case:
+    """One request. What is wrong has as its type what was observed, and as the first line of its text the cause."""
+    name = result.operation
+    if result.outcome in ("unsupported", "inherited"):
+        return _Case(name, "skipped", result.reason or result.outcome)
+    if result.is_good:
+        return _Case(name)
+    cause = [("cause", result.cause)] if result.cause else []
+    text = tuple(f"{label:<10}{value}" for label, value in [*cause, *run_text.details(result, report)])
+    if result.known:
+        return _Case(name, "skipped", f"expected: {result.outcome}", "expected", output=text)
+    if result.unscored:
+        why = f"{run_text.not_scored(report)}: {result.outcome}"
+        return _Case(name, "skipped", why, "not scored yet", output=text)
+    kind = "error" if result.outcome in BROKEN else "failure"
+    seen = observed_words(result)
+    return _Case(
+        name,
+        kind,
+        ": ".join(filter(None, (seen, result.reason or result.outcome))),
+        seen or result.outcome,
+        text,
+    )

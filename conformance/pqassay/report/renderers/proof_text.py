@@ -1,0 +1,98 @@
+"""A proof as lines of a report: the query, the true count, what each engine made of it, and how to see it oneself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rich.console import Console
+
+from pqassay.report.model import EngineAnswer, Proof
+from pqassay.report.renderers.line import Part, counted, write_row
+
+ERROR_LENGTH = 100
+"""Characters of an engine's error that are shown; the JSON report has all."""
+
+COMMAND = "try it"
+"""The label of a line for a shell."""
+
+STYLES = {"rows lost": "bold red", "wrong rows": "bold red", "refused": "yellow", "crashed": "yellow"}
+
+HEADLINES = {
+    "misled": "",
+    "refused": "no engine here gives wrong rows, and some give none; ",
+    "not misled": "no engine here is misled by it today; ",
+}
+
+
+def write_proof(console: Console, proof: Proof, *, shown_under: str | None = None) -> None:
+    """Write the lines of a proof.
+
+    Args:
+        console: Where to.
+        proof: The proof.
+        shown_under: The rule of a finding under which the same query and answers stand already; then one line says so.
+    """
+    if shown_under is not None:
+        write_row(console, "proof", f"as under {shown_under}: {proof.query}")
+        return
+    for label, parts in _lines(proof):
+        write_row(console, label, *parts)
+
+
+def says_the_same(proof: Proof, other: Proof) -> bool:
+    """True if two proofs show one query, however many were tried before it."""
+    return proof.query is not None and replace(proof, tried=other.tried) == other
+
+
+def plain_lines(proof: Proof) -> list[str]:
+    """The same lines without style, their labels left out but those of the commands."""
+    return [
+        f"{'try it: ' if label == COMMAND else ''}{''.join(part if isinstance(part, str) else part[0] for part in parts)}"
+        for label, parts in _lines(proof)
+    ]
+
+
+def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
+    if proof.query is None:
+        yield "proof", [f"none: {proof.reason}"]
+        return
+    yield "proof", [proof.query]
+    rows, tried = counted(proof.true_rows or 0, "row"), counted(proof.tried, "query", "queries")
+    yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
+    names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in proof.engines]
+    width = max(map(len, names), default=0)
+    for name, answer in zip(names, proof.engines, strict=True):
+        yield (
+            "",
+            [
+                f"{name:<{width}}  ",
+                (_verdict(answer, is_count=proof.is_count), STYLES.get(answer.verdict, "")),
+                *_detail(answer),
+            ],
+        )
+    for answer in proof.engines:
+        if answer.verdict in STYLES and answer.reproduce:
+            yield COMMAND, [answer.reproduce]
+
+
+def _verdict(answer: EngineAnswer, *, is_count: bool) -> str:
+    if answer.rows is None:
+        return answer.verdict
+    rows = counted(answer.rows, "row")
+    if is_count:
+        off = f"{answer.lost:,} too few" if answer.lost else f"{answer.wrong:,} too many"
+        return f"{rows}, {'right' if answer.verdict == 'right' else off}"
+    if answer.verdict == "right":
+        return f"{rows}, right"
+    said = [f"{answer.wrong:,} of them wrong"] if answer.wrong else []
+    if answer.lost > answer.wrong or not answer.wrong:
+        said.append(f"{answer.lost:,} lost")
+    return f"{rows}, {', '.join(said)}"
+
+
+def _detail(answer: EngineAnswer) -> Iterator[str]:
+    if answer.error:
+        is_whole = len(answer.error) <= ERROR_LENGTH or answer.verdict == "not installed"
+        text = answer.error if is_whole else f"{answer.error[: ERROR_LENGTH - 1]}…"
+        yield f": {text}"

@@ -1,0 +1,348 @@
+"""A report as SARIF 2.1.0, for code scanning.
+
+Files of Parquet have no lines: places are byte ranges.  Relative paths stay relative to ``%SRCROOT%``, the root of
+the repository; what command was run is not told.  A result keeps its fingerprint from run to run, as long as it is the
+same rule, file and column, wherever its bytes move.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+from collections.abc import Iterable
+from typing import Any, TextIO
+from urllib.parse import quote
+
+from pqassay.report import rules as rule_help
+from pqassay.report.coverage import unchecked
+from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
+from pqassay.report.renderers.details import details, place
+from pqassay.report.run import text as run_text
+from pqassay.report.run.model import BROKEN, SEVERITIES, UNCLASSED, Result, RunReport, observed_words
+from pqassay_spec.base.terminal import printable
+from pqassay_spec.pm.grammar import DATA_NAME
+from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.observed import observed
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+ROOT = "%SRCROOT%"
+"""Base of relative paths."""
+
+FINGERPRINT = "pqassay/v1"
+"""Name of the fingerprint: a digest of rule, path and column."""
+
+GITHUB_FINGERPRINT = "primaryLocationLineHash"
+"""The same under the name by which GitHub follows a result from commit to commit."""
+
+LEVELS = {"FAIL": "error", "WARN": "warning", "POLICY": "note", "INFO": "note"}
+
+NOTIFICATIONS = {
+    "not-checked": "Rules that were not checked, and why.",
+    "not-judged": "A file that could not be judged.",
+    "note": "Something of a file that no rule judges.",
+    "stale": "An entry of the baseline, or an expectation, that does not hold any more.",
+    "broken-driver": "A driver that crashed, or broke the protocol.",
+}
+
+Json = dict[str, Any]
+
+
+def render(report: Report | RunReport, stream: TextIO, site: str | None = None) -> None:
+    """Write the JSON, in ASCII.
+
+    Args:
+        report: The report.
+        stream: Where to.
+        site: Address of the site with the rules' pages.
+    """
+    run = _of_check(report, site) if isinstance(report, Report) else _of_run(report, site)
+    json.dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, stream, indent=2)
+    stream.write("\n")
+
+
+def _run(
+    report: Report | RunReport,
+    ids: list[str],
+    results: list[Json],
+    notifications: dict[str, list[Json]],
+    site: str | None,
+) -> Json:
+    return {
+        "tool": {
+            "driver": {
+                "name": "pqassay",
+                "version": report.pqassay,
+                "rules": [_rule(rule, site) for rule in ids],
+                "notifications": [
+                    {"id": name, "shortDescription": {"text": text}} for name, text in NOTIFICATIONS.items()
+                ],
+            }
+        },
+        "invocations": [
+            {
+                "executionSuccessful": report.exit_code != 4,
+                "exitCode": report.exit_code,
+                **{name: found for name, found in notifications.items() if found},
+            }
+        ],
+        "originalUriBaseIds": {
+            ROOT: {"description": {"text": "The folder in which the files were checked."}}
+        },
+        "results": results,
+        "columnKind": "unicodeCodePoints",
+        "properties": {
+            "rules_sha256": report.rules_sha256,
+            "summary": members(report.summary),
+            **({"judged_against": members(report.judged_against)} if isinstance(report, Report) else {}),
+        },
+    }
+
+
+def _rule(rule_id: str, site: str | None) -> Json:
+    rule = rules().get(rule_id)
+    if rule is None:  # of another version, or no rule at all
+        return {"id": rule_id}
+    described: Json = {
+        "id": rule.id,
+        "shortDescription": {"text": rule.sentence},
+        "fullDescription": {
+            "text": f"{rule.sentence} Breaking it could mean: {rule.could}. Observed: {observed(rule.id).sentence}."
+        },
+        "help": {"text": rule_help.text(rule), "markdown": rule_help.markdown(rule, site)},
+        "defaultConfiguration": {"level": LEVELS[rule.verdict]},
+        "properties": {
+            "tags": [rule.id.rpartition("-")[0], rule.could, f"tier {rule.tier}", rule.level],
+            "precision": "very-high",
+        },
+    }
+    if address := rule_help.address(rule, site):
+        described["helpUri"] = address
+    return described
+
+
+def _of_check(report: Report, site: str | None) -> Json:
+    findings = [finding for file in report.files for finding in file.findings]
+    ids = sorted({finding.rule for finding in findings})
+    number = {rule: index for index, rule in enumerate(ids)}
+    results = [
+        _finding(finding, number[finding.rule], has_baseline=report.baseline is not None)
+        for finding in findings
+    ]
+    configuration = [
+        _notification(
+            "not-checked",
+            "note",
+            f"not checked on {entry.files:,} files, because {entry.reason}: {', '.join(entry.rules)}",
+        )
+        for entry in unchecked(report)
+    ]
+    if report.baseline is not None:
+        configuration += [
+            _notification("stale", "warning", f"baseline {report.baseline.path}: {entry.line}")
+            for entry in report.baseline.stale
+        ]
+    return _run(
+        report,
+        ids,
+        results,
+        {
+            "toolExecutionNotifications": list(_about_files(report.files)),
+            "toolConfigurationNotifications": configuration,
+        },
+        site,
+    )
+
+
+def _about_files(files: Iterable[FileReport]) -> Iterable[Json]:
+    for file in files:
+        where = [{"physicalLocation": {"artifactLocation": artifact(file.path)}}]
+        if file.error is not None:
+            yield _notification("not-judged", "error", file.error, where)
+        for note in file.notes:
+            yield _notification("note", "note", note, where)
+
+
+def _notification(name: str, level: str, text: str, locations: list[Json] | None = None) -> Json:
+    notification: Json = {
+        "descriptor": {"id": name, "index": list(NOTIFICATIONS).index(name)},
+        "level": level,
+        "message": {"text": printable(text)},
+    }
+    return {**notification, "locations": locations} if locations else notification
+
+
+def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
+    shown = {
+        label: value
+        for label, value in details(finding)
+        if label in ("column", "expected", "actual", "could", "observed", "remedy")
+    }
+    text = ". ".join(
+        [
+            finding.message,
+            *(f"{label.capitalize()}: {value}" for label, value in shown.items()),
+        ]
+    )
+    digest = fingerprint(finding.rule, finding.path, finding.column)
+    properties: Json = {
+        "verdict": finding.verdict,
+        "could": finding.could,
+        "hexdump": [printable(row) for row in finding.hexdump],
+    }
+    if finding.observed is not None:
+        properties["observed"] = members(finding.observed)
+    if finding.explanation:
+        properties["explanation"] = printable(finding.explanation)
+    if finding.proof is not None:
+        properties["proof"] = members(finding.proof)
+    result: Json = {
+        "ruleId": finding.rule,
+        "ruleIndex": number,
+        "level": LEVELS[finding.verdict],
+        "message": {"text": printable(text)},
+        "locations": [_location(position, finding) for position in finding.at[:1]],
+        "relatedLocations": [
+            {"id": index, **_location(position, finding)} for index, position in enumerate(finding.at[1:], 1)
+        ],
+        "occurrenceCount": finding.count,
+        "partialFingerprints": {FINGERPRINT: digest, GITHUB_FINGERPRINT: f"{digest}:1"},
+        "properties": properties,
+    }
+    if has_baseline:
+        result |= _state(known=finding.known, justification="The baseline lists it.")
+    return result
+
+
+def _state(*, known: bool, justification: str) -> Json:
+    """Members of a result of a report that was held against a list of what is known."""
+    suppression = {"kind": "external", "status": "accepted", "justification": justification}
+    return {
+        "baselineState": "unchanged" if known else "new",
+        "suppressions": [suppression] if known else [],
+    }
+
+
+def fingerprint(rule: str, path: str, column: str | None) -> str:
+    """Identity of a result from run to run: 32 digits made of rule, path and column."""
+    text = json.dumps(
+        [rule, encodable(posixpath.normpath(path)), None if column is None else encodable(column)]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _location(position: Position, finding: Finding) -> Json:
+    path = position.file or finding.path
+    if position.file is None and position.field.startswith("data."):  # bytes of the file beside
+        path = posixpath.join(posixpath.dirname(path), DATA_NAME)
+    physical: Json = {"artifactLocation": artifact(path)}
+    if position.offset >= 0:
+        physical["region"] = {"byteOffset": position.offset, "byteLength": position.length}
+    return {
+        "physicalLocation": physical,
+        "logicalLocations": [{"fullyQualifiedName": printable(position.field), "kind": "member"}],
+        "message": {"text": printable(place(position))},
+    }
+
+
+def artifact(path: str) -> Json:
+    """Location of a file: relative paths below `ROOT`, others as they are."""
+    text = encodable(path)
+    if "://" in text:
+        scheme, _, rest = text.partition("://")
+        return {"uri": f"{scheme}://{quote(rest)}"}
+    if text.startswith("/"):
+        return {"uri": f"file://{quote(text)}"}
+    return {"uri": quote(posixpath.normpath(text)), "uriBaseId": ROOT}
+
+
+def _of_run(report: RunReport, site: str | None) -> Json:
+    """Every result that is not right, the gravest first; where there is no answer about a file, a notification."""
+    broken = [result for result in report.results if not result.is_good]
+    silent = [result for result in broken if result.outcome in BROKEN and result.severity is None]
+    wrong = sorted(
+        (result for result in broken if result not in silent),
+        key=lambda result: (result.severity or UNCLASSED, result.cause or "", encodable(result.case)),
+    )
+    ids = sorted({_id(result) for result in wrong})
+    number = {rule: index for index, rule in enumerate(ids)}
+    execution = [
+        _notification(
+            "broken-driver",
+            "warning" if result.known or result.unscored else "error",
+            f"{result.case} {result.operation}: {result.outcome}: {result.reason}",
+        )
+        for result in silent
+    ]
+    configuration = [
+        _notification("stale", "warning", f"{problem.entry}: {problem.problem}")
+        for problem in report.problems
+    ]
+    if report.not_asked:
+        configuration.append(_notification("not-checked", "note", run_text.undeclared(report)))
+    return _run(
+        report,
+        ids,
+        [_result(result, number[_id(result)], report) for result in wrong],
+        {"toolExecutionNotifications": execution, "toolConfigurationNotifications": configuration},
+        site,
+    )
+
+
+def _level(result: Result) -> str:
+    if result.unscored:
+        return "note"
+    return "error" if result.outcome in ("failed", "crashed") else "warning"
+
+
+def _id(result: Result) -> str:
+    """The rule for readers that an answer breaks, else the one that the case is about; for neither, the operation."""
+    named = [*(result.reader_rules or []), *(result.rules or [])]
+    return encodable(named[0]) if named else f"run-{result.operation}"
+
+
+def _result(result: Result, number: int, report: RunReport) -> Json:
+    seen, query = observed_words(result), result.query
+    text = ". ".join(
+        part
+        for part in (
+            f"{result.case}, {result.operation}: {': '.join(filter(None, (seen, result.reason or result.outcome)))}",
+            result.title,
+            f"Query: {run_text.shown(query.predicate)}; columns {', '.join(query.columns)}"
+            if query
+            else None,
+            f"Expected: {result.expected}" if result.expected else None,
+            f"Actual: {result.actual}" if result.actual else None,
+        )
+        if part
+    )
+    digest = fingerprint(_id(result), result.case, result.operation)
+    properties: Json = {
+        "outcome": result.outcome,
+        "observed": seen,
+        "cause": result.cause,
+        "query": members(query) if query else None,
+        "rules": result.rules or [],
+        "notScored": run_text.not_scored(report) if result.unscored else None,
+    }
+    entry: Json = {
+        "ruleId": _id(result),
+        "ruleIndex": number,
+        "level": _level(result),
+        "message": {"text": printable(text)},
+        "locations": [
+            {
+                "logicalLocations": [
+                    {"fullyQualifiedName": f"{printable(result.case)}/{result.operation}", "kind": "object"}
+                ]
+            }
+        ],
+        "partialFingerprints": {FINGERPRINT: digest},
+        "properties": {name: value for name, value in properties.items() if value not in (None, "")},
+    }
+    if result.severity in SEVERITIES:
+        entry["rank"] = 100.0 * (UNCLASSED - result.severity) / (UNCLASSED - 1)
+    if report.expectations_sha256 is not None:
+        entry |= _state(known=bool(result.known), justification="An expectation foretells it.")
+    return entry

@@ -1,0 +1,425 @@
+"""A report for people at a terminal or in a log.
+
+Colour appears on a terminal only; in a pipe the text is plain.  No finding takes more than 25 lines, and a report on
+very many files stays readable: each rule is shown in full a few times, then in one line, then in a table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, TextIO, TypeVar
+
+from rich.console import Console
+
+from pqassay.report.coverage import DEEPER, is_excluded
+from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
+from pqassay.report.order import gravest_first, gravity_of, observed_effect
+from pqassay.report.renderers.details import details
+from pqassay.report.renderers.line import counted, plain_console, write_line, write_row
+from pqassay.report.renderers.proof_text import says_the_same, write_proof
+from pqassay.report.rules import judged_against_line
+from pqassay_spec.base.terminal import printable, shell_line
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, file_rules, rules, rules_for
+
+Key = TypeVar("Key", bound=Hashable)
+
+Group = list[tuple[Finding, FileReport]]
+"""Findings that have something in common, each with its file."""
+
+COLOURS = {
+    "FAIL": "bold red",
+    "WARN": "yellow",
+    "POLICY": "cyan",
+    "INFO": "blue",
+    "conformant": "bold green",
+    "conformant where checked": "bold yellow",
+    "nonconformant": "bold red",
+    "errored": "bold magenta",
+}
+NAMED_CONFORMANT = 10
+"""Files up to which the conformant ones among them have a line each."""
+
+NAMED_FILES = 20
+"""Files with findings that are named; further ones are in the tables."""
+
+FULL_FINDINGS = 2
+"""Findings of one rule that are shown in full; further ones take one line."""
+
+LINES_PER_FILE = 8
+"""Findings of one file that take a line; further ones are counted."""
+
+TABLE_ROWS = 20
+"""Rows of a table; further ones are counted."""
+
+UNKNOWN_WRITER = "(the footer does not say)"
+
+WRITER_LENGTH = 40
+"""Characters of a writer's name in a table that has further columns."""
+
+STALE_SHOWN = 10
+"""Stale entries of a baseline that are named."""
+
+
+def render(
+    report: Report, stream: TextIO | None = None, *, notes: Iterable[str] = (), files_named: int | None = None
+) -> None:
+    """Write the report.
+
+    Args:
+        report: The report.
+        stream: Where to, by default stdout.
+        notes: What must be said beside, a line each.
+        files_named: Files with findings up to which each has a block of its own. Of more, only tables tell, of findings
+            by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
+    """
+    _Text(plain_console(stream or sys.stdout), report, tuple(notes)).write(files_named)
+
+
+class _Text:
+    """One report on its way to a console."""
+
+    def __init__(self, console: Console, report: Report, notes: Sequence[str] = ()) -> None:
+        self._console = console
+        self._report = report
+        self._notes = notes
+        self._in_full: Counter[str] = Counter()
+        self._is_short = False
+
+    def write(self, files_named: int | None) -> None:
+        """Write files, tables, counts."""
+        if files_named is not None and sum(not _is_quiet(file) for file in self._report.files) > files_named:
+            self._triage()
+        else:
+            self._files()
+        self._summary()
+        for note in self._notes:
+            self._line(note)
+
+    def _files(self) -> None:
+        named = 0
+        for file in gravest_first(self._report.files):
+            if _is_quiet(file):
+                if len(self._report.files) <= NAMED_CONFORMANT:
+                    self._file(file)
+            elif named < NAMED_FILES:
+                named += 1
+                self._file(file)
+        loud = sum(not _is_quiet(file) for file in self._report.files)
+        if loud > named:
+            self._line(f"… and {counted(loud - named, 'further file')} with findings or errors")
+            self._is_short = True
+        if self._is_short:
+            self._tables()
+
+    def _grouped(self, key: Callable[[Finding, FileReport], Key]) -> list[tuple[Key, Group]]:
+        """The findings that are not known, by a key; the gravest first, then the most frequent."""
+        groups: dict[Key, Group] = {}
+        for file in gravest_first(self._report.files):
+            for finding in file.findings:
+                if not finding.known:
+                    groups.setdefault(key(finding, file), []).append((finding, file))
+
+        def severity(item: tuple[Key, Group]) -> tuple[Any, ...]:
+            group_key, group = item
+            first = group[0][0]
+            return gravity_of(first), -len(group), first.rule, group_key
+
+        return sorted(groups.items(), key=severity)
+
+    def _triage(self) -> None:
+        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
+        rows = [
+            (
+                rule,
+                group[0][0].verdict,
+                group[0][0].could,
+                observed_effect(group[0][0]),
+                f"{len({file.path for _, file in group}):,}",
+                f"{len(group):,}",
+                _shortened_text(writer),
+                group[0][1].path,
+            )
+            for (rule, writer), group in self._grouped(lambda finding, file: (finding.rule, _writer(file)))
+        ]
+        self._table(
+            ("rule", "verdict", "could", "observed", "files", "findings", "created by", "for example"), rows
+        )
+        self._errors()
+        self._console.print()
+        self._line("pqassay check shows one of these files in full; --format json has every finding")
+
+    def _errors(self) -> None:
+        errors = Counter(file.error or "" for file in self._report.files if file.outcome == "errored")
+        self._table(
+            ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
+        )
+
+    def _line(self, *parts: tuple[str, str] | str) -> None:
+        write_line(self._console, *parts)
+
+    def _file(self, file: FileReport) -> None:
+        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
+        if file.error:
+            self._line(f"  not judged: {file.error}")
+        for note in file.notes:
+            self._line(f"  note: {note}")
+        for gap in file.gaps:
+            self._line(*([("  known", "dim"), ": "] if gap.known else ["  "]), gap.line)
+        is_open = False
+        lines = 0
+        proofs: list[Finding] = []
+        for finding in file.findings:
+            if not finding.known and self._in_full[finding.rule] < FULL_FINDINGS:
+                self._in_full[finding.rule] += 1
+                self._console.print()
+                _finding(self._console, finding, partial(self._proof, finding, proofs))
+                is_open = True
+                continue
+            if is_open:
+                self._console.print()
+                is_open = False
+            if lines < LINES_PER_FILE:
+                self._short_finding(finding)
+            lines += 1
+        if lines > LINES_PER_FILE:
+            self._line(f"  … and {counted(lines - LINES_PER_FILE, 'further finding')}")
+            self._is_short = True
+        if is_open:
+            self._console.print()
+
+    def _proof(self, finding: Finding, before: list[Finding]) -> None:
+        """The proof of a finding, in one line where a finding before it in the file has the same."""
+        if finding.proof is None:
+            return
+        same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
+        write_proof(self._console, finding.proof, shown_under=next(same, None))
+        before.append(finding)
+
+    def _short_finding(self, finding: Finding) -> None:
+        known = (" known", "dim") if finding.known else ""
+        self._is_short = self._is_short or not finding.known
+        column = f", column {finding.column}" if finding.column is not None else ""
+        self._line(
+            (f"  {finding.verdict}", COLOURS[finding.verdict]),
+            f" {finding.rule}",
+            known,
+            f"{finding.times}, could: {finding.could}{column}: {finding.message}",
+        )
+
+    def _tables(self) -> None:
+        by_rule = self._grouped(lambda finding, _: finding.rule)
+        rows = [
+            (
+                rule,
+                group[0][0].verdict,
+                group[0][0].could,
+                observed_effect(group[0][0]),
+                f"{len(group):,}",
+                f"{len({file.path for _, file in group}):,}",
+                group[0][1].path,
+            )
+            for rule, group in by_rule
+        ]
+        self._table(("rule", "verdict", "could", "observed", "findings", "files", "first in"), rows)
+        writers = Counter(
+            (rule, file)
+            for rule, group in by_rule
+            for file in (_writer(file) for file in {file.path: file for _, file in group}.values())
+        )
+        by_writer = [
+            (rule, f"{count:,}", writer)
+            for (rule, writer), count in sorted(writers.items(), key=lambda item: (-item[1], item[0]))
+        ]
+        self._table(("rule", "files", "created by"), by_writer)
+        self._errors()
+        self._console.print()
+        self._line("--format json shows every finding")
+
+    def _table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+        if not rows:
+            return
+        shown = [tuple(printable(cell) for cell in row) for row in rows[:TABLE_ROWS]]
+        widths = [max(len(row[column]) for row in (header, *shown)) for column in range(len(header) - 1)]
+        self._console.print()
+        for row in (header, *shown):
+            cells = [
+                cell.rjust(width)
+                if cell.replace(",", "").isdigit() or name in ("files", "findings")
+                else cell.ljust(width)
+                for cell, width, name in zip(row[:-1], widths, header, strict=False)
+            ]
+            self._line(("  ".join([*cells, row[-1]]), "bold" if row is header else ""))
+        if len(rows) > TABLE_ROWS:
+            self._line(f"… and {counted(len(rows) - TABLE_ROWS, 'further row')}")
+
+    def _summary(self) -> None:
+        summary = self._report.summary
+        if summary.files > 1:
+            known = f"; {counted(summary.known, 'known finding')}" if summary.known else ""
+            partly = summary.conformant_where_checked
+            self._line(
+                f"{summary.files:,} files: {summary.conformant:,} conformant, "
+                + (f"{partly:,} conformant where checked, " if partly else "")
+                + f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
+            )
+        if self._report.profile is not None:
+            self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
+        for entry in self._report.ignored:
+            example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
+            self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
+        if self._report.baseline is not None:
+            self._baseline(self._report.baseline)
+        self._coverages()
+        if against := judged_against_line(self._report.judged_against):
+            self._line(f"judged against {against}")
+        self._gaps()
+        self._gate()
+
+    def _gate(self) -> None:
+        """Which of several things the exit code is about, where it can be about one alone."""
+        report, summary = self._report, self._report.summary
+        if report.gate is not None:
+            colour = "green" if report.gate.passed else "red"
+            self._line(("gate", colour), f" {report.gate.line}")
+        if report.exit_code > 1 and summary.nonconformant:
+            self._line(
+                f"exit code {report.exit_code} hides nothing: {counted(summary.nonconformant, 'file is', 'files are')} nonconformant"
+                + (f", {summary.errored:,} could not be judged" if summary.errored else "")
+            )
+
+    def _gaps(self) -> None:
+        """The last word, since what was not looked at is easily taken for good."""
+        files = [file for file in self._report.files if file.outcome == "conformant where checked"]
+        if not files:
+            return
+        gap = next(gap for gap in files[0].gaps if not gap.known)
+        where = f"{files[0].path}: " if len(self._report.files) > 1 else ""
+        if len(files) > 1:
+            where = f"{counted(len(files), 'file')}, for example {where}"
+        hint = "" if self._report.complete else "; --complete makes that count"
+        self._line(
+            ("conformant where checked", COLOURS["conformant where checked"]), f": {where}{gap.line}{hint}"
+        )
+
+    def _baseline(self, state: BaselineState) -> None:
+        self._line(f"baseline {state.line}")
+        for entry in state.stale[:STALE_SHOWN]:
+            self._line(("  stale", "yellow"), f" {entry.line}")
+        if len(state.stale) > STALE_SHOWN:
+            self._line(
+                f"  … and {counted(len(state.stale) - STALE_SHOWN, 'further entry', 'further entries')}"
+            )
+        if state.stale:
+            self._line(f"  --baseline {state.path} --write-baseline {state.path} removes what is stale")
+
+    def _coverages(self) -> None:
+        report = self._report
+        used = dict.fromkeys(file.coverage for file in report.files)
+        if len(used) > 1:
+            self._line(_coverage_of_many([report.coverages[key] for key in used], len(report.files)))
+        else:
+            for key in used:
+                _coverage(self._console, report.coverages[key], report.files[0])
+
+
+def _is_quiet(file: FileReport) -> bool:
+    """True if a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
+    return file.outcome == "conformant" and all(finding.known for finding in file.findings)
+
+
+def _shortened_text(text: str) -> str:
+    return text if len(text) <= WRITER_LENGTH else f"{text[: WRITER_LENGTH - 1]}…"
+
+
+def _writer(file: FileReport) -> str:
+    return encodable(file.created_by or "") or (
+        UNKNOWN_WRITER if file.kind == DEFAULT_FILE else f"({file.kind} files do not say)"
+    )
+
+
+def _verdicts(file: FileReport) -> str:
+    new = Counter(finding.verdict for finding in file.findings if not finding.known)
+    parts = [f"{count} {verdict}" for verdict, count in new.items()]
+    if known := sum(finding.known for finding in file.findings):
+        parts.append(f"{known} known")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None]) -> None:
+    """A finding in full: what is wrong, what that does, what helps, and the bytes."""
+    rule = rules().get(finding.rule)
+    write_line(
+        console,
+        (f"  {finding.verdict}", COLOURS[finding.verdict]),
+        (f" {finding.rule}", "bold"),
+        finding.times,
+    )
+    if rule is not None:
+        write_line(console, f"    {rule.sentence}")
+    for label, value in details(finding):
+        if label == "could":  # what was proved on this very file comes before what is known of the rule
+            write_proof_()
+        write_row(console, label, value)
+    if rule is not None and rule.reading:
+        write_row(console, "reading", rule.reading)
+    for row in finding.hexdump:
+        write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
+
+
+def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
+    blocked, deeper = _unchecked(coverage)
+    mine = rules_for(first.kind) or file_rules()
+    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
+    parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
+    if blocked or deeper:
+        parts.append(f"{len(blocked) + len(deeper)} not checked")
+    if absent:
+        parts.append(f"{len(absent)} not applicable")
+    write_line(console, ", ".join(parts))
+    for why in dict.fromkeys(blocked.values()):
+        ids = [rule for rule, reason in blocked.items() if reason == why]
+        write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
+    if deeper:
+        command = shell_line(["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)])
+        write_line(console, f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
+
+
+def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
+    """What was checked where files differ in that, in one line: the least and the most of all files."""
+    tiers = " and ".join(dict.fromkeys(coverage.tier for coverage in coverages))
+    unchecked = [_unchecked(coverage) for coverage in coverages]
+    numbers = sorted(len(coverage.checked) for coverage in coverages)
+    least = f"{numbers[0]:,} to " if numbers[0] < numbers[-1] else ""
+    parts = [f"tier {tiers}: {least}{counted(numbers[-1], 'rule')} checked on each of {files:,} files"]
+    if most := max(len(deeper) for _, deeper in unchecked):
+        tier = _deepest(why for _, deeper in unchecked for why in deeper.values())
+        parts.append(f"up to {most} more with --tier {tier}")
+    if most := max(len(blocked) for blocked, _ in unchecked):
+        parts.append(f"up to {most} not checked for other reasons")
+    return f"{', '.join(parts)}; `coverages` of --format json lists them"
+
+
+def _unchecked(coverage: Coverage) -> tuple[dict[str, str], dict[str, str]]:
+    """Why rules were not checked: those with a reason of the file or the request, and those that a deeper tier checks.
+
+    Rules that no version of this kit can test, on whatever file, are no news.
+    """
+    blocked: dict[str, str] = {}
+    deeper: dict[str, str] = {}
+    for rule, why in coverage.not_checked.items():
+        if not is_excluded(rule, why):
+            (deeper if why.reason.startswith(DEEPER) else blocked)[rule] = why.reason
+    return blocked, deeper
+
+
+def _deepest(reasons: Iterable[str]) -> str:
+    """The tier that checks all rules with these reasons."""
+    return max((why.removeprefix(DEEPER) for why in reasons), key=TIERS.index)
+
+
+def _shortened(ids: Iterable[str]) -> str:
+    ids = list(ids)
+    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({counted(len(ids), 'rule')})"

@@ -1,0 +1,171 @@
+"""The part of a run's result that is about files of somebody's own: on what each verdict rests, and which features fail.
+
+Expected rows of such files are those that two independent readers agree about; see `pqassay.suite.own_files.collection`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pqassay.report.model import Ignored
+
+MOST_TOLD = 8
+"""Files without known rows that are told one by one."""
+
+RowsKnown = Literal["agreed", "unspecified"]
+"""Whether two readers agreed about the rows; else nothing but a crash is wrong."""
+
+
+@dataclass(frozen=True)
+class FileAsked:
+    """A file that was asked about.
+
+    Attributes:
+        case: Its path below the folder, which is the id of its case.
+        judged: The outcome of ``pqassay check`` on it.
+        rows: Whether its rows are known.
+        readers: What each reader said that was asked about its rows, by name.
+        tags: Features that a reader meets in it.
+    """
+
+    case: str
+    judged: str
+    rows: RowsKnown
+    readers: dict[str, str] = field(default_factory=dict[str, str])
+    tags: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class FeatureCount:
+    """What became of the files that have a feature.
+
+    Attributes:
+        feature: Its name.
+        asked: How many files have it.
+        passed: Of how many of these the answer is right.
+        failed: Of how many it is wrong, or missing.
+        unsupported: Of how many the library says that it does not have what they take.
+    """
+
+    feature: str
+    asked: int
+    passed: int
+    failed: int
+    unsupported: int = 0
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Files of somebody's own that were asked about.
+
+    Attributes:
+        readers: The readers that were asked which rows are right: names and versions.
+        files: The files, in the order of their paths.
+        left_out: What was met and not asked about.
+        features: Features of files that were not read rightly, those first that never were.
+    """
+
+    readers: list[str]
+    files: list[FileAsked]
+    left_out: list[Ignored] = field(default_factory=list[Ignored])
+    features: list[FeatureCount] = field(default_factory=list[FeatureCount])
+
+    @property
+    def tags(self) -> dict[str, list[str]]:
+        """The features of each file, by its case."""
+        return {file.case: file.tags for file in self.files}
+
+    @property
+    def uncertain(self) -> list[FileAsked]:
+        """The files of which nobody can say which rows are right."""
+        return [file for file in self.files if file.rows == "unspecified"]
+
+
+def features(
+    tags: Mapping[str, Sequence[str]],
+    passed: Iterable[str],
+    failed: Iterable[str],
+    unsupported: Iterable[str] = (),
+) -> list[FeatureCount]:
+    """The features of what was not read, those first that never were.
+
+    >>> features({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, passed=["b"], failed=["a"])[0]
+    FeatureCount(feature='codec.lz4', asked=1, passed=0, failed=1, unsupported=0)
+
+    Args:
+        tags: The features of each file.
+        passed: Files that were answered rightly.
+        failed: Files that were not.
+        unsupported: Files of which the library says that it does not have what they take.
+    """
+    counts = [
+        Counter(tag for case in cases for tag in tags.get(case, ()))
+        for cases in (passed, failed, unsupported)
+    ]
+    right, wrong, missing = counts
+    found = [
+        FeatureCount(name, right[name] + wrong[name] + missing[name], right[name], wrong[name], missing[name])
+        for name in wrong | missing
+    ]
+    return sorted(found, key=lambda one: (one.passed / one.asked, -one.asked, one.feature))
+
+
+def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: Iterable[str]) -> list[str]:
+    """The features that all of these failures have and nothing has that passed.
+
+    >>> suspects({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, ["a"], ["b"])
+    ['codec.lz4']
+    """
+    if not failed:
+        return []
+    fine = {tag for case in passed for tag in tags.get(case, ())}
+    return sorted(
+        tag
+        for tag in tags.get(failed[0], ())
+        if tag not in fine and all(tag in tags.get(case, ()) for case in failed)
+    )
+
+
+def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
+    """What was not asked about, a line for each reason."""
+    return [
+        f"{entry.count} left out, {entry.reason}: {', '.join(entry.examples)}{', …' if entry.count > len(entry.examples) else ''}"
+        for entry in left_out
+    ]
+
+
+def lines(collection: Collection) -> list[str]:
+    """On what the verdicts rest, and what was not asked about, in lines."""
+    known, uncertain = len(collection.files) - len(collection.uncertain), collection.uncertain
+    found = [
+        f"expected rows of {known} of {len(collection.files)} files: two of {', '.join(collection.readers)} read the same"
+    ]
+    if uncertain:
+        found.append(
+            f"of {len(uncertain)} nobody can say which rows are right, so that nothing but a crash is wrong:"
+        )
+    for file in uncertain[:MOST_TOLD]:
+        said = (
+            "; ".join(f"{name}: {words}" for name, words in file.readers.items())
+            or "its columns are not known"
+        )
+        found.append(f"  {file.case} ({file.judged}): {said}")
+    if len(uncertain) > MOST_TOLD:
+        found.append(f"  … and {len(uncertain) - MOST_TOLD} more")
+    return found + left_out_lines(collection.left_out)
+
+
+def feature_rows(collection: Collection) -> list[tuple[str, ...]]:
+    """The features of what failed as a table, its header first; empty where nothing failed."""
+    counts = ("failed", "unsupported", "passed")
+    shown = [
+        name for name in counts if any(getattr(one, name) for one in collection.features) or name == "passed"
+    ]
+    rows = [
+        (one.feature, *(str(getattr(one, name)) for name in shown), str(one.asked))
+        for one in collection.features
+    ]
+    return [("feature", *shown, "files"), *rows] if rows else []

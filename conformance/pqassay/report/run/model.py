@@ -1,0 +1,461 @@
+"""The result of a run of ``pqassay run``: what became of each request, the scores, and what was compared with what.
+
+It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these
+classes.  It holds no times and no machine's paths, so that two runs of the same driver give the same bytes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from pqassay.report.model import members_json, schema_of
+from pqassay.report.run.files import Collection
+
+SCHEMA_VERSION = 2
+
+Operation = Literal["read", "decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
+"""Operations on cases, in the order in which a run asks for them."""
+
+Outcome = Literal[
+    "passed",
+    "failed",
+    "crashed",
+    "refused by accident",
+    "protocol error",
+    "inherited",
+    "no credit",
+    "unsupported",
+]
+"""Outcome of one operation on one case.
+
+``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``refused by accident``: a refusal
+was right, but what reached the caller is an exception that no library raises on purpose.  ``protocol error``: the answer is
+missing or malformed.  ``inherited``: the answers are wrong, and equally wrong about the valid parent, where they count.  ``no
+credit``: a negative case was answered rightly by a driver that answers its valid parent wrongly, so the answer proves nothing.
+``unsupported``: the library does not have what the case takes, and says so.
+"""
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+GOOD: frozenset[Outcome] = frozenset({"passed", "inherited", "unsupported"})
+"""Outcomes with which nothing is wrong that is not counted elsewhere."""
+
+BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
+"""Outcomes in which the driver gave no answer."""
+
+SEVERITIES: dict[int, str] = {
+    1: "wrong rows from a valid file",
+    2: "crash on a valid file",
+    3: "refusal of a file that must be read",
+    4: "wrong rows from a damaged file",
+    5: "crash on a damaged file",
+    6: "refusal by accident",
+    7: "accepts what must be refused",
+}
+"""What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
+
+WRITER_SEVERITIES: dict[int, str] = {
+    1: "writes a wrong file",
+    2: "crashes while writing",
+    3: "refuses to write",
+}
+"""What was observed of a writer, where it is something else than of a reader."""
+
+UNCLASSED = max(SEVERITIES) + 1
+"""Where what is wrong, and has no severity, is placed in an order by severity."""
+
+Blame = Literal["by the index", "without it too"]
+"""Whether an answer that is wrong with the index is right without it."""
+
+ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashed", "unsupported"]
+"""What a reader made of a well-formed lie."""
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The worst query of a case.
+
+    Attributes:
+        predicate: Its predicate.
+        columns: The columns that it asked for.
+        index: Whether the answer is right without the index; absent where that was not asked.
+        asked: How many queries were asked of the case.
+        wrong: How many of them came to no good.
+    """
+
+    predicate: list[Any]
+    columns: list[str]
+    asked: int
+    wrong: int
+    index: Blame | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outcome of one operation on one case.
+
+    Attributes:
+        case: Id of the case; ``hello`` for the greeting.
+        family: The case's family, empty for the greeting.
+        operation: What was asked.
+        outcome: What became of it.
+        reason: Why, in one line; empty for what passed.
+        rules: Rules that the case, or the file that was written, is about.
+        reader_rules: Rules for readers that the answer breaks.
+        expected: What should have come.
+        actual: What came.
+        first_difference: The path of the first member that differs, of a value.
+        stderr: What the driver wrote there, where it gave no answer: the lines that tell most.
+        known: An expectation says that this is so.
+        title: What the case is about, where something is wrong.
+        effect: What a file like this could do to users, where something is wrong.
+        severity: What was observed, see `SEVERITIES`, where something is wrong.
+        cause: What results with the same cause have in common.
+        query: The worst query, of a scan.
+        unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
+    """
+
+    case: str
+    family: str
+    operation: Operation | Literal["hello"]
+    outcome: Outcome
+    reason: str = ""
+    rules: list[str] | None = None
+    expected: str | None = None
+    actual: str | None = None
+    stderr: str | None = None
+    known: bool | None = None
+    title: str | None = None
+    effect: str | None = None
+    reader_rules: list[str] | None = None
+    first_difference: str | None = None
+    severity: int | None = None
+    cause: str | None = None
+    query: QueryResult | None = None
+    unscored: bool | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """True if nothing is wrong."""
+        return self.outcome in GOOD
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a reader made of a well-formed lie about a file: shown, never scored.
+
+    Attributes:
+        case: Id of the case.
+        family: Its family.
+        verdict: The worst of its answers.
+        asked: How many queries were asked.
+        misled: How many answers lack rows or have wrong ones.
+        predicate: The query of the worst answer, where it was not right.
+        detail: That answer in one line.
+    """
+
+    case: str
+    family: str
+    verdict: ExposureVerdict
+    asked: int
+    misled: int
+    predicate: list[Any] | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class NotAsked:
+    """Questions that were not asked, since the driver does not declare a capability."""
+
+    capability: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts of the outcomes of one operation on the cases of one family."""
+
+    family: str
+    operation: Operation
+    asked: int
+    passed: int
+    outcomes: dict[str, int]
+
+    @property
+    def otherwise(self) -> str:
+        """The counts of the other outcomes in one line."""
+        return ", ".join(
+            f"{count} {outcome}" for outcome, count in self.outcomes.items() if outcome != "passed"
+        )
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The program under test: its command, a digest of the files named in it, and what it says about itself.
+
+    Attributes:
+        shipped: Its name among the implementations that come with pqassay; ``None`` for another.
+    """
+
+    command: list[str]
+    sha256: str
+    shipped: str | None = None
+    name: str | None = None
+    version: str | None = None
+    language: str | None = None
+    capabilities: list[str] | None = None
+    serve: bool | None = None
+    nan: Literal["unordered", "greatest"] | None = None
+    zeros: Literal["equal", "apart"] | None = None
+
+    @property
+    def label(self) -> str:
+        """Its own name and version; its command, if it says nothing."""
+        return " ".join(filter(None, (self.name, self.version))) or shlex.join(self.command)
+
+    @property
+    def line(self) -> str:
+        """The same with its language."""
+        return f"{self.label} ({self.language})" if self.language else self.label
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """Limits of each request: seconds of processor time, bytes of data; and the queries of a case that were asked at most."""
+
+    seconds: float
+    memory: int
+    queries: int | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An expectation that does not hold, in one line."""
+
+    entry: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class ScoredBy:
+    """The revision of the golden cases whose cases a run counts, see `pqassay_spec.golden.revision`.
+
+    Attributes:
+        revision: Its number.
+        sha256: Digest of its ids and of the digests of its cases.
+        cases: How many cases it has.
+        chosen: How many of them the run was about, whether they could be asked or not.
+        narrowed: Operations were left out, or all but those that were wrong in earlier results.
+        added: Cases that it does not have, with their digests: they were asked, and count from the next revision on.
+        changed: Cases that it has with another digest, with theirs: they count in no revision.
+    """
+
+    revision: str
+    sha256: str
+    cases: int
+    chosen: int
+    narrowed: bool | None = None
+    added: dict[str, str] = field(default_factory=dict[str, str])
+    changed: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run was about everything that the revision has, as the revision has it."""
+        return self.chosen == self.cases and not self.narrowed
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Counts over all results.
+
+    Attributes:
+        cases: Cases that the run was about.
+        results: Results that count.
+        outcomes: How many of these have each outcome.
+        known: How many of all results an expectation foretold.
+        unscored: How many other results have each outcome: those about cases that are not in the revision.
+    """
+
+    cases: int
+    results: int
+    outcomes: dict[str, int]
+    known: int
+    unscored: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Where results come from that others produced and handed in.
+
+    Attributes:
+        url: Where they were published: a run of continuous integration, a release, a pull request.
+        by: Who handed them in.
+        date: When they were taken.
+        sha256: Digest of the file as it was handed in, what passed included.
+    """
+
+    url: str
+    by: str
+    date: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """The result of one run of ``pqassay run``.
+
+    Attributes:
+        rules_sha256: Digest of the rule catalogue.
+        suite_sha256: Digest of the manifests of the cases that were chosen: all, or those that ``--case`` names and their parents.
+        golden_files_sha256: Digest of the inputs of these cases, whether the driver could be asked about them or not.
+        expectations_sha256: Digest of the file of expectations, where one was given.
+        problems: Expectations that do not hold.
+        exposures: What the driver made of well-formed lies.
+        not_asked: What was not asked, by the capability that is missing.
+        index_left_aside: Queries that were answered rightly without the index, though they might have used it.
+        options: Options of the command without which a request is not repeated.
+        date: The day of the run, of results that are kept.
+        tools: Versions of the tools that the driver was built and run with, of results that are kept.
+        scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
+        asked: The operations that each case was asked for, by its id.
+        submitted: Where results come from that are kept and were not produced here.
+        collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
+    """
+
+    schema_version: int
+    kind: Literal["run"]
+    pqassay: str
+    protocol: int
+    rules_sha256: str
+    suite_sha256: str
+    golden_files_sha256: str
+    driver: Driver
+    limits: RunLimits
+    results: list[Result]
+    scores: list[Score]
+    problems: list[Problem]
+    summary: RunSummary
+    exposures: list[Exposure] = field(default_factory=list[Exposure])
+    not_asked: list[NotAsked] = field(default_factory=list[NotAsked])
+    index_left_aside: int = 0
+    expectations_sha256: str | None = None
+    options: list[str] = field(default_factory=list[str])
+    date: str | None = None
+    tools: dict[str, str] | None = None
+    scored_by: ScoredBy | None = None
+    asked: dict[str, list[Operation]] | None = None
+    submitted: Submission | None = None
+    collection: Collection | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
+
+        The highest wins. What an expectation foretold counts for nothing, nor does a case that is not in the revision.
+        """
+        new = [result.outcome for result in self.scored if not result.known]
+        if any(outcome in BROKEN for outcome in new):
+            return 4
+        if self.problems:
+            return 3
+        if self.tested_nothing:
+            return 2
+        return 1 if any(outcome not in GOOD for outcome in new) else 0
+
+    @property
+    def tested_nothing(self) -> bool:
+        """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
+        return not self.exposures and all(
+            result.outcome == "unsupported" and not result.known for result in self.results
+        )
+
+    @property
+    def scored(self) -> list[Result]:
+        """The results that count."""
+        return [result for result in self.results if not result.unscored]
+
+    @property
+    def causes(self) -> list[list[Result]]:
+        """What is wrong, counts and is not foretold, by cause: the gravest first, then what is most frequent."""
+        return _by_cause(self.scored)
+
+    @property
+    def unscored_causes(self) -> list[list[Result]]:
+        """The same of cases that do not count yet."""
+        return _by_cause([result for result in self.results if result.unscored])
+
+    @property
+    def asked_about(self) -> frozenset[str]:
+        """Ids of the cases that results and exposures name."""
+        return frozenset({one.case for one in self.results} | {one.case for one in self.exposures})
+
+    @property
+    def by_family(self) -> dict[str, list[Result]]:
+        """The results of each family, the greeting's under ``hello``."""
+        families: dict[str, list[Result]] = {}
+        for result in self.results:
+            families.setdefault(result.family or "hello", []).append(result)
+        return families
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The result as JSON text in ASCII. Members that are ``None`` are left out."""
+        return members_json(self, indent)
+
+
+def _by_cause(results: Sequence[Result]) -> list[list[Result]]:
+    found: dict[tuple[int, str], list[Result]] = {}
+    for result in results:
+        if not result.is_good and not result.known:
+            key = result.severity or UNCLASSED, result.cause or result.reason
+            found.setdefault(key, []).append(result)
+    return [
+        group for _, group in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
+    ]
+
+
+def severity_name(severity: int | None) -> str:
+    """What was observed, in words; empty for nothing, and the number where another version wrote it."""
+    return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
+
+
+def observed_words(result: Result) -> str:
+    """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
+    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation == "encode" else None
+    return of_writer or severity_name(result.severity)
+
+
+def scores(results: Sequence[Result]) -> list[Score]:
+    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported or unscored is not scored."""
+    counted: list[Score] = []
+    results = [result for result in results if not result.unscored]
+    for family in sorted({result.family for result in results if result.family}):
+        for operation in get_args(Operation):
+            outcomes: list[Outcome] = [
+                result.outcome
+                for result in results
+                if (result.family, result.operation) == (family, operation)
+            ]
+            if outcomes:
+                counted.append(
+                    Score(
+                        family,
+                        operation,
+                        asked=len(outcomes) - outcomes.count("unsupported"),
+                        passed=outcomes.count("passed"),
+                        outcomes=counts(outcomes),
+                    )
+                )
+    return counted
+
+
+def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """Count of each outcome, in the order of `Outcome`, without those that do not occur."""
+    return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of `RunReport.to_json`."""
+    return schema_of(RunReport)

@@ -1,0 +1,246 @@
+"""The result of a run for people at a terminal or in a log.
+
+What is wrong is told by cause, the gravest first: failures that have a cause in common are told once.  Colour appears on a
+terminal only.  No cause takes more than 25 lines, and each ends with the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO, get_args
+
+from pqassay.report.model import members
+from pqassay.report.renderers.line import plain_console, write_line, write_row
+from pqassay.report.run import files as run_files
+from pqassay.report.run.model import ExposureVerdict, Result, RunReport, Score, observed_words
+from pqassay_spec.rules.catalogue import rules
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+COLOURS = {
+    "passed": "bold green",
+    "failed": "bold red",
+    "crashed": "bold magenta",
+    "protocol error": "bold magenta",
+    "refused by accident": "yellow",
+    "no credit": "yellow",
+    "inherited": "dim",
+    "unsupported": "dim",
+}
+GREATEST_VALUE = 400
+"""Characters of an expected or actual value that are shown."""
+
+RULES_SHOWN = 3
+FEATURES_SHOWN = 12
+"""Features that fail most, of files of somebody's own."""
+
+CASES_SHOWN = 8
+"""Further cases of a cause that are named."""
+
+
+def render(report: RunReport, stream: TextIO | None = None) -> None:
+    """Write the result to a stream, by default stdout."""
+    console = plain_console(stream or sys.stdout)
+    for results in [*report.causes, *report.unscored_causes]:
+        first = results[0]
+        more = f", and {len(results) - 1} more" if len(results) > 1 else ""
+        mark = f"  ({not_scored(report)})" if first.unscored else ""
+        write_line(
+            console,
+            (first.outcome, COLOURS[first.outcome]),
+            f"  {first.case}  {first.operation}{more}{mark}",
+        )
+        for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
+            if label != "features" or len(results) == 1:  # what all of them share is told instead
+                write_row(console, label, value)
+        console.print()
+    for problem in report.problems:
+        write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
+    if report.problems:
+        console.print()
+    _summary(console, report)
+
+
+def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
+    """Label and value of the lines after the first: at most 24.
+
+    The last is the command that asks for one operation on one case again, and keeps request, answer and files.
+    """
+    if result.severity is not None:
+        yield "observed", observed_words(result)
+    if result.title:
+        yield "case", result.title
+    named = (result.rules or [])[:RULES_SHOWN]
+    for rule in [*(result.reader_rules or [])[:RULES_SHOWN], *named]:
+        known = rules().get(rule)
+        yield "rule", f"{rule} {known.sentence}" if known else rule
+    if result.reason:
+        yield "because", result.reason
+    if result.first_difference and result.first_difference not in result.reason:
+        yield "differs", result.first_difference
+    if result.query is not None:
+        query = result.query
+        yield "query", _shortened(f"{shown(query.predicate)}; columns {', '.join(query.columns)}")
+        yield "queries", f"{query.wrong} of {query.asked} came to no good"
+    if result.expected:
+        yield "expected", _shortened(result.expected)
+    if result.actual:
+        yield "actual", _shortened(result.actual)
+    for line in (result.stderr or "").splitlines():
+        yield "stderr", _shortened(line)
+    yield from (("features", line) for line in shared_features([result], report))
+    if first := next(iter(result.reader_rules or named), None):
+        yield "more", f"pqassay explain {first}"
+    if result.operation != "hello":
+        again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
+        yield (
+            "repeat",
+            shlex.join(["pqassay", "run", *report.options, *again, *how_it_is_named(report)]),
+        )
+
+
+def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
+    """The features of several results of one cause."""
+    if len(results) > 1:
+        yield from (("in common", line) for line in shared_features(results, report))
+
+
+def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
+    """What the files of one cause have in common, and no file has that passed, in a line; none where there is nothing."""
+    if report.collection is None:
+        return []
+    names = list(dict.fromkeys(result.case for result in results))
+    passed = [result.case for result in report.results if result.outcome == "passed"]
+    shared = run_files.suspects(report.collection.tags, names, passed) if passed else []
+    where = "this file" if len(names) == 1 else f"all {len(names)} files"
+    return [f"{', '.join(shared)}: in {where}, and in none that passed"] if shared else []
+
+
+def how_it_is_named(report: RunReport) -> list[str]:
+    """The end of a command that asks this driver."""
+    name = report.driver.shipped
+    return ["--driver", name] if name else ["--", *report.driver.command]
+
+
+def shown(predicate: Sequence[Any]) -> str:
+    """A predicate as JSON."""
+    return json.dumps(members(list(predicate)), ensure_ascii=False)
+
+
+def _others(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """The further cases of a cause."""
+    operation = results[0].operation
+    names = [
+        result.case if result.operation == operation else f"{result.case} ({result.operation})"
+        for result in results[1:]
+    ]
+    if names:
+        rest = f" and {len(names) - CASES_SHOWN} more" if len(names) > CASES_SHOWN else ""
+        yield "also", f"{', '.join(names[:CASES_SHOWN])}{rest}"
+
+
+def _shortened(text: str) -> str:
+    return textwrap.shorten(text, GREATEST_VALUE, placeholder=" …") if len(text) > GREATEST_VALUE else text
+
+
+def _summary(console: Console, report: RunReport) -> None:
+    summary = report.summary
+    write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
+    for score in report.scores:
+        _score(console, score)
+    if said := apart(report):
+        write_line(console, f"  {said}")
+    if report.limits.queries is not None:
+        write_line(console, f"  at most {_counted(report.limits.queries, 'query', 'queries')} a case")
+    if report.exposures:
+        write_line(console, f"  well-formed lies, which are not scored: {exposed(report)}")
+    if report.index_left_aside:
+        write_line(console, f"  {left_aside(report)}")
+    if report.not_asked:
+        write_line(console, f"  {undeclared(report)}")
+    if report.collection is not None:
+        _collection(console, report.collection)
+    if report.tested_nothing:
+        write_line(
+            console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
+        )
+    if summary.known:
+        write_line(console, f"{summary.known} as expected, though not passed")
+
+
+def _collection(console: Console, collection: run_files.Collection) -> None:
+    for line in run_files.lines(collection):
+        write_line(console, f"  {line}")
+    rows = run_files.feature_rows(collection)
+    width = max((len(row[0]) for row in rows), default=0)
+    for number, (feature, *counts) in enumerate(rows[: FEATURES_SHOWN + 1]):
+        cells = "".join(
+            f"{count:>{max(len(name), 6) + 2}}" for name, count in zip(rows[0][1:], counts, strict=True)
+        )
+        write_line(console, (f"  {feature:<{width}}{cells}", "dim" if number == 0 else ""))
+    if len(rows) > FEATURES_SHOWN + 1:
+        write_line(console, f"  … and {len(rows) - FEATURES_SHOWN - 1} features more")
+
+
+def tally(report: RunReport) -> str:
+    """All results in a line: ``327 of 356 passed, 9 crashed``."""
+    outcomes = {name: count for name, count in report.summary.outcomes.items() if name != "passed"}
+    passed = report.summary.outcomes.get("passed", 0)
+    parts = [
+        f"{passed} of {report.summary.results} passed",
+        *(f"{count} {name}" for name, count in outcomes.items()),
+    ]
+    return ", ".join(parts)
+
+
+def not_scored(report: RunReport) -> str:
+    """Why a case does not count."""
+    return f"not scored yet: after revision {report.scored_by.revision}" if report.scored_by else "not scored"
+
+
+def apart(report: RunReport) -> str:
+    """What became of cases that do not count, in a line; empty where there are none."""
+    by, outcomes = report.scored_by, report.summary.unscored
+    if by is None or not (by.added or by.changed):
+        return ""
+    parts = [f"{_counted(len(by.added), 'case')} added"] if by.added else []
+    parts += [f"{_counted(len(by.changed), 'case')} changed"] if by.changed else []
+    told = ", ".join(f"{count} {outcome}" for outcome, count in (outcomes or {}).items())
+    return (
+        f"not scored yet, {' and '.join(parts)} after revision {by.revision}: {told or 'nothing was asked'}"
+    )
+
+
+def exposed(report: RunReport) -> str:
+    """What the driver made of well-formed lies, in a line."""
+    counts: dict[str, int] = {}
+    for one in report.exposures:
+        counts[one.verdict] = counts.get(one.verdict, 0) + 1
+    return ", ".join(f"{counts[name]} {name}" for name in get_args(ExposureVerdict) if name in counts)
+
+
+def undeclared(report: RunReport) -> str:
+    """What was not asked, in a line."""
+    missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
+    return f"not asked, since it is not declared: {missing}"
+
+
+def left_aside(report: RunReport) -> str:
+    """How often the index was not used, in a line."""
+    return f"{_counted(report.index_left_aside, 'query', 'queries')} answered without the index"
+
+
+def _counted(number: int, thing: str, things: str = "") -> str:
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def _score(console: Console, score: Score) -> None:
+    name = f"  {score.family:<6}{score.operation:<9}"
+    style = "green" if score.passed == score.asked else "red"
+    rest = f"; {score.otherwise}" if score.otherwise else ""
+    write_line(console, name, (f"{score.passed} of {score.asked} passed", style), rest)

@@ -1,0 +1,198 @@
+"""The result of a run as people look at it: what was observed, by cause, the gravest first."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from typing import get_args
+
+from pqassay.report.model import encodable
+from pqassay.report.run import files as run_files
+from pqassay.report.run import text as run_text
+from pqassay.report.run.model import (
+    Exposure,
+    ExposureVerdict,
+    Result,
+    RunReport,
+    observed_words,
+    severity_name,
+)
+from pqassay.report.view_model import OUTCOME_TONES, Group, Item, Tile, Tone, View
+from pqassay_spec.rules.catalogue import rules
+
+SEVERITY_TONES: dict[int, Tone] = {
+    1: "bad",
+    2: "unknown",
+    3: "warn",
+    4: "bad",
+    5: "unknown",
+    6: "warn",
+    7: "bad",
+}
+
+EXPOSURE_VERDICTS: tuple[ExposureVerdict, ...] = get_args(ExposureVerdict)
+
+MISLED: tuple[ExposureVerdict, ...] = ("rows lost", "wrong rows", "crashed", "refused")
+"""What a reader makes of a well-formed lie where it does not answer rightly, the gravest first."""
+
+NEVER_SCORED = (
+    "The metadata of these files is well formed and untrue, which no reader can see. "
+    "What this one made of them is shown, and never scored."
+)
+
+TOLD_ELSEWHERE = ("rule", "more", "because", "stderr")
+"""Lines of the text that an item has members for."""
+
+
+def view(report: RunReport) -> View:
+    """The result of a run as people look at it."""
+    groups = list(_groups(report))
+    return View(
+        kind="run",
+        title=f"pqassay run of {report.driver.label}",
+        outcome="nothing was tested" if report.tested_nothing else run_text.tally(report),
+        tone="bad" if report.exit_code else "good",
+        place="case",
+        facts=_facts(report),
+        tiles=list(_tiles(report)),
+        groups=groups,
+        scores=_scores(report),
+        alarms=[f"expectation {problem.entry}: {problem.problem}" for problem in report.problems],
+        remarks=list(_remarks(report)),
+        features=run_files.feature_rows(report.collection) if report.collection else [],
+        basis=run_files.lines(report.collection) if report.collection else [],
+        exposure=exposure_table(report.exposures),
+        misled=sorted(
+            (one for one in report.exposures if one.verdict in MISLED),
+            key=lambda one: (MISLED.index(one.verdict), encodable(one.case)),
+        ),
+    )
+
+
+def _facts(report: RunReport) -> list[tuple[str, str]]:
+    driver, limits = report.driver, report.limits
+    asked = [*report.options, *run_text.how_it_is_named(report)]
+    return [
+        ("driver", driver.line),
+        ("asked with", shlex.join(asked)),
+        ("pqassay", f"{report.pqassay}, protocol {report.protocol}"),
+        ("limits", f"{limits.seconds:g} s and {limits.memory / (1 << 30):g} GiB for each request"),
+        *(
+            [("scored by", f"revision {by.revision}, sha256 {by.sha256[:16]}")]
+            if (by := report.scored_by)
+            else []
+        ),
+        ("cases", f"sha256 {report.suite_sha256[:16]}"),
+        ("golden files", f"sha256 {report.golden_files_sha256[:16]}"),
+    ]
+
+
+def _tiles(report: RunReport) -> Iterator[Tile]:
+    """What passed, what is wrong by severity, and what has none."""
+    outcomes = report.summary.outcomes
+    new = [result for result in report.scored if not result.is_good and not result.known]
+    yield Tile("cases", report.summary.cases)
+    yield Tile("passed", outcomes.get("passed", 0), "good")
+    found = Counter(result.severity for result in new if result.severity is not None)
+    for severity in sorted(found):
+        yield Tile(severity_name(severity), found[severity], SEVERITY_TONES.get(severity, "bad"))
+    rest: Counter[str] = Counter(result.outcome for result in new if result.severity is None)
+    for outcome, count in outcomes.items():
+        shown = count if outcome in ("inherited", "unsupported") else rest[outcome]
+        if shown and outcome != "passed":
+            yield Tile(outcome, shown, OUTCOME_TONES.get(outcome, "plain"))
+    if report.summary.known:
+        yield Tile("known", report.summary.known)
+    if report.summary.unscored:
+        yield Tile("not scored yet", sum(report.summary.unscored.values()))
+
+
+def _scores(report: RunReport) -> list[tuple[str, ...]]:
+    rows = [
+        (score.family, score.operation, str(score.asked), str(score.passed), score.otherwise)
+        for score in report.scores
+    ]
+    return [("family", "operation", "asked", "passed", "otherwise"), *rows] if rows else []
+
+
+def _remarks(report: RunReport) -> Iterator[str]:
+    if said := run_text.apart(report):
+        yield said
+    if report.index_left_aside:
+        yield run_text.left_aside(report)
+    if report.not_asked:
+        yield run_text.undeclared(report)
+
+
+def _groups(report: RunReport) -> Iterator[Group]:
+    """What is wrong by cause, and behind it what was expected."""
+    for results in report.causes:
+        first = results[0]
+        yield Group(
+            first.cause or first.reason or first.outcome,
+            observed_words(first) or first.outcome,
+            _tone(first),
+            run_text.shared_features(results, report) if len(results) > 1 else [],
+            [_item(result, report) for result in results],
+        )
+    for results in report.unscored_causes:
+        first = results[0]
+        yield Group(
+            f"{run_text.not_scored(report)}: {first.cause or first.reason or first.outcome}",
+            observed_words(first) or first.outcome,
+            "plain",
+            [],
+            [_item(result, report) for result in results],
+        )
+    if known := [result for result in report.results if not result.is_good and result.known]:
+        yield Group("expected", "known", "plain", [], [_item(result, report) for result in known])
+
+
+def _tone(result: Result) -> Tone:
+    if result.severity in SEVERITY_TONES:
+        return SEVERITY_TONES[result.severity]
+    return OUTCOME_TONES[result.outcome]
+
+
+def _item(result: Result, report: RunReport) -> Item:
+    named = [*(result.reader_rules or []), *(result.rules or [])]
+    rule = (named or [""])[0]
+    rows = [row for row in run_text.details(result, report) if row[0] not in TOLD_ELSEWHERE]
+    others = [("also about", _with_sentence(other)) for other in named[1:]]
+    before_last = len(rows) - (result.operation != "hello")
+    rows[before_last:before_last] = others
+    return Item(
+        where=result.case,
+        part=result.operation,
+        verdict=result.outcome,
+        tone=OUTCOME_TONES[result.outcome],
+        rule=rule,
+        could="",
+        observed=observed_words(result),
+        message=result.reason or result.title or result.outcome,
+        known=bool(result.known),
+        details=rows,
+        further={"stderr": result.stderr.splitlines()} if result.stderr else {},
+        of=result.family,
+    )
+
+
+def _with_sentence(rule: str) -> str:
+    return f"{rule} {rules()[rule].sentence}" if rule in rules() else rule
+
+
+def exposure_table(exposures: list[Exposure]) -> list[tuple[str, ...]]:
+    """What a reader made of well-formed lies by family, with a header and the sum; empty where none was asked."""
+    if not exposures:
+        return []
+    met = [verdict for verdict in EXPOSURE_VERDICTS if any(one.verdict == verdict for one in exposures)]
+    families = sorted({one.family for one in exposures})
+
+    def row(name: str, chosen: list[Exposure]) -> tuple[str, ...]:
+        counts = Counter(one.verdict for one in chosen)
+        return (name, str(len(chosen)), *(str(counts[verdict]) for verdict in met))
+
+    rows = [row(family, [one for one in exposures if one.family == family]) for family in families]
+    total = [row("all", exposures)] if len(families) > 1 else []
+    return [("family", "asked", *met), *rows, *total]

@@ -1,0 +1,1 @@
+"""Several results of runs, one beside the other."""

@@ -1,0 +1,362 @@
+"""Results of several implementations side by side: an overview of each, and cases x implementations.
+
+The matrix has a row for each question (a case and an operation) that at least one implementation did not answer rightly.  What
+became of well-formed lies has rows of its own: it is never scored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from pqassay.errors import UsageError
+from pqassay.report.model import Report, encodable, members_json
+from pqassay.report.run.model import (
+    GOOD,
+    UNCLASSED,
+    Exposure,
+    ExposureVerdict,
+    Operation,
+    Result,
+    RunReport,
+    Score,
+    observed_words,
+    severity_name,
+)
+
+SCHEMA_VERSION = 1
+
+NOT_ASKED = "not asked"
+NOT_TOLD = "passed or not asked"
+"""What became of a question that a result does not name; the second of a result that leaves out what passed."""
+
+SEVERITY_MARKS: dict[int, str] = {1: "W", 2: "C", 3: "R", 4: "w", 5: "c", 6: "a", 7: "x"}
+"""Marks of what was observed: capital letters are about valid files."""
+
+OUTCOME_MARKS: dict[str, str] = {
+    "passed": "✓",
+    "failed": "f",
+    "crashed": "c",
+    "refused by accident": "a",
+    "protocol error": "p",
+    "no credit": "n",
+    "inherited": "i",
+    "unsupported": "u",
+    NOT_TOLD: "-",
+    NOT_ASKED: "·",
+}
+"""Marks of outcomes that have no severity."""
+
+EXPOSURE_MARKS: dict[str, str] = {
+    "right": "(✓)",
+    "rows lost": "(L)",
+    "wrong rows": "(W)",
+    "refused": "(R)",
+    "crashed": "(C)",
+    "unsupported": "(u)",
+}
+"""Marks of what was made of a well-formed lie: parentheses say that it is not scored."""
+
+QUIET_MARKS = frozenset(
+    {OUTCOME_MARKS[name] for name in (*GOOD, NOT_TOLD, NOT_ASKED)}
+    | {EXPOSURE_MARKS["right"], EXPOSURE_MARKS["unsupported"]}
+)
+"""Marks with which nothing is wrong."""
+
+EXPOSED: tuple[ExposureVerdict, ...] = get_args(ExposureVerdict)
+
+LIE_GRAVITY = ("rows lost", "wrong rows", "crashed", "refused")
+"""Answers to a well-formed lie that are not right, the gravest first."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one implementation made of one question.
+
+    Attributes:
+        mark: A letter or a sign, in parentheses where it is not scored.
+        meaning: What the mark means.
+        severity: What was observed, see `SEVERITIES`, where something is wrong.
+        detail: The reason in one line.
+    """
+
+    mark: str
+    meaning: str
+    severity: int | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question, and a cell for each implementation.
+
+    Attributes:
+        case: Id of the case.
+        family: Its family.
+        operation: What was asked.
+        scored: False for a well-formed lie.
+        cells: In the order of the implementations.
+        title: What the case is about.
+    """
+
+    case: str
+    family: str
+    operation: str
+    scored: bool
+    cells: list[Cell]
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """The overview of one result.
+
+    Attributes:
+        label: Its name among the others: with its version, and with a number where these are equal.
+        name: What it calls itself; the command where it says nothing.
+        version: Its version.
+        language: Its language.
+        pqassay: The version that asked.
+        cases: How many cases were asked.
+        asked: How many results are scored.
+        passed: How many of them passed.
+        severities: How many results have each severity, by the number of the severity.
+        otherwise: How many results have each outcome without a severity, but those that passed.
+        scores: Counts by family and operation.
+        exposure: What it made of well-formed lies, which is never scored.
+        not_asked: How many questions were not asked, since a capability is not declared.
+        golden_files_sha256: Digest of the golden files that it was asked about.
+    """
+
+    label: str
+    name: str
+    version: str | None
+    language: str | None
+    pqassay: str
+    cases: int
+    asked: int
+    passed: int
+    severities: dict[str, int]
+    otherwise: dict[str, int]
+    scores: list[Score]
+    exposure: dict[str, int]
+    not_asked: int
+    golden_files_sha256: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A mark, what it means, and how often each implementation has it."""
+
+    mark: str
+    meaning: str
+    counts: list[int]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Several results; ``remarks`` say what makes them less comparable."""
+
+    schema_version: int
+    kind: Literal["side by side"]
+    implementations: list[Implementation]
+    rows: list[Row]
+    remarks: list[str] = field(default_factory=list[str])
+
+    @property
+    def families(self) -> list[str]:
+        """The families of the rows, sorted."""
+        return sorted({row.family for row in self.rows}, key=encodable)
+
+    @property
+    def questions(self) -> list[tuple[str, Operation]]:
+        """Family and operation of every score, in the order of families and operations."""
+        found: set[tuple[str, Operation]] = {
+            (score.family, score.operation) for each in self.implementations for score in each.scores
+        }
+        operations = get_args(Operation)
+        return sorted(found, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
+
+    def passed_of_asked(self, family: str, operation: str) -> list[str]:
+        """The score of each implementation as ``71/72``; what was not asked as in the matrix."""
+        found = [
+            next((one for one in each.scores if (one.family, one.operation) == (family, operation)), None)
+            for each in self.implementations
+        ]
+        return [OUTCOME_MARKS[NOT_ASKED] if one is None else f"{one.passed}/{one.asked}" for one in found]
+
+    @property
+    def counted(self) -> list[Column]:
+        """What is counted for each implementation beside what passed: marks that occur, the gravest first."""
+        columns = [
+            Column(
+                SEVERITY_MARKS.get(severity, str(severity)),
+                severity_name(severity),
+                [each.severities.get(str(severity), 0) for each in self.implementations],
+            )
+            for severity in sorted({int(key) for each in self.implementations for key in each.severities})
+        ]
+        columns += [
+            Column(mark, outcome, [each.otherwise.get(outcome, 0) for each in self.implementations])
+            for outcome, mark in OUTCOME_MARKS.items()
+        ]
+        columns += [
+            Column(
+                EXPOSURE_MARKS[verdict],
+                verdict,
+                [each.exposure.get(verdict, 0) for each in self.implementations],
+            )
+            for verdict in (*LIE_GRAVITY, "right", "unsupported")
+        ]
+        return [column for column in columns if any(column.counts)]
+
+    @property
+    def legend(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The marks that occur with their meanings, the gravest first: those that are scored, and those of lies."""
+        found = {cell.mark: cell.meaning for row in self.rows for cell in row.cells}
+        found |= {column.mark: column.meaning for column in self.counted}
+        lies = [EXPOSURE_MARKS[verdict] for verdict in (*LIE_GRAVITY, "right", "unsupported")]
+        scored = dict.fromkeys([*SEVERITY_MARKS.values(), *OUTCOME_MARKS.values(), *found])
+        return (
+            {mark: found[mark] for mark in scored if mark in found and mark not in lies},
+            {mark: found[mark] for mark in lies if mark in found},
+        )
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The results side by side as JSON text in ASCII."""
+        return members_json(self, indent)
+
+
+def side_by_side(reports: Sequence[Report | RunReport], names: Sequence[str]) -> SideBySide:
+    """Put results of runs side by side.
+
+    Args:
+        reports: The results.
+        names: What messages call them: their files.
+
+    Raises:
+        UsageError: One of them is the report of a check.
+    """
+    runs: list[RunReport] = []
+    for report, name in zip(reports, names, strict=True):
+        if not isinstance(report, RunReport):
+            raise UsageError(
+                f"{name}: this is a report of pqassay check; only results of pqassay run are put side by side"
+            )
+        runs.append(report)
+    implementations = [_implementation(run, label) for run, label in zip(runs, _labels(runs), strict=True)]
+    rows = sorted(_rows(runs), key=_gravity)
+    return SideBySide(
+        SCHEMA_VERSION, "side by side", implementations, rows, list(_remarks(runs, implementations))
+    )
+
+
+def _labels(runs: Sequence[RunReport]) -> list[str]:
+    """The names of the implementations, each once."""
+    given = [run.driver.label for run in runs]
+    return [
+        label if given.count(label) == 1 else f"{label} ({given[: place + 1].count(label)})"
+        for place, label in enumerate(given)
+    ]
+
+
+def _implementation(run: RunReport, label: str) -> Implementation:
+    driver = run.driver
+    severities = Counter(result.severity for result in run.scored if result.severity is not None)
+    otherwise: Counter[str] = Counter(
+        result.outcome for result in run.scored if result.severity is None and result.outcome != "passed"
+    )
+    exposure = Counter(one.verdict for one in run.exposures)
+    return Implementation(
+        label=label,
+        name=driver.name or driver.label,
+        version=driver.version,
+        language=driver.language,
+        pqassay=run.pqassay,
+        cases=run.summary.cases,
+        asked=sum(score.asked for score in run.scores),
+        passed=sum(score.passed for score in run.scores),
+        severities={str(severity): severities[severity] for severity in sorted(severities)},
+        otherwise={name: otherwise[name] for name in OUTCOME_MARKS if name in otherwise},
+        scores=run.scores,
+        exposure={verdict: exposure[verdict] for verdict in EXPOSED if exposure[verdict]},
+        not_asked=sum(one.count for one in run.not_asked),
+        golden_files_sha256=run.golden_files_sha256,
+    )
+
+
+def _rows(runs: Sequence[RunReport]) -> Iterator[Row]:
+    """A row for each question that at least one result did not answer rightly, scored ones and lies."""
+    results = [{(result.case, result.operation): result for result in run.results} for run in runs]
+    wrong = (result for run in runs for result in run.scored if result.outcome not in GOOD and result.family)
+    for case, operation in dict.fromkeys((result.case, result.operation) for result in wrong):
+        of = [found.get((case, operation)) for found in results]
+        family = next(result.family for result in of if result is not None)
+        title = next((result.title for result in of if result is not None and result.title), None)
+        cells = [_cell(result, run, family, operation) for result, run in zip(of, runs, strict=True)]
+        yield Row(case, family, operation, scored=True, cells=cells, title=title)
+    lies = [{one.case: one for one in run.exposures} for run in runs]
+    misled = (one for run in runs for one in run.exposures if one.verdict in LIE_GRAVITY)
+    for case, family in dict.fromkeys((one.case, one.family) for one in misled):
+        answers = [_exposed(found.get(case)) for found in lies]
+        yield Row(case, family, "scan", scored=False, cells=answers)
+
+
+def _cell(result: Result | None, run: RunReport, family: str, operation: str) -> Cell:
+    if result is None:
+        asked = any((score.family, score.operation) == (family, operation) for score in run.scores)
+        leaves_out = run.summary.results > len(run.scored)
+        meaning = NOT_TOLD if asked and leaves_out else NOT_ASKED
+        return Cell(OUTCOME_MARKS[meaning], meaning)
+    meaning = observed_words(result) or result.outcome
+    mark = OUTCOME_MARKS[result.outcome]
+    if result.severity is not None:
+        mark = SEVERITY_MARKS.get(result.severity, str(result.severity))
+    return Cell(mark, meaning, result.severity, result.reason or None)
+
+
+def _exposed(one: Exposure | None) -> Cell:
+    if one is None:
+        return Cell(OUTCOME_MARKS[NOT_ASKED], NOT_ASKED)
+    return Cell(EXPOSURE_MARKS[one.verdict], one.verdict, detail=one.detail)
+
+
+def _gravity(row: Row) -> tuple[str, bool, int, int, str, str]:
+    """Families apart, lies behind what is scored, the gravest first, then what most implementations do."""
+    wrong = [cell for cell in row.cells if cell.mark not in QUIET_MARKS]
+    if row.scored:
+        gravest = min((cell.severity or UNCLASSED for cell in wrong), default=UNCLASSED)
+    else:
+        marks = [EXPOSURE_MARKS[name] for name in LIE_GRAVITY]
+        gravest = min((marks.index(cell.mark) for cell in wrong), default=len(marks))
+    return encodable(row.family), not row.scored, gravest, -len(wrong), encodable(row.case), row.operation
+
+
+def _remarks(runs: Sequence[RunReport], implementations: Sequence[Implementation]) -> Iterator[str]:
+    """What makes results less comparable, a line each."""
+    labels = [each.label for each in implementations]
+    by_files: dict[str, list[str]] = {}
+    for run, label in zip(runs, labels, strict=True):
+        by_files.setdefault(run.golden_files_sha256, []).append(label)
+    if len(by_files) > 1:
+        named = "; ".join(f"{digest[:8]} {', '.join(of)}" for digest, of in by_files.items())
+        same_cases = len({run.asked_about for run in runs}) == 1
+        why = (
+            ""
+            if same_cases
+            else " (or not the same cases of them: what is asked depends on the capabilities)"
+        )
+        yield f"the results name different golden files{why}: {named}"
+    for what, values in (
+        ("rules", [run.rules_sha256[:8] for run in runs]),
+        (
+            "revisions of the golden cases",
+            [f"{by.revision} {by.sha256[:8]}" if (by := run.scored_by) else "of none" for run in runs],
+        ),
+        ("versions of pqassay", [run.pqassay for run in runs]),
+    ):
+        if len(set(values)) > 1:
+            named = ", ".join(f"{label} {value}" for label, value in zip(labels, values, strict=True))
+            yield f"the results name different {what}: {named}"

@@ -1,0 +1,47 @@
+"""Rules for readers that an answer breaks: those that the case tests, as far as they are about what went wrong."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pqassay.report.run.model import Result
+from pqassay_spec.rules.catalogue import family_of
+from pqassay_spec.rules.reader_cases import reader_rules_of
+
+READING: Final = ("read", "scan", "decode")
+"""Operations of readers."""
+
+ROWS: Final = "PQF-145"
+"""A reader returns the rows that are there."""
+
+ERROR: Final = "PQF-146"
+"""What it cannot read makes it raise an error."""
+
+SAME_ROWS: Final = "PQF-152"
+"""The rows do not depend on what it skips by."""
+
+GENERAL: Final = (ROWS, ERROR, SAME_ROWS)
+
+WHOLE_FILE: Final = "parquet_file"
+"""The family whose rules are about reading; the others are about what readers skip by."""
+
+NO_ANSWER: Final = (2, 5, 6)
+"""Severities of crashes and of refusals by accident."""
+
+
+def broken_reader_rules(result: Result) -> list[str]:
+    """The rules for readers that a failure breaks, the closest first; none for what writers, linters and the driver itself do.
+
+    A crash, and an error that nobody meant to raise, break the rule about errors before any other. Who reads all rows skips none, and breaks
+    no rule about skipping; who returns the right rows without the index breaks none about reading.
+    """
+    if result.operation not in READING or result.severity is None or result.outcome == "protocol error":
+        return []
+    tested = reader_rules_of(result.case)
+    if result.operation == "read":
+        tested = tuple(rule for rule in tested if family_of(rule).module == WHOLE_FILE)
+    if result.severity in NO_ANSWER:
+        return [ERROR, *(rule for rule in tested if rule not in GENERAL)]
+    by_the_index = result.query is not None and result.query.index == "by the index"
+    general = {"read": ROWS, "scan": SAME_ROWS if by_the_index else ROWS}.get(result.operation)
+    return [rule for rule in tested if rule not in GENERAL or rule == general]

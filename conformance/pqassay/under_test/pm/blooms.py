@@ -1,0 +1,195 @@
+"""The bloom filters of a ``_pm`` file that stand in it: which entries refer to them, and what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+from pqassay.under_test.file import Broken, FileUnderTest, Remembered
+from pqassay.under_test.pm.chunks import PmChunks
+from pqassay.under_test.pm.file import Place, PmUnderTest
+from pqassay.under_test.violation import Spot, Violation
+from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import HeaderFeature, block_offset
+from pqassay_spec.pm.file import Snapshot
+
+
+class Row(NamedTuple):
+    """The entries of bloom filters of one row group.
+
+    Attributes:
+        blooms: All of them.
+        snapshot: The snapshot to which they belong.
+        row_group: Its number.
+        place: Where its block is stored; ``None`` where that cannot be read.
+        raw: The bytes of the entries.
+        packed_end: Where the last filter in this file ends, if a screen proves that nothing is wrong with any; else ``None``.
+    """
+
+    blooms: BloomFilters
+    snapshot: Snapshot
+    row_group: int
+    place: Place | None
+    raw: bytes
+    packed_end: int | None
+
+    @property
+    def shape(self) -> Hashable | None:
+        """The same for all rows of which a screen proves that nothing is wrong with any filter."""
+        return None if self.packed_end is None else "packed"
+
+    def entry_field(self, position: int, name: str) -> Spot:
+        """A field of an entry."""
+        header = self.blooms.parsed.header
+        number = self.row_group * len(header.bloom_columns) + position
+        offset = self.snapshot.bloom_start + number * pm_file.bloom_entry_size(header)
+        record = pm.BloomEntry if self.blooms.are_external else pm.InlinedBloom
+        return Spot.member(f"{self.snapshot.path}.bloom_entries[{number}]", record, name, offset)
+
+    def external(self) -> list[pm.BloomEntry]:
+        """The entries where the filters are stored in the Parquet file."""
+        return pm.BloomEntry.read_many(self.raw, 0, len(self.blooms.parsed.header.bloom_columns))
+
+    def inlined(self) -> list[BloomFilter]:
+        """The filters in this file, those that are absent left out; none where the block cannot be read."""
+        filters: list[BloomFilter] = []
+        if self.place is None:
+            return filters
+        stored = memoryview(self.raw).cast("B")
+        content, step = self.blooms.parsed.content, pm.InlinedBloom.size
+        start = self.blooms.region_ends[self.place.offset]
+        for position, column in enumerate(self.blooms.parsed.header.bloom_columns):
+            entry = int.from_bytes(stored[position * step : (position + 1) * step], "little")
+            if not entry:
+                continue
+            offset, length = block_offset(entry), None
+            if offset + pm.BLOOM_LENGTH_SIZE <= self.place.follows:
+                raw = content[offset : offset + pm.BLOOM_LENGTH_SIZE]
+                length = int.from_bytes(raw, "little", signed=True)
+            filters.append(BloomFilter(self, position, column, offset, length, (start, self.place.follows)))
+        return filters
+
+
+class BloomFilter(NamedTuple):
+    """A bloom filter in the file.
+
+    Attributes:
+        row: The entries among which it has one.
+        position: The position of that entry.
+        column: The position of its column.
+        offset: Where it is stored.
+        length: Its LENGTH; ``None`` where that has no place.
+        room: Where it may be stored.
+    """
+
+    row: Row
+    position: int
+    column: int
+    offset: int
+    length: int | None
+    room: tuple[int, int]
+
+    @property
+    def end(self) -> int:
+        """Its end, as far as there is one."""
+        return self.offset + pm.BLOOM_LENGTH_SIZE + max(self.length or 0, 0)
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether LENGTH is possible."""
+        return self.length is not None and self.length > 0 and self.length % BLOCK_SIZE == 0
+
+    @property
+    def is_misplaced(self) -> bool:
+        """Whether it begins before it may, or ends behind what it may; with an impossible LENGTH, where that is stored."""
+        if self.length is None:
+            return True
+        end = self.end if self.is_sized else self.offset + pm.BLOOM_LENGTH_SIZE
+        return self.offset < self.room[0] or end > self.room[1]
+
+    @property
+    def column_name(self) -> str:
+        """The name of its column."""
+        return self.row.blooms.parsed.names[self.column]
+
+    def violation(self, message: str, expected: str) -> Violation:
+        """A violation at its entry."""
+        spot = self.row.entry_field(self.position, "offset")
+        actual = f"[{self.offset}, {self.end})" if self.is_sized else str(self.offset)
+        return spot.violation(
+            message, expected, actual, column=self.column_name, row_group=self.row.row_group
+        )
+
+
+class BloomFilters:
+    """All bloom filters of a file, row group by row group; never all of them at once."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.parsed = file.part(PmUnderTest)
+        self._chunks = file.part(PmChunks)
+
+    @Remembered
+    def rows(self) -> list[Row]:
+        """The entries of every row group; of equal ones for the same block, those of one snapshot."""
+        known = {place.offset: place for place in self.parsed.blocks} if self.parsed.places else {}
+        return [
+            Row(self, snapshot, row_group, place, raw, self._packed_end(place, raw))
+            for snapshot, row_group, raw in self.parsed.distinct_bloom_rows()
+            for place in [known.get(snapshot.blocks[row_group])]
+        ]
+
+    def _packed_end(self, place: Place | None, raw: bytes) -> int | None:
+        if (
+            place is None
+            or self.are_external
+            or self._chunks.screened is None
+            or self._chunks.screens is None
+        ):
+            return None
+        return self._chunks.screens.end_of_filters(
+            self.parsed.content, raw, self.region_ends[place.offset], place.follows
+        )
+
+    @property
+    def are_external(self) -> bool:
+        """Whether the filters are stored in the Parquet file."""
+        return self.parsed.has(HeaderFeature.BLOOM_FILTERS_EXTERNAL)
+
+    @Remembered
+    def region_ends(self) -> dict[int, int]:
+        """For each block that can be read, where its statistics out of line end."""
+        return {block.place.offset: block.facts.region_end for block in self._chunks.blocks}
+
+    def gaps(self, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield the stretches of the file that neither ``taken`` nor a bloom filter covers.
+
+        Args:
+            taken: Start and end of everything else; a block's begins where the block does.
+
+        Raises:
+            Broken: Where a filter is stored, or how long it is, cannot be right.
+        """
+        of_block: dict[int, list[Row]] = {}
+        if self.parsed.header.bloom_columns and not self.are_external:
+            for row in self.rows:
+                if row.place is not None:
+                    of_block.setdefault(row.place.offset, []).append(row)
+        position = 0
+        for start, end in sorted(taken):
+            if start > position:
+                yield position, start
+            position = max(position, end)
+            rows = of_block.get(start, [])
+            if len(rows) == 1 and rows[0].packed_end is not None:
+                position = max(position, rows[0].packed_end)
+                continue
+            blooms = [bloom for row in rows for bloom in row.inlined()]
+            for bloom in blooms:
+                if bloom.is_misplaced or not bloom.is_sized:
+                    raise Broken("PM-076" if bloom.is_misplaced else "PM-077")
+            for begin, stop in sorted({(bloom.offset, bloom.end) for bloom in blooms}):
+                if begin > position:
+                    yield position, begin
+                position = max(position, stop)

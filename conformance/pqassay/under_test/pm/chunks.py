@@ -1,0 +1,289 @@
+"""The column chunks of a ``_pm`` file while they are judged: one by one, or screened in bulk where there are many."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, overload
+
+from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.pm.bounds import BoundOrder, order_of
+from pqassay.under_test.pm.file import Place, PmUnderTest
+from pqassay.under_test.violation import Suspects, Violation
+from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import SIDES, Block, Side
+from pqassay_spec.pm.codes import (
+    DESIGNATED_TYPE_BIT,
+    NO_TYPE,
+    PhysicalType,
+    split_reference,
+)
+
+SCREENED_FROM = 2_000
+"""Chunks from which on it is worth while to load numpy for them."""
+
+SCREENED_FROM_IF_LOADED = 64
+"""The same where numpy is there already."""
+
+MOST_OVERLAP = 1 << 20
+"""Bytes of blocks that may be judged beyond twice those that the file has: blocks can lie over each other."""
+
+MOST_OFFSET = (1 << 64) - 1
+"""The greatest number that the record of a chunk can hold."""
+
+MOST_UNDECIDED = 20_000
+"""Chunks of one rule that a screen may leave undecided before the rest is not judged."""
+
+
+class ColumnFacts(NamedTuple):
+    """Properties that follow from a descriptor: bytes of a statistic (0 where they differ or are not known), order of bounds."""
+
+    width: int
+    order: BoundOrder | None
+
+
+def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts]:
+    """The facts that follow from each descriptor."""
+    is_questdb = any(
+        described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
+    )
+    kinds: dict[tuple[int, int, int], ColumnFacts] = {}
+    listed: list[ColumnFacts] = []
+    for described in descriptors:
+        key = described.physical_type, described.type, described.fixed_byte_len
+        facts = kinds.get(key)
+        if facts is None:
+            if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
+                width = max(described.fixed_byte_len, 0)
+            else:
+                width = WIDTHS.get(described.physical_type, 0)
+            order = order_of(described, width, is_questdb=is_questdb)
+            facts = kinds[key] = ColumnFacts(width, order)
+        listed.append(facts)
+    return listed
+
+
+class ChunkUnderTest:
+    """One chunk, with all that rules about one chunk ask for."""
+
+    __slots__ = (
+        "_content",
+        "_parsed",
+        "_region_start",
+        "column",
+        "described",
+        "given",
+        "num_rows",
+        "order",
+        "place",
+        "width",
+    )
+
+    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
+        self._parsed, self._content, header = parsed, parsed.content, parsed.header
+        self._region_start = place.offset + header.block_size
+        self.place, self.column = place, column
+        start = place.offset + pm.BlockHeader.size
+        self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
+        self.given = pm.ColumnChunk.read(self._content, start + column * pm.ColumnChunk.size)
+        self.described = header.descriptors[column]
+        self.width, self.order = facts
+
+    @property
+    def region_length(self) -> int:
+        """Bytes behind the block's chunks, up to whatever follows the block."""
+        return max(self.place.follows - self._region_start, 0)
+
+    def has(self, flag: int) -> bool:
+        """Whether STAT_FLAGS sets a bit."""
+        return bool(self.given.stat_flags & flag)
+
+    def is_inlined(self, side: Side) -> bool:
+        """Whether a statistic is present and stands in its slot."""
+        return self.has(side.present) and self.has(side.inlined)
+
+    def is_out_of_line(self, side: Side) -> bool:
+        """Whether a statistic is present and does not."""
+        return self.has(side.present) and not self.has(side.inlined)
+
+    def size(self, side: Side) -> int:
+        """Its size, by STAT_SIZES."""
+        return side.size(self.given)
+
+    def slot(self, side: Side) -> int:
+        """The slot as a number."""
+        return side.slot(self.given)
+
+    def reference(self, side: Side) -> tuple[int, int]:
+        """The slot as a reference: offset in the region behind the chunks, and length."""
+        return split_reference(self.slot(side))
+
+    def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
+        """A violation at a field of its record."""
+        return self._parsed.in_chunk(self.place, self.column, name, message, expected, actual)
+
+    def bound(self, side: Side) -> bytes | None:
+        """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
+        if self.is_inlined(side):
+            size, width = self.size(side), pm.ColumnChunk.widths[side.field]
+            if not 1 <= size <= width or size != (self.width or size):
+                return None
+            return self.slot(side).to_bytes(width, "little")[:size]
+        if not self.is_out_of_line(side):
+            return None
+        offset, length = self.reference(side)
+        if not length or offset + length > self.region_length or length != (self.width or length):
+            return None
+        start = self._region_start + offset
+        return bytes(self._content[start : start + length])
+
+
+class BlockFacts(NamedTuple):
+    """The facts that rules about whole blocks ask for.
+
+    Attributes:
+        first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together; both are
+            0 if all are empty.
+        is_tangled: Whether two of them overlap, or one of them wraps.
+        region_end: Where the statistics out of line end, as far as they lie inside the region.
+        is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
+        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
+    """
+
+    first: int
+    last: int
+    is_tangled: bool
+    region_end: int
+    is_packed: bool
+    has_strays: bool = False
+
+
+def block_facts(block: Block, follows: int) -> BlockFacts:
+    """Find them, chunk by chunk."""
+    ranges = sorted(
+        (chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks if chunk.total_compressed
+    )
+    end = first = ranges[0][0] if ranges else 0
+    is_tangled, expected, region_end, is_packed, has_strays = False, 0, block.region_start, True, False
+    for start, length in ranges:
+        is_tangled = is_tangled or start < end
+        end = max(end, start + length)
+    for chunk in block.chunks:
+        for side in SIDES:
+            if chunk.stat_flags & (side.present | side.inlined) != side.present:
+                continue
+            offset, length = split_reference(side.slot(chunk))
+            if offset + length > max(follows - block.region_start, 0):
+                has_strays = True
+                continue
+            is_packed = is_packed and offset == expected
+            expected = offset + length
+            region_end = max(region_end, block.region_start + expected)
+    return BlockFacts(first, min(end, MOST_OFFSET), is_tangled, region_end, is_packed, has_strays)
+
+
+class Screens(Protocol):
+    """Proofs, of many chunks at once, that they break no rule; the rules judge what it suspects.
+
+    `pqassay.values.pm.screens` is one; it needs numpy, and this room does without.
+    """
+
+    def screen(self, chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]]:
+        """The suspects of each rule about chunks, column by column, and the facts about each block that can be read."""
+        ...
+
+    def end_of_filters(
+        self, content: memoryview, entries: bytes, region_end: int, follows: int
+    ) -> int | None:
+        """The end of the last bloom filter of a row group, if nothing can be wrong with any; else ``None``."""
+        ...
+
+
+class PmChunks:
+    """The blocks and column chunks of a file; of a file with many, screened in one pass when they are first asked for."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.parsed = file.part(PmUnderTest)
+
+    @Remembered
+    def screens(self) -> Screens | None:
+        """The screens of chunks in bulk, loaded when first asked for; ``None`` where there are none."""
+        screens: Screens | None = self.parsed.file.pm_screens()
+        return screens
+
+    @Remembered
+    def columns(self) -> list[ColumnFacts]:
+        """The facts that follow from each descriptor."""
+        return column_facts(self.parsed.header.descriptors)
+
+    @Remembered
+    def places(self) -> list[Place]:
+        """The places of the blocks that can be read.
+
+        Raises:
+            NotChecked: They lie over each other, so that a small file has very many chunks.
+        """
+        places = self.parsed.blocks
+        if len(places) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
+            raise NotChecked("the blocks lie over each other, and together are too long to be read", "tool")
+        return places
+
+    @Remembered
+    def screened(self) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]] | None:
+        """The findings of the screens; ``None`` where everything is judged one by one."""
+        chunks = len(self.places) * self.parsed.header.column_count
+        if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
+            return None
+        return None if self.screens is None else self.screens.screen(self)
+
+    @Remembered
+    def facts(self) -> list[BlockFacts]:
+        """The facts about each block that can be read."""
+        if self.screened is not None:
+            return self.screened[1]
+        return [block_facts(self.parsed.block(place), place.follows) for place in self.places]
+
+    @Remembered
+    def blocks(self) -> list[BlockUnderTest]:
+        """The blocks that can be read."""
+        return [BlockUnderTest(self, *both) for both in zip(self.places, self.facts, strict=True)]
+
+    def chunk(self, place: Place, column: int) -> ChunkUnderTest:
+        """One chunk of a block that can be read."""
+        return ChunkUnderTest(self.parsed, place, column, self.columns[column])
+
+
+class BlockUnderTest(NamedTuple):
+    """A block that can be read: where it is stored, and what rules about whole blocks ask for."""
+
+    of: PmChunks
+    place: Place
+    facts: BlockFacts
+
+    @property
+    def chunks(self) -> Iterator[ChunkUnderTest]:
+        """Its column chunks."""
+        return (self.of.chunk(self.place, column) for column in range(len(self.of.columns)))
+
+
+class ChunksOfColumns(Sequence[ChunkUnderTest]):
+    """The chunks of some columns, column by column as screens list them; each is made when it is asked for."""
+
+    def __init__(self, chunks: PmChunks, columns: Sequence[int]) -> None:
+        self._chunks, self._columns, self._places = chunks, columns, chunks.places
+
+    def __len__(self) -> int:
+        return len(self._columns) * len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> ChunkUnderTest: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[ChunkUnderTest]: ...
+
+    def __getitem__(self, index: int | slice) -> ChunkUnderTest | list[ChunkUnderTest]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        column, place = divmod(index, len(self._places))
+        return self._chunks.chunk(self._places[place], self._columns[column])

@@ -1,0 +1,119 @@
+"""The copy of the schema that Arrow keeps, field by field beside the schema of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pqassay.under_test.schemas.schema_copies import Fault
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.arrow_schema import LISTS, ArrowField, ArrowType, Kind, read_arrow_schema
+from pqassay_spec.parquet.arrow_types import Fit, carrier, fit, has_unit_of
+from pqassay_spec.parquet.schema_tree import SchemaNode
+from pqassay_spec.parquet.thrift import SchemaElement
+
+NAMES, FOLLOWED, IGNORED, UNITS = "PQF-112", "PQF-113", "PQF-114", "PQF-142"
+
+PAIR = 2
+"""Parts of a map: key and value."""
+
+_MORE_THAN_NODES = 4
+"""Fields of a copy for each element of the schema, at most: a column of runs has three."""
+
+
+def arrow_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
+    """Where the copy does not describe this schema. Raises `Malformed` where it cannot be read, with the rule."""
+    elements = _count(root)
+    schema = read_arrow_schema(value, most=_MORE_THAN_NODES * elements)
+    yield from _members(schema.fields, root.children, "the schema", None)
+
+
+def _count(root: SchemaNode) -> int:
+    """The elements of a schema: the position of the last one, and one more."""
+    node = root
+    while node.children:
+        node = node.children[-1]
+    return node.place + 1
+
+
+def _members(
+    fields: Sequence[ArrowField], nodes: Sequence[SchemaNode], where: str, path: str | None
+) -> Iterator[Fault]:
+    """The members of a group: as many, called the same, in the same order."""
+    if len(fields) != len(nodes):
+        said = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
+        yield Fault(NAMES, said, f"{len(nodes)} fields", str(len(fields)), path)
+        return
+    for field, node in zip(fields, nodes, strict=True):
+        if field.name != node.name:
+            said = f"it calls a field {show(field.name)} where {where} has {show(node.name)}"
+            yield Fault(NAMES, said, show(node.name), show(field.name), path or node.name)
+            return
+    for field, node in zip(fields, nodes, strict=True):
+        yield from _field(field.type, node, node.name if path is None else f"{path}.{node.name}")
+
+
+def _field(type_: ArrowType, node: SchemaNode, path: str, *, is_item: bool = False) -> Iterator[Fault]:
+    """One field, or with ``is_item`` the repeated element of a list, which is one value there."""
+    if type_.kind == Kind.RUN_END_ENCODED and not node.is_leaf:
+        type_ = type_.children[1].type
+    if node.is_repeated and not is_item:
+        if type_.kind in LISTS:
+            yield from _field(type_.children[0].type, node, path, is_item=True)
+        else:
+            yield _other_kind(type_, "a repeated field", "a list", path)
+    elif node.is_leaf:
+        yield from _leaf(type_, node.element, path)
+    elif node.is_list and node.elements():
+        yield from _list(type_, node, path)
+    elif node.is_map and len(node.pair()) == PAIR:
+        yield from _map(type_, node, path)
+    elif not node.is_list and not node.is_map:
+        if type_.kind == Kind.STRUCT:
+            yield from _members(type_.children, node.children, f"group {show(path)}", path)
+        else:
+            yield _other_kind(type_, "a group", "a struct", path)
+
+
+def _list(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault]:
+    if type_.kind not in LISTS:
+        yield _other_kind(type_, "a list", "a list", path)
+        return
+    item = type_.children[0].type
+    # Which of two groups is the element of an old list is a matter of its names: the first that may be right is taken.
+    candidates = node.elements()
+    element = next((one for one in candidates if _may_be(item, one)), candidates[0])
+    yield from _field(item, element, f"{path}.{element.name}", is_item=element.is_repeated)
+
+
+def _may_be(item: ArrowType, element: SchemaNode) -> bool:
+    """Whether a type goes with the element of a list, by its members' names alone."""
+    if element.is_leaf or element.is_list or element.is_map:
+        return item.kind != Kind.STRUCT
+    return item.kind == Kind.STRUCT and [field.name for field in item.children] == [
+        child.name for child in element.children
+    ]
+
+
+def _map(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault]:
+    if type_.kind != Kind.MAP:
+        yield _other_kind(type_, "a map", "a map", path)
+        return
+    for field, part in zip(type_.children[0].type.children, node.pair(), strict=True):
+        yield from _field(field.type, part, f"{path}.{part.name}")
+
+
+def _other_kind(type_: ArrowType, what: str, wanted: str, path: str) -> Fault:
+    said = f"it gives {show(path)} the type {type_}, and that is {what}"
+    return Fault(NAMES, said, wanted, str(type_), path)
+
+
+def _leaf(type_: ArrowType, element: SchemaElement, path: str) -> Iterator[Fault]:
+    found = fit(type_, element)
+    if found is not Fit.FITS:
+        rule = FOLLOWED if found is Fit.FOLLOWED else IGNORED
+        stored_as = carrier(element)
+        said = f"it gives column {show(path)} the type {type_}, which is not stored as {stored_as}"
+        yield Fault(rule, said, f"a type that is stored as {stored_as}", str(type_), path)
+    elif not has_unit_of(type_, element):
+        said = f"it gives column {show(path)} the type {type_}, and the column is {carrier(element)}"
+        yield Fault(UNITS, said, "the same unit in both", str(type_), path)

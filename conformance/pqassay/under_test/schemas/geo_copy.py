@@ -1,0 +1,118 @@
+"""What GeoParquet keeps of the columns that hold geometries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pqassay.under_test.schemas.schema_copies import Fault, as_list, as_object, read_json
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.schema_tree import SchemaNode
+from pqassay_spec.parquet.thrift import Type
+
+GEO_KEY = "geo"
+
+READABLE, COLUMNS = "PQF-120", "PQF-121"
+
+NATIVE = frozenset(("point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"))
+"""Encodings in lists and groups."""
+
+WKB = "WKB"
+"""The encoding in bytes."""
+
+BOX_SIZES = (4, 6)
+"""Numbers of a box, without z and with it."""
+
+
+ROUNDED = 1e-6
+"""The part of a bound by which another may lie beyond it: documents may round their numbers."""
+
+
+class Span(NamedTuple):
+    """The range of one axis of a box."""
+
+    axis: str
+    low: float
+    high: float
+
+    def lacks(self, low: float, high: float) -> bool:
+        """Whether it does not hold another range, by more than rounding."""
+        room = ROUNDED * max(abs(self.low), abs(self.high), abs(low), abs(high))
+        return low < self.low - room or high > self.high + room
+
+
+def planar_boxes(value: str) -> dict[str, list[Span]]:
+    """The boxes of the columns of a document that can be read, axis by axis; those of curved edges are left out, and x around the globe."""
+    columns: dict[str, dict[str, Any]] = json.loads(value)["columns"]
+    found: dict[str, list[Span]] = {}
+    for name, column in columns.items():
+        box: Any = column.get("bbox")
+        if column.get("edges", "planar") == "planar" and _is_box(box):
+            half = len(box) // 2
+            spans = (Span(axis, *pair) for axis, *pair in zip("xyz", box[:half], box[half:], strict=False))
+            found[name] = [span for span in spans if span.low <= span.high]
+    return found
+
+
+def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
+    """Where the geometries of this schema are not described. Raises `Malformed` where it cannot be read."""
+    document = as_object(read_json(value, READABLE))
+    if document is None:
+        raise Malformed("its JSON is not an object", rule=READABLE)
+    if not isinstance(document.get("version"), str):
+        raise Malformed("it has no version", rule=READABLE)
+    columns = as_object(document.get("columns"))
+    if columns is None:
+        raise Malformed("it has no object of columns", rule=READABLE)
+    for name, column in columns.items():
+        _require_column(name, column)
+    primary = document.get("primary_column")
+    if not isinstance(primary, str) or primary not in columns:
+        given = show(primary) if isinstance(primary, str) else "none"
+        said = f"its primary_column is {given}, which is not among its columns"
+        yield Fault(COLUMNS, said, "one of its columns", given)
+    nodes = {node.name: node for node in root.children}
+    for name, column in columns.items():
+        yield from _column(name, column, nodes.get(name))
+
+
+def _require_column(name: str, described: Any) -> None:
+    """Raise `Malformed` unless the description of a column has what readers look for."""
+    column = as_object(described)
+    if column is None:
+        raise Malformed(f"column {show(name)} is not an object", rule=READABLE)
+    encoding = column.get("encoding")
+    if encoding != WKB and (not isinstance(encoding, str) or encoding not in NATIVE):
+        raise Malformed(f"column {show(name)} has no encoding that exists", rule=READABLE)
+    if as_list(column.get("geometry_types")) is None:
+        raise Malformed(f"column {show(name)} has no list of geometry_types", rule=READABLE)
+    if column.get("crs") is not None and as_object(column["crs"]) is None:
+        raise Malformed(f"the crs of column {show(name)} is not an object", rule=READABLE)
+
+
+def _column(name: str, column: dict[str, Any], node: SchemaNode | None) -> Iterator[Fault]:
+    if node is None:
+        said = f"column {show(name)} is not in the file"
+        yield Fault(COLUMNS, said, "a column of the file", show(name), name)
+        return
+    is_bytes = node.element.type == Type.BYTE_ARRAY
+    if is_bytes != (column["encoding"] == WKB) or (node.is_leaf and not is_bytes):
+        said = f"column {show(name)} is encoded as {column['encoding']}, which its type cannot hold"
+        wanted = "BYTE_ARRAY" if column["encoding"] == WKB else "a list or group"
+        yield Fault(COLUMNS, said, wanted, "another type", name)
+    box = column.get("bbox")
+    if box is not None and not _is_box(box):
+        said = f"the bbox of column {show(name)} is no box"
+        yield Fault(COLUMNS, said, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
+
+
+def _is_box(given: Any) -> bool:
+    """Whether it has four or six numbers; the least x may exceed the greatest, around the antimeridian."""
+    box = as_list(given) or []
+    numbers = [bound for bound in box if isinstance(bound, int | float) and not isinstance(bound, bool)]
+    if len(box) not in BOX_SIZES or len(numbers) < len(box):
+        return False
+    half = len(numbers) // 2
+    return all(not low > high for low, high in zip(numbers[1:half], numbers[half + 1 :], strict=True))

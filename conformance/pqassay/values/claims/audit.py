@@ -1,0 +1,222 @@
+"""The audit of values: each column chunk is decoded once, and everything that is said of it is put to the same decoded values.
+
+A family of claims (`Family`) says of each chunk what it claims of it (`Claim`), or that it claims nothing; chunks of which nothing
+is claimed are not decoded.  Statistics, page index, bloom filters, sorting columns and an embedded index are families of the
+audit of a Parquet file, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
+
+Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory than there are
+threads, and the columns by which the row group is sorted, which are compared together.  The bodies of their pages are surveyed in the
+same threads, after the values are decoded: a page that is known to decompress need not be decompressed again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import groupby
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Protocol, Self
+
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource, FileSource
+
+if TYPE_CHECKING:
+    from pqassay.values.claims.outcomes import Outcome
+    from pqassay.values.decoding.chunk_values import ChunkValues, Decoders
+
+MOST_THREADS = 4
+"""Column chunks that are in memory at the same time, at most."""
+
+WORTH_A_THREAD = 4 << 20
+"""Bytes of a row group, without compression, below which a second thread gains nothing."""
+
+
+class Claim(Protocol):
+    """The claim of one family about one column chunk."""
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether the chunk has to be decoded for it."""
+        ...
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare it with the values. Chunks of one row group are judged at the same time, in several threads."""
+        ...
+
+    def leave(self, reason: NotChecked) -> None:
+        """Take note that the values cannot be decoded."""
+        ...
+
+    def settle(self) -> None:
+        """Hand over what came of it: one after the other, in the order of the chunks."""
+        ...
+
+
+class Family(Protocol):
+    """A structure, or several, that says something of the values of a file."""
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> Claim | None:
+        """Its claim about a chunk, ``None`` where there is none."""
+        ...
+
+
+_MORE_FAMILIES: list[Callable[[FileUnderTest], Family]] = []
+
+
+def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest], Family]:
+    """Register what makes a family of claims, which raises `FormatError`, `NotChecked` or `NotApplicable` where there is nothing to claim."""
+    _MORE_FAMILIES.append(make)
+    return make
+
+
+class ValueAudit:
+    """The outcomes of all rules about values: a part of the file, ``file.part(ValueAudit)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self._surveys = False
+
+    def run_with_surveys(self) -> None:
+        """Have the bodies of all pages surveyed in the threads of the audit, unless it is over."""
+        self._surveys = True
+        with suppress(FormatError, NotApplicable, NotChecked):
+            _ = self.outcomes
+
+    @Remembered
+    def outcomes(self) -> dict[str, Outcome]:
+        """The outcome of each rule; registered families keep theirs themselves.
+
+        Raises:
+            FormatError, NotChecked, NotApplicable: The chunks cannot be told apart, or there are none.
+        """
+        from pqassay.values.claims.chunk_audit import ChunkFamily  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.claims.row_order import SortingFamily  # noqa: PLC0415 - likewise
+
+        chunks = self.file.part(ColumnChunks).all
+        of_chunks, of_sorting = ChunkFamily(self.file), SortingFamily(self.file)
+        families: list[Family] = [of_chunks, of_sorting]
+        for make in _MORE_FAMILIES:
+            try:
+                families.append(make(self.file))
+            except (FormatError, NotApplicable, NotChecked):
+                continue  # its own checks say so
+        audit(self.file, chunks, families, surveys=self._surveys)
+        of_chunks.note_left_out()
+        return of_chunks.outcomes | of_sorting.outcomes
+
+
+def audit(
+    file: FileUnderTest,
+    chunks: Iterable[ColumnChunkUnderTest],
+    families: Sequence[Family],
+    *,
+    surveys: bool = False,
+) -> None:
+    """Put the claims of all families to the values of the chunks.
+
+    Args:
+        file: The file.
+        chunks: Its column chunks, row group by row group.
+        families: What claims something of them.
+        surveys: Whether the bodies of their pages are surveyed as well.
+    """
+    with _Auditors(file, families, surveys=surveys) as auditors:
+        for _, group in groupby(chunks, lambda chunk: chunk.row_group):
+            for claims in auditors.run(list(group)):
+                for claim in claims:
+                    claim.settle()
+
+
+def _size(chunk: ColumnChunkUnderTest) -> int:
+    """Bytes of a chunk without compression, as far as known."""
+    return max(chunk.facts.total_uncompressed_size, 0)
+
+
+class _Auditors:
+    """The threads that audit chunks, each with decoders of its own; made when first needed."""
+
+    def __init__(self, file: FileUnderTest, families: Sequence[Family], *, surveys: bool) -> None:
+        self._file = file
+        self._families = families
+        self._surveys = surveys
+        is_local = isinstance(file.source, (FileSource, BytesSource))
+        self._threads = min(MOST_THREADS, os.cpu_count() or 1) if is_local else 1
+        self._idle: SimpleQueue[Decoders] = SimpleQueue()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[list[Claim]]:
+        """The claims of the chunks of one row group, judged, in the order of the chunks."""
+        if self._threads == 1 or len(chunks) == 1 or sum(map(_size, chunks)) < WORTH_A_THREAD:
+            yield from map(self._judged, chunks)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads)
+        # The largest first: then no thread is left alone with a large one at the end.
+        largest_first = sorted(chunks, key=_size, reverse=True)
+        judged = {chunk.ordinal: self._pool.submit(self._judged, chunk) for chunk in largest_first}
+        for chunk in chunks:
+            yield judged.pop(chunk.ordinal).result()
+
+    def _judged(self, chunk: ColumnChunkUnderTest) -> list[Claim]:
+        claims = [claim for family in self._families if (claim := family.claim(chunk)) is not None]
+        self._judge(chunk, [claim for claim in claims if claim.needs_values])
+        if self._surveys:
+            self._survey(chunk)
+        return claims
+
+    def _survey(self, chunk: ColumnChunkUnderTest) -> None:
+        from pqassay.values.decoding.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
+
+        # What it raises is remembered for those who ask.
+        with suppress(FormatError, NotApplicable, NotChecked):
+            chunk.part(survey)
+
+    def _judge(self, chunk: ColumnChunkUnderTest, claims: list[Claim]) -> None:
+        """Decode a chunk if anything is claimed of it, and have the claims judged.
+
+        The values stay in this frame: exceptions that were remembered while claims were made keep that of the caller.
+        """
+        if not claims:
+            return
+        try:
+            values = self._decoded(chunk)
+        except NotChecked as reason:
+            for claim in claims:
+                claim.leave(reason)
+            return
+        for claim in claims:
+            try:
+                claim.judge(values)
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - other families are judged all the same
+                claim.leave(Mistake.by(error))
+
+    def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
+        from pqassay.values.decoding.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only
+
+        try:
+            decoders = self._idle.get_nowait()
+        except Empty:
+            decoders = Decoders(self._file)
+        try:
+            return ChunkValues(chunk, decoders)
+        except (NotChecked, OSError, MemoryError):
+            raise
+        except Exception as error:
+            raise Mistake.by(error) from error
+        finally:
+            self._idle.put(decoders)

@@ -1,0 +1,65 @@
+"""Bloom filters compared with all values that they should hold."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pqassay.values.decoding.chunk_values import ChunkValues
+from pqassay.values.decoding.hashes import hashes_of, held
+from pqassay_spec.parquet.column_order import FLOATING, type_order
+
+AT_ONCE = 1 << 16
+"""Values that are hashed together: few enough for the processor's cache."""
+
+
+def absent(decoded: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
+    """The values that a filter does not hold, bool; ``None`` where it holds them all; negative zero may be held as the zero that it equals.
+
+    Args:
+        decoded: The values, no booleans.
+        bitset: The filter, whole blocks.
+    """
+    values = decoded.values
+    if pa.types.is_dictionary(values.type):
+        entries = ~held(bitset, hashes_of(values.dictionary))
+        result = entries[values.indices.to_numpy()] if entries.any() else None
+    else:
+        prober = _Prober(bitset)
+        parts = [prober.absent(piece) for piece in decoded.pieces(AT_ONCE)]
+        result = np.concatenate(parts) if any(part.any() for part in parts) else None
+    if (
+        result is not None
+        and type_order(decoded.chunk.leaf.element) in FLOATING
+        and _holds_zero(decoded, bitset)
+    ):
+        result &= ~decoded.is_zero(negative=True)
+    return None if result is None or not result.any() else result
+
+
+class _Prober:
+    """Probes a filter for pieces of a column; byte arrays that repeat are hashed once in each piece."""
+
+    def __init__(self, bitset: bytes) -> None:
+        self._bitset = bitset
+        self._repeats = True
+
+    def absent(self, piece: Any) -> NDArray[np.bool_]:
+        """The values of a piece that the filter does not hold, bool."""
+        if not self._repeats or not pa.types.is_binary(piece.type):
+            return ~held(self._bitset, hashes_of(piece))
+        encoded = piece.dictionary_encode()
+        self._repeats = len(encoded.dictionary) * 2 < len(piece)  # as in this piece, so in the next
+        absent: NDArray[np.bool_] = ~held(self._bitset, hashes_of(encoded.dictionary))
+        return absent[encoded.indices.to_numpy()] if absent.any() else np.zeros(len(piece), np.bool_)
+
+
+def _holds_zero(decoded: ChunkValues, bitset: bytes) -> bool:
+    width = decoded.values.type.bit_width // 8
+    zero = pa.Array.from_buffers(pa.binary(width), 1, [None, pa.py_buffer(bytes(width))])
+    return bool(held(bitset, hashes_of(zero))[0])

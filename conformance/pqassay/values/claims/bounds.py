@@ -1,0 +1,172 @@
+"""Bounds, of a column chunk or of its pages, compared with its values."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.file import Broken
+from pqassay.values.decoding.chunk_values import ChunkValues, plain
+from pqassay.values.decoding.extremes import Extremes, beyond, extremes_of
+from pqassay.values.decoding.keys import bound_keys, chosen, decimal_width, equal, less, with_signs_turned
+from pqassay_spec.parquet.column_order import Order, is_nan, key_by_signed_bytes
+
+
+class Beyond(NamedTuple):
+    """A value beyond a bound.
+
+    Attributes:
+        place: Its place among the values of the chunk.
+        page: Its data page; of a chunk whose pages nobody can tell apart, 0.
+        total: Values beyond the bound of the chunk, or pages with one beyond theirs that are not shown but with this one.
+    """
+
+    place: int
+    page: int
+    total: int
+
+
+@dataclass
+class _Comparable:
+    """The values of a chunk in one order, with what was found out about them."""
+
+    order: Order
+    values: Any
+    width: int
+    extremes: Extremes
+
+
+class BoundsAudit:
+    """The values of one chunk, to be compared with bounds.
+
+    Args:
+        decoded: The values.
+        longest: Bytes of the longest bound that will be asked about, for decimals.
+        starts: Where the values of each page begin, and behind them where the last ones end; those of one page, where
+            only bounds of the chunk will be asked about.
+    """
+
+    def __init__(self, decoded: ChunkValues, longest: int, starts: NDArray[np.int64]) -> None:
+        self.found = decoded
+        self._longest = longest
+        self._starts = starts
+        self._comparable: dict[tuple[Order, bool], _Comparable] = {}
+
+    def _in(self, order: Order, *, signed_bytes: bool = False) -> _Comparable:
+        key = order, signed_bytes
+        if key not in self._comparable:
+            values: Any = self.found.values
+            width = 0
+            if order is Order.DECIMAL:
+                width = max(self._longest, decimal_width(values), 1)
+            if signed_bytes:
+                values = with_signs_turned(values)
+            extremes = extremes_of(order, values, self._starts, width)
+            self._comparable[key] = _Comparable(order, values, width, extremes)
+        return self._comparable[key]
+
+    def of_chunk(self, order: Order, raw: bytes, *, above: bool, signed_bytes: bool = False) -> Beyond | None:
+        """The first value beyond a bound of the chunk, ``None`` without.
+
+        Raises:
+            NotChecked: The bound is no value of the type, or the values are not.
+        """
+        keys = self._in(order, signed_bytes=signed_bytes)
+        extremes = keys.extremes.of_chunk
+        bound = self._bound(keys, raw, signed_bytes=signed_bytes)
+        if bound is None or not len(extremes.pages):
+            return None
+        mask = less(bound, extremes.greatest) if above else less(extremes.least, bound)
+        if not mask.any():
+            return None
+        outside = beyond(order, keys.values, bound, keys.width, above=above)
+        place = int(outside.argmax())
+        page = int(np.searchsorted(self._starts, place, "right")) - 1
+        return Beyond(place, page, int(outside.sum()))
+
+    def mask_of_chunk(self, order: Order, raw: bytes, *, above: bool) -> NDArray[np.bool_]:
+        """The values beyond a bound of the chunk, bool. Raises as `of_chunk` does."""
+        given = self._in(order)
+        bound = self._bound(given, raw, signed_bytes=False)
+        if bound is None:
+            return np.zeros(self.found.count, np.bool_)
+        return beyond(order, given.values, bound, given.width, above=above)
+
+    def is_met(self, order: Order, raw: bytes, *, above: bool) -> bool | None:
+        """Whether a bound of the chunk occurs, as its extreme; ``None`` where it bounds nothing. Raises as `of_chunk` does."""
+        given = self._in(order)
+        extremes = given.extremes.of_chunk
+        bound = self._bound(given, raw, signed_bytes=False)
+        if bound is None:
+            return None
+        return bool(equal(extremes.greatest if above else extremes.least, bound).any())
+
+    def is_usable(self, order: Order, raw: bytes) -> bool:
+        """Whether a bound of the chunk is a value of the type, and bounds anything. Raises as `of_chunk` does."""
+        return bool(bound_keys(order, [raw], self.found.values.type, self._in(order).width)[1][0])
+
+    def _bound(self, given: _Comparable, raw: bytes, *, signed_bytes: bool) -> Any:
+        if signed_bytes:
+            raw = key_by_signed_bytes(raw)
+        keys, usable = bound_keys(given.order, [raw], self.found.values.type, given.width)
+        if usable[0]:
+            return keys[0]
+        if is_nan(given.order, raw):
+            return None
+        raise Broken("STA-005")
+
+    def of_pages(
+        self, order: Order, raws: Sequence[bytes | None], *, above: bool, signed_bytes: bool = False
+    ) -> Iterator[Beyond]:
+        """The first value beyond its bound of each page; of those after the first pages, only how many there are.
+
+        A bound that is no value of the type bounds nothing: other rules speak of it.
+
+        Raises:
+            FormatError, NotChecked: Nobody can tell the pages apart, or there is another number of them.
+        """
+        starts = self.found.page_starts
+        given = self._in(order, signed_bytes=signed_bytes)
+        extremes = given.extremes
+        keys, bounds, usable = self._bounds_of_pages(given, raws, signed_bytes=signed_bytes)
+        mask = less(bounds, extremes.greatest) if above else less(extremes.least, bounds)
+        pages: NDArray[Any] = extremes.pages[mask & usable]
+        for number, page in enumerate(pages[:FIRST_POSITIONS].tolist()):
+            first, behind = int(starts[page]), int(starts[page + 1])
+            part = plain(given.values.slice(first, behind - first))
+            outside = beyond(order, part, keys[page], given.width, above=above)
+            last = number == FIRST_POSITIONS - 1
+            yield Beyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
+
+    def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
+        """The pages all of whose values lie within their bound, and none on it. Raises as `of_pages` does."""
+        _ = self.found.page_starts
+        given = self._in(order)
+        extremes = given.extremes
+        _, bounds, usable = self._bounds_of_pages(given, raws)
+        mask = less(extremes.greatest, bounds) if above else less(bounds, extremes.least)
+        pages: NDArray[np.int64] = extremes.pages[mask & usable]
+        return pages
+
+    def _bounds_of_pages(
+        self, given: _Comparable, raws: Sequence[bytes | None], *, signed_bytes: bool = False
+    ) -> tuple[Any, Any, NDArray[np.bool_]]:
+        """The keys of the bounds of all pages, those of the pages that have extremes, and which of these bound anything."""
+        if signed_bytes:
+            raws = [None if raw is None else key_by_signed_bytes(raw) for raw in raws]
+        keys, usable = bound_keys(given.order, raws, self.found.values.type, given.width)
+        pages = given.extremes.pages
+        return keys, chosen(keys, pages), usable[pages]
+
+    def pages_without_place(self, order: Order) -> NDArray[np.bool_]:
+        """The pages with values of which none has a place in the order, bool. Raises as `of_pages` does."""
+        found = np.diff(self.found.page_starts) > 0
+        found[self._in(order).extremes.pages] = False
+        return found

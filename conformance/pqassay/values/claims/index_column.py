@@ -1,0 +1,185 @@
+"""The values of string columns, compared with those of an index, chunk by chunk.
+
+Memory stays at the index, a bit for each value of it and each column, and a bounded number of hashes and examples of each column,
+however many distinct values it has.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotChecked
+from pqassay.values.decoding.chunk_values import ChunkValues
+from pqassay.values.decoding.hashes import hashes_of
+from pqassay_spec.parquet.schema import SchemaLeaf
+
+COUNTED_VALUES = 10_000
+"""Distinct missing values that are counted exactly; beyond, the count is a lower bound."""
+
+EXAMPLES = 3
+"""Missing values that messages name."""
+
+
+class IndexValues:
+    """The distinct values of an index, ready to be compared with many columns.
+
+    Attributes:
+        texts: The values in the order of the index, each once.
+        raw: The same as an Arrow array of bytes.
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self.texts = list(dict.fromkeys(values))
+        self.raw = pa.array([value.encode() for value in self.texts], pa.large_binary())
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The position of each value in `texts`."""
+        return {value: number for number, value in enumerate(self.texts)}
+
+
+class Comparison:
+    """A column beside an index.
+
+    Attributes:
+        leaf: The column.
+        index: The values of the index.
+        rows: Values seen, nulls included.
+        null_count: Nulls seen.
+        missing: The first examples, sorted, of values of the column that the index lacks.
+        with_line_feed: Examples of values that hold a line feed.
+        only_empty: Whether every value that is not null is the empty string.
+    """
+
+    def __init__(self, leaf: SchemaLeaf, index: IndexValues) -> None:
+        self.leaf = leaf
+        self.index = index
+        self.rows = self.null_count = 0
+        self.missing: list[str] = []
+        self.with_line_feed: list[str] = []
+        self.only_empty = True
+        self._seen = np.packbits(np.zeros(len(index.texts), np.bool_))
+        self._missing = np.zeros(0, np.uint64)
+        """Hashes of missing values: of many columns, the values themselves might take too much memory."""
+        self._examples: list[bytes] = []
+
+    @property
+    def column(self) -> str:
+        """The column's path joined by dots."""
+        return self.leaf.name
+
+    @property
+    def value_rows(self) -> int:
+        """Values seen that are not null."""
+        return self.rows - self.null_count
+
+    @property
+    def missing_count(self) -> int:
+        """Distinct values that the index lacks; a lower bound from `COUNTED_VALUES` on."""
+        return len(self._missing)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """The values of the index that occur in the column, bool."""
+        return np.unpackbits(self._seen, count=len(self.index.texts)).astype(np.bool_)
+
+    @property
+    def difference(self) -> int:
+        """The distance between column and index, in values."""
+        return self.missing_count + len(self.index.texts) - int(np.count_nonzero(self.seen))
+
+    @cached_property
+    def extra(self) -> list[str]:
+        """Values of the index that occur in no row, in the order of the index."""
+        return [self.index.texts[number] for number in np.flatnonzero(~self.seen).tolist()]
+
+    def add(self, values: ChunkValues) -> None:
+        """Compare the values of a further chunk."""
+        self.rows += values.entries
+        self.null_count += values.entries - values.count
+        distinct = values.distinct().cast(pa.large_binary())
+        self.only_empty = self.only_empty and not pc.max(pc.binary_length(distinct)).as_py()
+        places = pc.index_in(distinct, value_set=self.index.raw)
+        seen = np.zeros(len(self.index.texts), np.bool_)
+        seen[places.drop_null().to_numpy()] = True
+        strange: Any = distinct.filter(pc.is_null(places))
+        broken: Any = pc.match_substring(strange, "\n")
+        lacking: list[bytes] = []
+        for raw in strange.filter(broken).to_pylist():
+            if len(self.with_line_feed) < FIRST_POSITIONS:
+                self.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
+            # A value that no index can hold; its pieces may stand in this one, and are its own then.
+            pieces = raw.decode("utf-8", "surrogateescape").split("\n")
+            numbers = [self.index.numbers[piece] for piece in pieces if piece in self.index.numbers]
+            if len(numbers) < len(pieces):
+                lacking.append(raw)
+            else:
+                seen[numbers] = True
+        self._seen |= np.packbits(seen)
+        self._note_missing(pa.array(lacking, pa.large_binary()))
+        self._note_missing(strange.filter(pc.invert(broken)))
+
+    def _note_missing(self, values: Any) -> None:
+        room = COUNTED_VALUES - len(self._missing)
+        if not room or not len(values):
+            return
+        hashes = hashes_of(values)
+        fresh = np.flatnonzero(~np.isin(hashes, self._missing))[:room]
+        self._missing = np.concatenate((self._missing, hashes[fresh]))
+        self._examples = sorted(self._examples + values.take(pa.array(fresh)).to_pylist())[:EXAMPLES]
+        self.missing = [raw.decode("utf-8", "backslashreplace") for raw in self._examples]
+
+
+class IndexFamily:
+    """The claims of an index about the string columns that it may be about.
+
+    Args:
+        columns: The columns, by their positions among all leaves.
+        index: The values of the index.
+
+    Attributes:
+        comparisons: What came of each column; why it was not compared, where it was not.
+    """
+
+    def __init__(self, columns: Sequence[tuple[int, SchemaLeaf]], index: IndexValues) -> None:
+        self.comparisons: dict[int, Comparison | NotChecked] = {
+            ordinal: Comparison(leaf, index) for ordinal, leaf in columns
+        }
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> _IndexClaim | None:
+        """That the index is about the column of a chunk."""
+        comparison = self.comparisons.get(chunk.ordinal)
+        return _IndexClaim(self, chunk, comparison) if isinstance(comparison, Comparison) else None
+
+
+class _IndexClaim:
+    """A column chunk that an index may be about. Those of one column follow each other, each in its row group."""
+
+    needs_values = True
+
+    def __init__(self, family: IndexFamily, chunk: ColumnChunkUnderTest, comparison: Comparison) -> None:
+        self._family = family
+        self._chunk = chunk
+        self._comparison = comparison
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare the values."""
+        self._comparison.add(values)
+
+    def leave(self, reason: NotChecked) -> None:
+        """The column is not compared."""
+        self._family.comparisons[self._chunk.ordinal] = reason
+
+    def settle(self) -> None:
+        """Nothing is left to do."""

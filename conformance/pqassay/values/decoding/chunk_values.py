@@ -1,0 +1,455 @@
+"""The values of one column chunk, decoded once, with the pages and rows in which they stand."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
+from pqassay.values.decoding.codecs import NOT_READ
+from pqassay.values.decoding.hashes import buffer_of
+from pqassay.values.decoding.keys import HALF_WIDTH, is_half_type
+from pqassay.values.decoding.levels import PageCounts, counts_of
+from pqassay.values.decoding.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
+from pqassay.values.decoding.survey import HARMLESS
+from pqassay.values.decoding.survey import survey as survey_of
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet.encodings import CODECS
+from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.thrift import (
+    DICTIONARY_ENCODINGS,
+    CompressionCodec,
+    DictionaryPageHeader,
+    Encoding,
+    FileMetaData,
+    Type,
+)
+
+GREATEST_NESTED = (1 << 31) - 1
+"""Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
+
+BESIDE_A_VALUE = 8
+"""Bytes of a page beside those of each value, at most: its length and its levels."""
+
+
+class Decoders:
+    """Decoders of one file, for one thread: with dictionaries kept, and without."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._file = file
+        self._open: dict[tuple[bool, bool], pq.ParquetFile] = {}
+
+    def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
+        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer."""
+        key = dictionaries, is_bare
+        if key not in self._open:
+            footer, metadata = bytes(self._file.footer), self._file.metadata
+            if is_bare:
+                metadata = bare(metadata)
+                footer = bytes(grammar(FileMetaData).build(metadata))
+            self._open[key] = open_physical(self._file.source, footer, metadata, dictionaries=dictionaries)
+        return self._open[key]
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for file in self._open.values():
+            file.close()
+
+
+class ChunkValues:
+    """The values of a column chunk.
+
+    Attributes:
+        chunk: The chunk.
+        values: Its values without nulls: an array, a dictionary array, or, of long byte arrays, a chunked array.
+        entries: Values and nulls, as the decoder counts them; of a list, its items.
+    """
+
+    def __init__(self, chunk: ColumnChunkUnderTest, decoders: Decoders) -> None:
+        """Decode them.
+
+        Raises:
+            NotChecked: They cannot be decoded.
+        """
+        self.chunk = chunk
+        if _has_bit_packed_levels(chunk):
+            raise Broken("PQF-081")
+        _require_narrow(chunk)
+        entries = _dictionary_entries(chunk)
+        leaves = self._decoded(decoders, dictionaries=entries is not None)
+        if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
+            leaves = self._decoded(decoders, dictionaries=False)
+        elif entries is not None and pa.types.is_dictionary(leaves[0].type):
+            chunk.dictionary_size = _plain_size(leaves[0].dictionary)
+        self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
+        self.entries = sum(len(leaf) for leaf in leaves)
+        self.values: Any = _joined(leaves)
+        self._require_all()
+        chunk.is_decoded = True
+        chunk.byte_arrays_size = _plain_size(self.values)
+
+    def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
+        """The leaf values of each piece, nulls included."""
+        try:
+            self._pieces = self._decoded_by(decoders, dictionaries=dictionaries)
+        except NotChecked as reason:
+            try:
+                self._pieces = self._decoded_by(decoders, dictionaries=dictionaries, is_bare=True)
+            except NotChecked:
+                raise _reason(self.chunk, reason) from None
+        return [leaf_of(piece) for piece in self._pieces]
+
+    def _decoded_by(self, decoders: Decoders, **how: bool) -> list[Any]:
+        chunk = self.chunk
+        return decode_chunk(decoders.opened(**how), chunk.row_group, chunk.ordinal, chunk.leaf)
+
+    def _require_all(self) -> None:
+        """Raise `NotChecked` where the decoder left out what stands in the pages: then nobody knows the values.
+
+        pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
+        """
+        chunk = self.chunk
+        try:
+            held = [page.data_header.num_values for page in chunk.data_pages]
+        except (FormatError, NotChecked):
+            return
+        if not chunk.leaf.max_repetition_level:
+            if self.entries < sum(held):
+                raise NotChecked(
+                    f"the pages of column {chunk.column} hold {sum(held)} values and nulls in row group "
+                    f"{chunk.row_group}, and pyarrow decodes {self.entries}",
+                    "file",
+                )
+        elif 0 in held:  # how many items a list has, only its levels tell
+            with suppress(FormatError):  # of levels that cannot be read, their own rules speak
+                _ = self.counts
+
+    @property
+    def count(self) -> int:
+        """Values that are not null."""
+        return len(self.values)
+
+    @cached_property
+    def counts(self) -> PageCounts:
+        """The counts of the levels of its pages.
+
+        Raises:
+            FormatError, NotChecked: See `counts_of`; or they count other values than the decoder found.
+        """
+        counts = counts_of(self.chunk)
+        counted = int(counts.non_null.sum())
+        if counted != self.count:
+            said = (
+                f"the levels of column {self.chunk.column} count {counted} values in row group "
+                f"{self.chunk.row_group}, and pyarrow decodes {self.count}"
+            )
+            raise _reason(self.chunk, NotChecked(said, "file"))
+        return counts
+
+    @cached_property
+    def page_starts(self) -> NDArray[np.int64]:
+        """The place where the values of each data page begin, and behind them where the last ones end. Raises what `counts` does."""
+        return np.concatenate(([0], np.cumsum(self.counts.non_null)))
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """`page_starts`; where nobody can tell the pages apart, those of one page."""
+        try:
+            return self.page_starts
+        except (FormatError, NotChecked):
+            return np.array([0, self.count], np.int64)
+
+    def page_of(self, place: int) -> int | None:
+        """The data page in which a value stands; ``None`` where nobody can tell."""
+        try:
+            return int(np.searchsorted(self.page_starts, place, "right")) - 1
+        except (FormatError, NotChecked):
+            return None
+
+    @cached_property
+    def valid(self) -> NDArray[np.bool_]:
+        """The entries that are values, and not nulls, bool."""
+        if not any(valid is not None for valid in self._is_valid):
+            return np.ones(self.entries, np.bool_)
+        lengths = [len(leaf_of(piece)) for piece in self._pieces]
+        return np.concatenate(
+            [
+                np.ones(length, np.bool_) if valid is None else np.asarray(valid)
+                for length, valid in zip(lengths, self._is_valid, strict=True)
+            ]
+        )
+
+    def entry_of(self, place: int) -> int:
+        """The position of a value among values and nulls."""
+        return int(np.flatnonzero(self.valid)[place])
+
+    def row_of(self, place: int) -> int:
+        """The row of the row group in which a value stands."""
+        entry, before = self.entry_of(place), 0
+        for piece in self._pieces:
+            rows = rows_of(piece)
+            if entry < len(rows):
+                return before + int(rows[entry])
+            entry -= len(rows)
+            before += len(piece)
+        return before
+
+    def raw_of(self, place: int) -> bytes:
+        """The PLAIN bytes of a value, without the length of a byte array."""
+        one = self.values.slice(place, 1)
+        if isinstance(one, pa.ChunkedArray):
+            one = one.combine_chunks()
+        return stored_bytes(plain(one))
+
+    # ------------------------------------------------------------------------------------------ what is counted
+
+    @property
+    def is_half(self) -> bool:
+        """Whether the values are FLOAT16."""
+        logical = self.chunk.leaf.element.logicalType
+        return logical is not None and logical.FLOAT16 is not None and is_half_type(self.values.type)
+
+    @property
+    def halves(self) -> NDArray[Any]:
+        """FLOAT16 values as numbers."""
+        return buffer_view(self.values)
+
+    def _numbers(self) -> NDArray[Any] | None:
+        """The values as numbers of IEEE 754, if that is what they are."""
+        if self.chunk.leaf.element.type in (Type.FLOAT, Type.DOUBLE):
+            numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
+            return numbers
+        return self.halves if self.is_half else None
+
+    @cached_property
+    def is_nan(self) -> NDArray[np.bool_]:
+        """The values that are NaN, bool; of types that are no numbers of IEEE 754, none."""
+        numbers = self._numbers()
+        return np.zeros(self.count, np.bool_) if numbers is None else np.asarray(np.isnan(numbers), np.bool_)
+
+    def is_zero(self, *, negative: bool) -> NDArray[np.bool_]:
+        """The values that are the zero of that sign, bool; of types that are no numbers of IEEE 754, none."""
+        numbers = self._numbers()
+        if numbers is None:
+            return np.zeros(self.count, np.bool_)
+        return np.asarray((numbers == 0) & (np.signbit(numbers) == negative), np.bool_)
+
+    def sums(self, of: NDArray[Any]) -> NDArray[np.int64]:
+        """The sums over the values of each page, int64. Raises what `counts` does."""
+        found = np.zeros(len(self.page_starts) - 1, np.int64)
+        filled = np.flatnonzero(self.counts.non_null)
+        if len(filled):
+            found[filled] = np.add.reduceat(of, self.page_starts[filled], dtype=np.int64)
+        return found
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The length of each byte array."""
+        if pa.types.is_dictionary(self.values.type):
+            entries = np.asarray(pc.binary_length(self.values.dictionary), np.int64)
+            return np.asarray(entries[self.values.indices.to_numpy()], np.int64)
+        return np.asarray(pc.binary_length(self.values), np.int64)
+
+    def distinct(self) -> Any:
+        """Each distinct value once, by its bytes."""
+        if pa.types.is_dictionary(self.values.type):
+            used = np.zeros(len(self.values.dictionary), np.bool_)
+            used[self.values.indices.to_numpy()] = True
+            return pc.unique(self.values.dictionary.filter(pa.array(used)))
+        return pc.unique(self._by_bytes())
+
+    def _by_bytes(self) -> Any:
+        """The values, without a dictionary, in a form that is equal where their bytes are."""
+        values = self.values
+        if pa.types.is_floating(values.type):
+            values = values.view(pa.int32() if pa.types.is_float32(values.type) else pa.int64())
+        if isinstance(values, pa.ChunkedArray):
+            values = values.cast(pa.large_binary())
+        return values
+
+    def distinct_in_pages(self) -> NDArray[np.int64]:
+        """The number of distinct values of each page, by their bytes. Raises what `counts` does."""
+        if pa.types.is_dictionary(self.values.type):
+            entries = _numbered(self.values.dictionary)
+            return self._distinct_in_pages(entries[self.values.indices.to_numpy()])
+        return self._distinct_in_pages(_numbered(self._by_bytes()))
+
+    def distinct_numbers_in_pages(self) -> NDArray[np.int64]:
+        """The number of distinct numbers of each page, of a type of IEEE 754; NaN left out. Raises what `counts` does."""
+        numbers = self._numbers()
+        if numbers is None:
+            raise NotChecked(f"column {self.chunk.column} holds no floating point numbers", "file")
+        _, codes = np.unique(numbers, return_inverse=True)
+        return self._distinct_in_pages(codes, ~self.is_nan)
+
+    def _distinct_in_pages(
+        self, codes: NDArray[Any], kept: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        """The number of distinct codes of each page, of those values that are kept."""
+        pages = len(self.page_starts) - 1
+        of_page = np.repeat(np.arange(pages), self.counts.non_null)
+        if kept is not None:
+            of_page, codes = of_page[kept], codes[kept]
+        room = int(codes.max(initial=0)) + 1
+        pairs = np.unique(of_page * room + codes)
+        return np.bincount(pairs // room, minlength=pages)
+
+    def pieces(self, size: int) -> Iterator[Any]:
+        """The values in arrays of at most so many; dictionaries decoded."""
+        for start in range(0, self.count, size):
+            part = self.values.slice(start, size)
+            for piece in part.chunks if isinstance(part, pa.ChunkedArray) else [part]:
+                yield plain(piece)
+
+
+def _numbered(values: Any) -> NDArray[np.int64]:
+    """A number for each value, the same for those that are equal."""
+    encoded: Any = pc.dictionary_encode(values)
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    return np.asarray(encoded.indices, np.int64)
+
+
+def buffer_view(values: Any) -> NDArray[Any]:
+    """FLOAT16 values as numbers."""
+    raw = buffer_of(values, 1, np.uint8)
+    return raw[values.offset * HALF_WIDTH : (values.offset + len(values)) * HALF_WIDTH].view("<f2")
+
+
+def plain(array: Any) -> Any:
+    """An array without its dictionary."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _dictionary_entries(chunk: ColumnChunkUnderTest) -> int | None:
+    """Entries of the dictionary, where all values of a chunk of byte arrays are indexes into it; otherwise ``None``."""
+    if chunk.leaf.element.type != Type.BYTE_ARRAY:
+        return None
+    try:
+        if not all(page.data_header.encoding in DICTIONARY_ENCODINGS for page in chunk.data_pages):
+            return None
+        headers = [page.own_header for page in chunk.pages if page.is_dictionary]
+    except (FormatError, NotChecked):
+        return None
+    return next((header.num_values for header in headers if isinstance(header, DictionaryPageHeader)), None)
+
+
+def _is_whole(leaf: Any, entries: int) -> bool:
+    """Whether a dictionary came with all its entries, and every index is one of them.
+
+    pyarrow leaves out entries that stand twice, and gives the indexes as they were; and it does not look at indexes.
+    """
+    if not pa.types.is_dictionary(leaf.type):
+        return True
+    if len(leaf.dictionary) != entries:
+        return False
+    if leaf.null_count == len(leaf):
+        return True
+    found: Any = pc.min_max(leaf.indices).as_py()
+    return bool(found["min"] >= 0 and found["max"] < entries)
+
+
+def _plain_size(values: Any) -> int | None:
+    """Bytes that values take as PLAIN byte arrays; ``None`` of other types."""
+    if not pa.types.is_binary(values.type):
+        return None
+    return int(pc.sum(pc.binary_length(values)).as_py() or 0) + LENGTH.sizeof() * len(values)
+
+
+def _joined(leaves: list[Any]) -> Any:
+    """All values without nulls."""
+    parts = [_without_nulls(leaf) for leaf in leaves]
+    if len(parts) == 1:
+        return parts[0]
+    kind = parts[0].type
+    if pa.types.is_dictionary(kind):
+        return pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+    return pa.chunked_array(parts, kind) if pa.types.is_binary(kind) else pa.concat_arrays(parts)
+
+
+def _without_nulls(leaf: Any) -> Any:
+    if not leaf.null_count:
+        return leaf
+    if pa.types.is_dictionary(leaf.type):
+        return pa.DictionaryArray.from_arrays(leaf.indices.drop_null(), leaf.dictionary)
+    return leaf.drop_null()
+
+
+def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: the rule that its pages break, where the same report says so.
+
+    The pages of a file that lies beside the one under test are judged by nobody, and leave it unjudged; but for differences of more
+    bits than a value, which some readers decode and pyarrow refuses.
+    """
+    why = excused(chunk, reason)
+    is_reported = not chunk.file.prefix or (isinstance(why, Broken) and why.rule == "PQF-079")
+    return why if is_reported else reason
+
+
+def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
+
+    A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
+    """
+    leaf, metadata = chunk.leaf, chunk.chunk.meta_data
+    if leaf.element.type != Type.BYTE_ARRAY or leaf.parent.parent is None:
+        return
+    if metadata is None or metadata.total_uncompressed_size <= GREATEST_NESTED:
+        return
+    try:
+        pages = chunk.data_pages
+        held = sum(page.header.uncompressed_page_size for page in pages)
+        values = held - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
+    except (FormatError, NotChecked):
+        return  # of pages that cannot be walked, the decoder tells
+    if values > GREATEST_NESTED:
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
+            "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            "tool",
+        )
+
+
+def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
+    with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
+        return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
+    return False
+
+
+def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: if its pages break a rule, that one says so, and the file counts as judged."""
+    if isinstance(reason, Mistake):
+        return reason
+    try:
+        survey = chunk.part(survey_of)
+    except FormatError as error:
+        return NotChecked.because(error)
+    except NotChecked as other:
+        return other
+    grave = next((rule for rule in survey.violations if rule not in HARMLESS), None)
+    if grave is not None:
+        return Broken(grave)
+    problem = survey.problem or survey.unread
+    if isinstance(problem, FormatError):
+        return NotChecked.because(problem)
+    return problem or _of_codec(chunk.facts.codec) or reason
+
+
+def _of_codec(codec: int) -> NotChecked | None:
+    """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
+    if codec not in CODECS:
+        return Broken("PQF-082")
+    return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None

@@ -1,0 +1,220 @@
+"""The least and the greatest value of each page of a column chunk.
+
+All pages of numbers are gone through at once, by ``reduceat`` over the places where they begin.  Arrow is asked for the extremes of
+bytes, page by page; where pages are small, those of one width are compared as words, all at once.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay.values.decoding.hashes import buffer_of
+from pqassay.values.decoding.keys import Keys, chosen, is_nan_key, keys_of, less
+from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
+
+WORD = 8
+"""Bytes of keys of one width that are compared at once."""
+
+WIDEST_BY_WORDS = 64
+"""Bytes of the longest keys that are compared word by word; longer ones are asked page by page."""
+
+
+WORTH_A_CALL = 256
+"""Keys of one width in a page, on average, from which on each page is asked by itself."""
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The least and greatest values of pages.
+
+    Attributes:
+        pages: The pages, ascending, that hold a value with a place in the order, int64.
+        least, greatest: The keys of their extremes, one for each of these pages.
+        is_nan: Whether the extremes are NaN, which stands for a page of nothing else, bool.
+    """
+
+    pages: NDArray[np.int64]
+    least: Keys
+    greatest: Keys
+    is_nan: NDArray[np.bool_]
+
+    @property
+    def of_chunk(self) -> Extremes:
+        """Those that count for the whole chunk: NaN only where there is nothing else."""
+        if not self.is_nan.any() or self.is_nan.all():
+            return self
+        kept = np.flatnonzero(~self.is_nan)
+        return Extremes(
+            self.pages[kept], chosen(self.least, kept), chosen(self.greatest, kept), self.is_nan[kept]
+        )
+
+
+def extremes_of(order: Order, values: Any, starts: NDArray[np.int64], width: int) -> Extremes:
+    """The extremes of each page.
+
+    Args:
+        order: The order of the values.
+        values: The values of the chunk without nulls: an array, a chunked one of byte arrays, or a dictionary array.
+        starts: Where the values of each page begin, and behind them where the last ones end.
+        width: Bytes to which decimals are extended.
+
+    Raises:
+        NotChecked: See `pqassay.values.decoding.keys.keys_of`.
+    """
+    pages = np.flatnonzero(np.diff(starts))
+    begins = starts[pages]
+    if pa.types.is_dictionary(values.type):
+        least, greatest = _by_rank(order, values, begins, width)
+    else:
+        keys = keys_of(order, values, width)
+        if not len(pages):
+            least, greatest = keys[:0], keys[:0]
+        elif isinstance(keys, np.ndarray):
+            least, greatest = _of_numbers(order, keys, begins)
+        elif (
+            pa.types.is_fixed_size_binary(keys.type)
+            and keys.type.byte_width <= WIDEST_BY_WORDS
+            and len(keys) < WORTH_A_CALL * len(pages)
+        ):
+            least, greatest = _by_words(keys, begins)
+        else:
+            least, greatest = _one_by_one(keys, begins, int(starts[-1]))
+    is_nan = is_nan_key(order, least)
+    if order in FLOATING and order not in TOTAL and is_nan.any():
+        kept = np.flatnonzero(~is_nan)  # NaN has no place in this order
+        return Extremes(pages[kept], chosen(least, kept), chosen(greatest, kept), is_nan[kept])
+    return Extremes(pages, least, greatest, is_nan)
+
+
+def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> tuple[Keys, Keys]:
+    least, greatest = np.minimum.reduceat(keys, begins), np.maximum.reduceat(keys, begins)
+    if order not in FLOATING:
+        return least, greatest
+    # Of floating point numbers, a NaN spreads to the extremes of its page; in the total order it stands beyond all others.
+    nan = is_nan_key(order, keys) if order in TOTAL or np.isnan(least).any() else None
+    if nan is None or not nan.any():
+        return least, greatest
+    ends: tuple[Any, Any] = -np.inf, np.inf
+    if order in TOTAL:
+        ends = np.iinfo(keys.dtype).min, np.iinfo(keys.dtype).max
+    first, last = ends
+    only = np.logical_and.reduceat(nan, begins)
+    return (
+        np.where(only, least, np.minimum.reduceat(np.where(nan, last, keys), begins)),
+        np.where(only, greatest, np.maximum.reduceat(np.where(nan, first, keys), begins)),
+    )
+
+
+def comparable_keys(order: Order, values: Any, width: int) -> Keys:
+    """The keys of values; of those with a dictionary, the ranks of their entries, which compare like them. See `extremes_of`."""
+    if not pa.types.is_dictionary(values.type):
+        return keys_of(order, values, width)
+    ranks: Keys = _ranks(_entry_keys(order, values, width))[values.indices.to_numpy()]
+    return ranks
+
+
+def _entry_keys(order: Order, values: Any, width: int) -> Any:
+    keys: Any = keys_of(order, values.dictionary, width)
+    return keys.cast(pa.large_binary()) if order is Order.BYTES else keys
+
+
+def _ranks(keys: Any) -> NDArray[np.int32]:
+    ranks: NDArray[np.int32] = pc.rank(keys, tiebreaker="dense").to_numpy().astype(np.int32)
+    return ranks
+
+
+def _by_rank(order: Order, values: Any, begins: NDArray[np.int64], width: int) -> tuple[Keys, Keys]:
+    """Of a dictionary, each entry is compared once, and then numbers are."""
+    keys = _entry_keys(order, values, width)
+    if not len(begins):
+        return keys[:0], keys[:0]
+    ranks = _ranks(keys)
+    entry_of = np.zeros(int(ranks.max(initial=0)) + 1, np.int64)
+    entry_of[ranks] = np.arange(len(ranks))
+    places = ranks[values.indices.to_numpy()]
+    least, greatest = np.minimum.reduceat(places, begins), np.maximum.reduceat(places, begins)
+    return chosen(keys, entry_of[least]), chosen(keys, entry_of[greatest])
+
+
+def _by_words(keys: Any, begins: NDArray[np.int64]) -> tuple[Keys, Keys]:
+    """Keys of one width, eight bytes after the other."""
+    width = keys.type.byte_width
+    count = -(-width // WORD)
+    raw = buffer_of(keys, 1, np.uint8)[keys.offset * width : (keys.offset + len(keys)) * width]
+    rows = np.zeros((len(keys), count * WORD), np.uint8)
+    rows[:, count * WORD - width :] = raw.reshape(len(keys), width)
+    words = [np.ascontiguousarray(column) for column in rows.view(">u8").astype(np.uint64).T]
+    lengths = np.diff(begins, append=len(keys))
+    extremes: list[Keys] = []
+    for smallest in (True, False):
+        chosen_words = _extreme_words(words, begins, lengths, smallest=smallest)
+        table = np.stack(chosen_words, axis=1).astype(">u8").view(np.uint8)[:, count * WORD - width :]
+        content: Any = np.ascontiguousarray(table)
+        extremes.append(pa.Array.from_buffers(keys.type, len(begins), [None, pa.py_buffer(content)]))
+    return extremes[0], extremes[1]
+
+
+def _extreme_words(
+    words: list[NDArray[np.uint64]],
+    begins: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    *,
+    smallest: bool,
+) -> list[NDArray[np.uint64]]:
+    reduce = np.minimum.reduceat if smallest else np.maximum.reduceat
+    last = np.uint64(0xFFFFFFFFFFFFFFFF if smallest else 0)
+    candidates: NDArray[np.bool_] | None = None
+    extremes: list[NDArray[np.uint64]] = []
+    for number, word in enumerate(words):
+        seen = word if candidates is None else np.where(candidates, word, last)
+        extreme = reduce(seen, begins)
+        extremes.append(extreme)
+        if number + 1 < len(words):
+            equal = seen == np.repeat(extreme, lengths)
+            candidates = equal if candidates is None else candidates & equal
+    return extremes
+
+
+def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, Keys]:
+    ends = np.append(begins[1:], end)
+    least: list[Any] = []
+    greatest: list[Any] = []
+    for first, behind in zip(begins.tolist(), ends.tolist(), strict=True):
+        range_of_keys: Any = pc.min_max(keys.slice(first, behind - first))
+        least.append(range_of_keys["min"].as_py())
+        greatest.append(range_of_keys["max"].as_py())
+    kind = keys.type if pa.types.is_fixed_size_binary(keys.type) else pa.large_binary()
+    return pa.array(least, kind), pa.array(greatest, kind)
+
+
+def beyond(order: Order, values: Any, bound: Any, width: int, *, above: bool) -> NDArray[np.bool_]:
+    """The values beyond a bound, bool.
+
+    Args:
+        order: The order of the values.
+        values: Values without nulls, see `extremes_of`.
+        bound: The key of the bound.
+        width: Bytes to which decimals are extended.
+        above: Whether it is an upper bound.
+    """
+    if pa.types.is_dictionary(values.type):
+        entries = beyond(order, values.dictionary, bound, width, above=above)
+        are_beyond: NDArray[np.bool_] = entries[values.indices.to_numpy()]
+        return are_beyond
+    keys: Any = keys_of(order, values, width)
+    if not isinstance(keys, np.ndarray):
+        bound = bound.cast(keys.type) if keys.type != bound.type else bound
+    mask = less(bound, keys) if above else less(keys, bound)
+    if order in TOTAL:
+        nan = is_nan_key(order, keys)
+        if not nan.all():
+            mask &= ~nan
+    return mask

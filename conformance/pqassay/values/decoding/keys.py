@@ -1,0 +1,218 @@
+"""Keys: values and bounds in a form that numpy or Arrow compares as the order of their column does.
+
+Numbers become numpy arrays; bytes, decimals and timestamps become Arrow arrays of bytes that compare from the first byte on.
+`pqassay_spec.parquet.column_order.key` says the same of one value, slowly; tests hold the two together.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay.under_test.file import Broken, NotChecked
+from pqassay.values.decoding.hashes import buffer_of, physical_rows
+from pqassay_spec.parquet.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Order
+from pqassay_spec.parquet.thrift import Type
+
+Keys: TypeAlias = "NDArray[Any] | pa.Array[Any]"
+"""Numbers, or bytes."""
+
+INT96_WIDTH = WIDTHS[Type.INT96]
+DAYS_FROM = 8
+"""The offset of the days of an INT96 timestamp; the nanoseconds are before them."""
+
+HALF_WIDTH = 2
+
+MOST_DECIMAL = 256
+"""Bytes of the longest decimals that are compared; no type has more than 32."""
+
+
+def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
+    """The keys of values.
+
+    Args:
+        order: Their order.
+        values: Values without nulls, as `pqassay.values.decoding.physical` gives them; no dictionary.
+        width: Bytes to which decimals are extended.
+
+    Raises:
+        NotChecked: The type of the values is none of this order.
+    """
+    if order is Order.BOOLEAN:
+        return np.asarray(values.cast(pa.uint8()))
+    if order is Order.BYTES:
+        texts: Keys = values.cast(pa.large_binary()) if pa.types.is_fixed_size_binary(values.type) else values
+        return texts
+    if order is Order.DECIMAL:
+        return _signed_rows(extended(values, max(width, 1)), 0)
+    if order is Order.TIMESTAMP:
+        return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0, INT96_WIDTH - DAYS_FROM)
+    if order in (Order.HALF, Order.HALF_TOTAL):
+        if not is_half_type(values.type):
+            raise Broken("STA-005")
+        numbers: NDArray[Any] = physical_rows(values).reshape(-1).view("<f2")
+    else:
+        numbers = values.to_numpy(zero_copy_only=False)
+    return _of_numbers(order, numbers)
+
+
+def decimal_width(array: Any) -> int:
+    """Bytes of the longest value of an array of decimals, or of an entry of their dictionary, 0 for none."""
+    if pa.types.is_dictionary(array.type):
+        return decimal_width(array.dictionary)
+    if pa.types.is_fixed_size_binary(array.type):
+        return int(array.type.byte_width)
+    lengths: Any = pc.binary_length(array)
+    return int(pc.max(lengths).as_py() or 0)
+
+
+def extended(values: Any, width: int) -> NDArray[np.uint8]:
+    """Big-endian numbers extended at the front to one width by their sign: a row of bytes for each.
+
+    Raises:
+        NotChecked: They are more than `MOST_DECIMAL` bytes long.
+    """
+    if width > MOST_DECIMAL:
+        raise NotChecked(f"decimals of {width} bytes are not compared", "tool")
+    if pa.types.is_fixed_size_binary(values.type):
+        given = physical_rows(values)
+        sign = np.where(given[:, :1] >= SIGN, 0xFF, 0).astype(np.uint8)
+        return np.concatenate([np.repeat(sign, width - given.shape[1], axis=1), given], axis=1)
+    values = values.cast(pa.large_binary())
+    ends = buffer_of(values, 1, np.int64)[values.offset : values.offset + len(values) + 1]
+    raw = buffer_of(values, 2, np.uint8)
+    lengths = np.diff(ends)
+    filled = lengths > 0
+    result = np.zeros((len(values), width), np.uint8)
+    result[filled] = np.where(raw[ends[:-1][filled]] >= SIGN, 0xFF, 0).astype(np.uint8)[:, np.newaxis]
+    behind = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    columns = np.repeat(width - lengths, lengths) + behind
+    result[np.repeat(np.arange(len(values)), lengths), columns] = raw[ends[0] : ends[0] + len(columns)]
+    return result
+
+
+def is_half_type(kind: pa.DataType) -> bool:
+    """Whether values of a type can be FLOAT16."""
+    return pa.types.is_fixed_size_binary(kind) and kind.byte_width == HALF_WIDTH
+
+
+def _of_numbers(order: Order, numbers: NDArray[Any]) -> NDArray[Any]:
+    if order is Order.UNSIGNED:
+        return numbers.view(f"u{numbers.dtype.itemsize}")
+    if order is Order.HALF:
+        return numbers.astype(np.float32)
+    if order in TOTAL:
+        bits = numbers.view(f"i{numbers.dtype.itemsize}")
+        return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+    return numbers
+
+
+def _signed_rows(rows: NDArray[np.uint8], *signs: int) -> pa.Array[Any]:
+    """Rows of big-endian numbers as bytes that compare like them; ``signs`` are the columns in which they begin."""
+    for column in signs:
+        rows[:, column] ^= SIGN  # so that unsigned comparison orders signed numbers
+    content: Any = np.ascontiguousarray(rows)
+    return pa.Array.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, pa.py_buffer(content)])
+
+
+def is_nan_key(order: Order, keys: Keys) -> NDArray[np.bool_]:
+    """The keys that are those of NaN, bool."""
+    if order not in FLOATING or not isinstance(keys, np.ndarray):
+        return np.zeros(len(keys), np.bool_)
+    if order not in TOTAL:
+        return np.isnan(keys)
+    width = keys.dtype.itemsize
+    infinity = int(np.array(np.inf, f"f{width}").view(f"i{width}"))
+    found: NDArray[np.bool_] = (keys > infinity) | (keys < ~infinity)
+    return found
+
+
+_BOUNDS: dict[Order, dict[int, str]] = {
+    Order.BOOLEAN: {1: "u1"},
+    Order.SIGNED: {4: "<i4", 8: "<i8"},
+    Order.UNSIGNED: {4: "<u4", 8: "<u8"},
+    Order.FLOAT: {4: "<f4", 8: "<f8"},
+    Order.TOTAL: {4: "<f4", 8: "<f8"},
+    Order.HALF: {2: "<f2"},
+    Order.HALF_TOTAL: {2: "<f2"},
+}
+
+
+def bound_keys(
+    order: Order, raws: Sequence[bytes | None], like: pa.DataType, width: int
+) -> tuple[Keys, NDArray[np.bool_]]:
+    """The keys of bounds, and which of them bound anything.
+
+    A bound that is no value of its type bounds nothing, nor does NaN under the type-defined order, nor ``None``.
+
+    Args:
+        order: The order of the column.
+        raws: The bounds.
+        like: The type of the values.
+        width: Bytes to which decimals are extended.
+    """
+    lengths = np.fromiter((-1 if raw is None else len(raw) for raw in raws), np.int64, len(raws))
+    if order is Order.BYTES:
+        usable = lengths >= 0
+        return pa.array([raw or b"" for raw in raws], pa.large_binary()), usable
+    if order is Order.DECIMAL:
+        usable = lengths > 0
+        filled = pa.array([raw or b"\0" for raw in raws], pa.large_binary())
+        return keys_of(order, filled, width), usable
+    size = max(like.bit_width // 8, 1)
+    usable = lengths == size
+    joined = b"".join(raw if raw is not None and len(raw) == size else bytes(size) for raw in raws)
+    if order is Order.TIMESTAMP:
+        rows = pa.Array.from_buffers(pa.binary(size), len(raws), [None, pa.py_buffer(joined)])
+        return keys_of(order, rows), usable
+    code = _BOUNDS[order].get(size)
+    if code is None:
+        return np.zeros(len(raws)), np.zeros(len(raws), np.bool_)
+    keys = _of_numbers(order, np.frombuffer(joined, code))
+    return keys, usable if order in TOTAL else usable & ~is_nan_key(order, keys)
+
+
+def less(left: Any, right: Any) -> NDArray[np.bool_]:
+    """The keys that are less than others, or than one other, bool."""
+    if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
+        return np.asarray(pc.less(left, right), np.bool_)
+    found: NDArray[np.bool_] = left < right
+    return found
+
+
+def equal(left: Any, right: Any) -> NDArray[np.bool_]:
+    """The keys that equal others, or one other, bool."""
+    if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
+        return np.asarray(pc.equal(left, right), np.bool_)
+    found: NDArray[np.bool_] = left == right
+    return found
+
+
+def chosen(keys: Keys, places: NDArray[Any]) -> Keys:
+    """The keys at some places."""
+    if isinstance(keys, np.ndarray):
+        found: NDArray[Any] = keys[places]
+        return found
+    where: Any = pa.array(places)
+    return keys.take(where)
+
+
+def with_signs_turned(values: Any) -> Any:
+    """Byte arrays whose unsigned order is the order of the given ones by signed bytes."""
+    if pa.types.is_dictionary(values.type):
+        return pa.DictionaryArray.from_arrays(values.indices, with_signs_turned(values.dictionary))
+    if isinstance(values, pa.ChunkedArray):
+        return pa.chunked_array([with_signs_turned(piece) for piece in values.chunks], values.type)
+    place = 1 if pa.types.is_fixed_size_binary(values.type) else 2
+    turned: Any = buffer_of(values, place, np.uint8) ^ np.uint8(SIGN)
+    buffers = values.buffers()
+    return pa.Array.from_buffers(
+        values.type, len(values), [*buffers[:place], pa.py_buffer(turned)], values.null_count, values.offset
+    )

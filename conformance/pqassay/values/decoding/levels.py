@@ -1,0 +1,376 @@
+"""Runs of levels and dictionary indexes, decoded with numpy, and what the levels of a chunk count.
+
+`pqassay_spec.parquet.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
+What is counted is counted run by run: a run of a million nulls takes no more memory than one of eight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.under_test.file import NotChecked
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.thrift_wire import VARINT_BITS, VARINT_GOES_ON, VARINT_MASK
+from pqassay_spec.parquet.levels import (
+    GROUP,
+    PACKED,
+    bit_packed_size,
+    missing_groups,
+    read_header,
+    require_bytes,
+    require_count,
+    value_size,
+)
+
+if TYPE_CHECKING:
+    from pqassay.under_test.chunks import ColumnChunkUnderTest
+
+MOST_COUNTS = 1 << 24
+"""Entries of all level histograms of one chunk that are held in memory."""
+
+PROBED, SHORT_RUNS, MOST_JUMPED = 32, 32 * 32, 1 << 18
+"""A section whose first runs, so many, take less than so many bytes, has many runs, which numpy follows; if it is not too large."""
+
+WORD = 8
+"""Bytes of the longest words in which packed values are looked for."""
+
+SHORT_HEADER = 3
+"""Bytes of the longest headers that numpy reads; longer ones stand in sections of few runs."""
+
+
+# ---------------------------------------------------------------------------------------------------- the runs
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one section.
+
+    Attributes:
+        lengths: Values of each run, int64; of the last run, those that are wanted. A repeating run of none is left out.
+        is_packed: Whether each run is packed, bool.
+        repeated: The value of each repeating run, int64.
+        packed: The values of all packed runs, one behind the other, unsigned.
+        taken: Bytes of the section that the runs take.
+        missing: Groups that the header of the last run counts, and of which nothing is stored.
+    """
+
+    lengths: NDArray[np.int64]
+    is_packed: NDArray[np.bool_]
+    repeated: NDArray[np.int64]
+    packed: NDArray[np.unsignedinteger]
+    taken: int
+    missing: int = 0
+
+    @property
+    def first(self) -> int | None:
+        """The first value, ``None`` without any."""
+        if not self.packed.size or (self.repeated.size and not self.is_packed[self.lengths > 0][0]):
+            return int(self.repeated[0]) if self.repeated.size else None
+        return int(self.packed[0])
+
+    def greatest(self) -> int:
+        """The greatest value; -1 without any."""
+        return max(
+            int(self.repeated.max(initial=-1)), int(self.packed.max(initial=0)) if self.packed.size else -1
+        )
+
+    def least(self) -> int:
+        """The least value; 0 without any."""
+        found = [int(part.min()) for part in (self.repeated, self.packed) if part.size]
+        return min(found, default=0)
+
+    def histogram(self, size: int) -> NDArray[np.int64]:
+        """The number of occurrences of each value below ``size``, int64.
+
+        Raises:
+            Malformed: A value is not below ``size``.
+        """
+        if (greatest := self.greatest()) >= size:
+            raise Malformed(
+                f"a level of {greatest} in a column whose greatest is {size - 1}",
+                expected=f"at most {size - 1}",
+                actual=str(greatest),
+            )
+        if size == 2:  # nulls and values, the most usual levels
+            ones = np.count_nonzero(self.packed)
+            counts = np.array([self.packed.size - ones, ones], np.int64)
+        else:
+            counts = np.bincount(self.packed, minlength=size).astype(np.int64)
+        np.add.at(counts, self.repeated, self.lengths[~self.is_packed])
+        return counts
+
+    def values(self) -> NDArray[np.int64]:
+        """All values."""
+        out = np.empty(int(self.lengths.sum()), np.int64)
+        places = np.repeat(self.is_packed, self.lengths)
+        out[places] = self.packed
+        out[~places] = np.repeat(self.repeated, self.lengths[~self.is_packed])
+        return out
+
+
+def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
+    """Read runs until they hold as many values as wanted; see `pqassay_spec.parquet.levels.decode`.
+
+    Args:
+        data: The runs, and maybe bytes behind them.
+        width: Bits of a value, up to `pqassay_spec.parquet.levels.WIDEST`.
+        count: Values wanted.
+
+    Raises:
+        Malformed: See there.
+    """
+    raw = bytes(data)
+    runs = None
+    if PROBED < len(raw) < MOST_JUMPED and _has_short_runs(raw, width):
+        runs = _by_jumps(raw, width, count)
+    return _by_steps(raw, width, count) if runs is None else runs
+
+
+def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
+    """Read levels in the deprecated encoding; see `pqassay_spec.parquet.levels.decode_bit_packed`.
+
+    Args:
+        data: The levels, and maybe bytes behind them.
+        width: Bits of a level, up to 16.
+        count: Levels wanted.
+
+    Raises:
+        Malformed: The bytes end before the levels do.
+    """
+    size = bit_packed_size(width, count)
+    require_bytes(size, len(data), 0)
+    bits = np.unpackbits(np.frombuffer(data[:size], np.uint8), count=width * count).reshape(count, width)
+    places = np.arange(width - 1, -1, -1, dtype=np.uint16)
+    levels = (bits @ (np.uint16(1) << places)).astype(np.uint16)
+    return Runs(np.array([count]), np.array([True]), np.zeros(0, np.int64), levels, size)
+
+
+def _by_steps(raw: bytes, width: int, count: int) -> Runs:
+    """One run after the other."""
+    size, available = value_size(width), len(raw)
+    headers: list[int] = []
+    repeated: list[int] = []
+    pieces: list[bytes] = []
+    position, left, missing = 0, count, 0
+    while left > 0:
+        start = position
+        if position < available and raw[position] < VARINT_GOES_ON:  # as most are
+            header, position = raw[position], position + 1
+        else:
+            header, position = read_header(raw, position)
+        if header & PACKED:
+            length = min((header >> 1) * GROUP, left)
+            enough = position + (length * width + 7) // 8
+            require_bytes(enough, available, start)
+            pieces.append(raw[position:enough])
+            missing = missing_groups(header, available - position, width=width)
+            position = min(position + (header >> 1) * width, available)
+            header = -(-length // GROUP) << 1 | PACKED
+        else:
+            length = header >> 1
+            require_count(length, left, start)
+            end = position + size
+            require_bytes(end, available, start)
+            value, position = int.from_bytes(raw[position:end], "little"), end
+            if not length:  # a run of nothing says nothing
+                continue
+            repeated.append(value)
+        headers.append(header)
+        left -= length
+    given = np.array(headers, np.int64)
+    flags = (given & PACKED).astype(np.bool_)
+    counts = (given >> 1) * np.where(flags, GROUP, 1)
+    if (beyond := int(counts.sum()) - count) > 0:
+        counts[-1] -= beyond  # the last group is filled up
+    total = int(counts[flags].sum())
+    packed = unpacked(b"".join(pieces), width, total)
+    return Runs(counts, flags, np.array(repeated, np.int64), packed, position, missing)
+
+
+def _has_short_runs(raw: bytes, width: int) -> bool:
+    """Whether the first runs are so short that there must be many."""
+    position = 0
+    for _ in range(PROBED):
+        if position + 1 >= len(raw):
+            return False
+        header = raw[position]
+        if header >= VARINT_GOES_ON:
+            header &= VARINT_MASK
+            position += 1
+            header |= (raw[position] & VARINT_MASK) << VARINT_BITS
+        position += 1 + ((header >> 1) * width if header & PACKED else value_size(width))
+    return position < SHORT_RUNS
+
+
+def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
+    """The same as `_by_steps`, for sections of many runs and without a fault; ``None`` for all others.
+
+    A column with nulls here and there has a run for every thirty values.  Here numpy follows them: for every byte it is told where
+    the run would end that began there; jumps of 1, 2, 4, ... runs, each made of two of the ones before, find all beginnings.
+    """
+    raw = np.frombuffer(data, np.uint8)
+    size, available = value_size(width), len(raw)
+    padded = np.concatenate((raw, np.zeros(SHORT_HEADER + size, np.uint8)))
+    header = (raw & VARINT_MASK).astype(np.int64)
+    header_size = np.ones(available, np.int64)
+    goes_on = raw >= VARINT_GOES_ON
+    for byte in range(1, SHORT_HEADER):
+        if not goes_on.any():
+            break
+        following = padded[byte : byte + available]
+        header += np.where(goes_on, (following & VARINT_MASK).astype(np.int64) << (VARINT_BITS * byte), 0)
+        header_size += goes_on
+        goes_on = goes_on & (following >= VARINT_GOES_ON)
+    is_packed = (header & PACKED).astype(np.bool_)
+    content = np.arange(available) + header_size
+    ends = content + np.where(is_packed, (header >> 1) * width, size)
+    ends[goes_on] = available + 1
+    jumps = np.append(np.minimum(ends, available), available)
+    begins = np.zeros(1, np.int64)
+    while begins[-1] < available:
+        begins = np.concatenate((begins, jumps.take(begins)))
+        jumps = jumps.take(jumps)
+    begins = begins[: int(np.searchsorted(begins, available))]
+    lengths = (header[begins] >> 1) * np.where(is_packed[begins], GROUP, 1)
+    wanted = int(np.searchsorted(np.cumsum(lengths), count)) + 1
+    begins, lengths = begins[:wanted], lengths[:wanted]
+    flags = is_packed[begins]
+    beyond = int(lengths.sum()) - count
+    if beyond < 0 or (beyond and not flags[-1]) or int(ends[begins[-1]]) > available or not lengths.all():
+        return None
+    lengths[-1] -= beyond
+    at = content[begins[~flags]]
+    repeated = np.zeros(len(at), np.int64)
+    for byte in range(size):
+        repeated |= padded[at + byte].astype(np.int64) << (8 * byte)
+    edges = np.zeros(available + 1, np.int8)
+    edges[content[begins[flags]]] += 1
+    edges[ends[begins[flags]]] -= 1
+    packed = raw[np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)]
+    total = int(lengths[flags].sum())
+    taken = int(ends[begins[-1]])
+    return Runs(lengths, flags, repeated, unpacked(packed.tobytes(), width, total), taken)
+
+
+def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
+    """Values packed from the lowest bit on, of ``width`` bits each.
+
+    Args:
+        raw: The bytes; those of a last group may be missing.
+        width: Bits of a value, at most 32.
+        count: Values wanted.
+
+    Returns:
+        The values: uint8, uint16 or uint32, whichever holds them.
+    """
+    kind = np.uint8 if width <= 8 else np.uint16 if width <= 16 else np.uint32
+    if not width or not count:
+        return np.zeros(count, kind)
+    if width == 1:
+        return np.unpackbits(np.frombuffer(raw, np.uint8), count=count, bitorder="little")
+    groups = -(-count // GROUP)
+    raw = raw.ljust(groups * width + WORD, b"\0")
+    if width in (8, 16, 32):
+        return np.frombuffer(raw, np.dtype(kind).newbyteorder("<"), count)
+    out = np.empty((groups, GROUP), kind)
+    for lane in range(GROUP):
+        first, shift = divmod(lane * width, 8)
+        # In each group, the value is among the bits of a word that begins at the same byte.
+        code = "<u8" if shift + width > 32 else "<u4"
+        words = np.ndarray((groups,), code, raw, first, (width,))
+        out[:, lane] = words >> words.dtype.type(shift) & words.dtype.type((1 << width) - 1)
+    return out.reshape(-1)[:count]
+
+
+# ------------------------------------------------------------------------------------------- what levels count
+
+
+@dataclass(frozen=True)
+class PageCounts:
+    """The counts of the levels of a chunk's data pages; entry i of each is that of data page i.
+
+    Attributes:
+        values: Levels, nulls included, int64.
+        non_null: Values, int64: definition levels that are the greatest.
+        rows: Rows that begin in the page, int64: repetition levels of 0.
+        starts_with_row: Whether the page begins with a row, bool. A page without levels does.
+        definition_histogram: Levels by their value, int64, pages x (greatest definition level + 1).
+        repetition_histogram: The same for repetition levels.
+    """
+
+    values: NDArray[np.int64]
+    non_null: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    starts_with_row: NDArray[np.bool_]
+    definition_histogram: NDArray[np.int64]
+    repetition_histogram: NDArray[np.int64]
+
+    @staticmethod
+    def empty(pages: int, greatest_definition: int, greatest_repetition: int) -> PageCounts:
+        """Counts of zero, to be filled. Raises `NotChecked` where they would take too much memory."""
+        if pages * (greatest_definition + greatest_repetition + 2) > MOST_COUNTS:
+            raise NotChecked(
+                f"the level histograms of {pages:,} pages take more than {MOST_COUNTS:,} entries", "tool"
+            )
+        return PageCounts(
+            np.zeros(pages, np.int64),
+            np.zeros(pages, np.int64),
+            np.zeros(pages, np.int64),
+            np.ones(pages, np.bool_),
+            np.zeros((pages, greatest_definition + 1), np.int64),
+            np.zeros((pages, greatest_repetition + 1), np.int64),
+        )
+
+    @property
+    def nulls(self) -> NDArray[np.int64]:
+        """Nulls of each page, int64: definition levels below the greatest."""
+        return self.values - self.non_null
+
+    def fill(
+        self, page: int, definition: NDArray[np.int64], repetition: NDArray[np.int64], *, starts: bool
+    ) -> None:
+        """Enter the histograms of one page."""
+        self.definition_histogram[page] = definition
+        self.repetition_histogram[page] = repetition
+        self.values[page] = definition.sum()
+        self.non_null[page] = definition[-1]
+        self.rows[page] = repetition[0]
+        self.starts_with_row[page] = starts
+
+
+def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
+    """The counts of the levels of a chunk's data pages.
+
+    Raises:
+        Malformed: The pages cannot be walked, decompressed or their levels decoded; it names the rule that they break.
+        NotChecked: They are compressed or encoded in a way that pqassay does not read.
+    """
+    leaf = chunk.leaf
+    if not leaf.max_definition_level and not leaf.max_repetition_level:
+        return flat_counts(chunk)
+    from pqassay.values.decoding.survey import survey  # noqa: PLC0415 - the survey counts with this module
+
+    return chunk.part(survey).counts
+
+
+def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
+    """The counts of a column without levels, which its page headers give. Raises PQF-053, PQF-058."""
+    pages = chunk.data_pages
+    counts = PageCounts.empty(len(pages), 0, 0)
+    for number, page in enumerate(pages):
+        values = page.data_header.num_values
+        if values < 0:
+            raise Malformed("a page with fewer values than none", rule="PQF-058", offset=page.offset)
+        counts.values[number] = values
+    for same in (
+        counts.non_null,
+        counts.rows,
+        counts.definition_histogram[:, 0],
+        counts.repetition_histogram[:, 0],
+    ):
+        same[:] = counts.values
+    return counts

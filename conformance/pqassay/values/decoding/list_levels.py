@@ -1,0 +1,71 @@
+"""Entries that go on with a list that is not there, page by page.
+
+`pqassay_spec.parquet.list_levels` says what the levels mean, one entry after the other; this is tested to agree with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pqassay_spec.parquet.list_levels import opened_levels
+from pqassay_spec.parquet.schema import SchemaLeaf
+
+if TYPE_CHECKING:
+    from pqassay.values.decoding.levels import Runs
+
+NOTHING = -1
+"""Stands for the definition level of the entry before the first one."""
+
+
+class Stray(NamedTuple):
+    """An entry that goes on with a list that is not there.
+
+    Attributes:
+        place: Its position in the page.
+        before: The definition level of the entry before it; -1 of none.
+        here: Its own.
+        opened: The one from which on its list has entries.
+    """
+
+    place: int
+    before: int
+    here: int
+    opened: int
+
+
+class ListLevels:
+    """The levels of the lists around a leaf, while its pages are read."""
+
+    def __init__(self, leaf: SchemaLeaf) -> None:
+        self._opened = np.array([NOTHING, *opened_levels(leaf)])
+        self._greatest = leaf.max_definition_level
+        self._before = NOTHING
+
+    def first_stray(self, repetition: Runs | None, definition: Runs | None) -> Stray | None:
+        """The first entry of the next page that goes on with a list that is null, empty or not begun; ``None`` without one.
+
+        Args:
+            repetition: The repetition levels of the page, none above the greatest.
+            definition: Its definition levels.
+        """
+        if repetition is None or definition is None:
+            return None
+        if definition.least() >= self._opened[-1] and self._before >= self._opened[-1]:
+            return None  # no list is null or empty
+        defined = definition.values()
+        if not len(defined):
+            return None
+        before = np.concatenate(([self._before], defined[:-1]))
+        opened = self._opened[repetition.values()]
+        self._before = int(defined[-1])
+        stray = np.flatnonzero(np.minimum(defined, before) < opened)
+        if not len(stray):
+            return None
+        place = int(stray[0])
+        return Stray(place, int(before[place]), int(defined[place]), int(opened[place]))
+
+    def skip_page(self) -> None:
+        """The next page cannot be read: what follows it may go on with any list."""
+        self._before = self._greatest

@@ -1,0 +1,325 @@
+"""The values of a Parquet file as they are stored: by physical type, whatever they mean.
+
+Statistics and bloom filters are about these, and a decoder that turns milliseconds into dates, or numbers into a
+dictionary's, would lose what is to be compared.  So pyarrow gets the pages of the file together with a footer
+in which every annotation and every key is left out: then an INT64 is an int64, and a BYTE_ARRAY bytes.
+
+Every column chunk is decoded by `decode_chunk`, and by nothing else.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pqassay.under_test.file import NotChecked
+from pqassay.values.decoding.hashes import physical_rows
+from pqassay_spec.base.errors import Truncated
+from pqassay_spec.base.sources import BytesSource, FileSource, Source
+from pqassay_spec.grammar.thrift import ListOf, value_grammar
+from pqassay_spec.grammar.thrift_wire import read_byte, read_field_id, skip
+from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.file import HEAD, MAGIC, TAIL
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import (
+    ColumnChunk,
+    ColumnMetaData,
+    FileMetaData,
+    RowGroup,
+    SchemaElement,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+ARROW_KEY = b"ARROW:schema"
+"""The key under which Arrow keeps the types that it gives values when it reads them."""
+
+OPEN_FILES = "/proc/self/fd/{}"
+"""The path at which Linux shows the open files of a process."""
+
+_SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schema")
+
+
+def open_physical(
+    source: Source, footer: bytes, metadata: FileMetaData, *, dictionaries: bool = False
+) -> pq.ParquetFile:
+    """Open a file so that its values come as they are stored.
+
+    Args:
+        source: The file. What stands in it where the footer should be does not matter.
+        footer: The bytes of its footer.
+        metadata: The same decoded.
+        dictionaries: Whether byte arrays come as a dictionary and indexes into it.
+
+    Raises:
+        NotChecked: pyarrow refuses the footer.
+    """
+    try:
+        plain = pq.read_metadata(pa.BufferReader(_framed(_plain(footer, metadata))))
+    except MemoryError:  # an ArrowException as well
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NotChecked(
+            f"pyarrow cannot read the footer: {first_line(error)}", "tool", judgeable=False
+        ) from error
+    names = (
+        [plain.schema.column(number).path for number in range(plain.num_columns)] if dictionaries else None
+    )
+    return open_parquet(source, plain, names)
+
+
+def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
+    """The footer without annotations, its columns called by their numbers, and without the schema that Arrow keeps."""
+    schema = [_without_annotation(element, number) for number, element in enumerate(metadata.schema)]
+    start, end = _schema_range(footer)
+    rebuilt = value_grammar(ListOf(SchemaElement)).build(schema)
+    # Of the same length, so that nothing else changes; only as a key the name means anything.
+    return b"".join([footer[:start], rebuilt, footer[end:].replace(ARROW_KEY, ARROW_KEY.swapcase())])
+
+
+def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
+    """An element with nothing but its type. Of an INT96, pyarrow would make a timestamp, which may not hold it."""
+    is_int96 = element.type == Type.INT96
+    return SchemaElement(
+        type=Type.FIXED_LEN_BYTE_ARRAY if is_int96 else element.type,
+        type_length=WIDTHS[Type.INT96] if is_int96 else element.type_length,
+        repetition_type=element.repetition_type,
+        name=str(number),
+        num_children=element.num_children,
+    )
+
+
+def _schema_range(footer: bytes) -> tuple[int, int]:
+    """The range of the list of schema elements; what follows it, most of a footer, is not walked."""
+    position = last = 0
+    while True:
+        header = read_byte(footer, position)
+        last, start = read_field_id(footer, position + 1, header, last)
+        position = skip(footer, start, header & 15)
+        if last == _SCHEMA:
+            return start, position
+
+
+def bare(metadata: FileMetaData) -> FileMetaData:
+    """A footer with nothing but what leads to the values: pyarrow refuses a chunk for a fault in what it says beside."""
+    return FileMetaData(
+        version=metadata.version,
+        schema=metadata.schema,
+        num_rows=metadata.num_rows,
+        row_groups=[
+            RowGroup(
+                columns=[_bare_chunk(chunk) for chunk in group.columns],
+                total_byte_size=group.total_byte_size,
+                num_rows=group.num_rows,
+            )
+            for group in metadata.row_groups
+        ],
+    )
+
+
+def _bare_chunk(chunk: ColumnChunk) -> ColumnChunk:
+    facts = chunk.meta_data
+    kept = facts and ColumnMetaData(**{name: getattr(facts, name) for name in _LEADS_TO_VALUES})
+    return ColumnChunk(file_path=chunk.file_path, file_offset=chunk.file_offset, meta_data=kept)
+
+
+_LEADS_TO_VALUES = (
+    *(field.name for field in ColumnMetaData.fields if field.required),
+    "dictionary_page_offset",
+)
+
+
+def _framed(footer: bytes) -> bytes:
+    """A Parquet file that holds nothing but a footer."""
+    tail = TAIL.build({"footer_length": len(footer), "magic": MAGIC})
+    return HEAD.build({"magic": MAGIC}) + footer + tail
+
+
+def decode_chunk(file: pq.ParquetFile, row_group: int, ordinal: int, leaf: SchemaLeaf) -> list[pa.Array[Any]]:
+    """All rows of one column chunk in pieces, at least one, groups and lists around its leaf included; see `leaf_of`.
+
+    All values that the judge ever sees are decoded here.
+
+    Args:
+        file: A file from `open_physical`, used by one thread at a time.
+        row_group: Position of the row group.
+        ordinal: Position of the column among all leaves.
+        leaf: The column.
+
+    Raises:
+        NotChecked: The pages cannot be decoded, or the values do not come as they are stored.
+    """
+    with _decoding(f"row group {row_group} of column {leaf.name}"):
+        table = file.reader.read_row_group(row_group, column_indices=[ordinal], use_threads=False)
+    column = table.column(0)
+    pieces = list(column.chunks) or [pa.array([], column.type)]
+    for piece in pieces:
+        _require_physical(leaf_of(piece), leaf)
+    return pieces
+
+
+_PHYSICAL: dict[Type, Callable[[pa.DataType], bool]] = {
+    Type.BOOLEAN: pa.types.is_boolean,
+    Type.INT32: pa.types.is_int32,
+    Type.INT64: pa.types.is_int64,
+    Type.INT96: pa.types.is_fixed_size_binary,
+    Type.FLOAT: pa.types.is_float32,
+    Type.DOUBLE: pa.types.is_float64,
+    Type.BYTE_ARRAY: pa.types.is_binary,
+    Type.FIXED_LEN_BYTE_ARRAY: pa.types.is_fixed_size_binary,
+}
+"""The type as which values of each physical type come."""
+
+
+def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
+    """Raise `NotChecked` unless the values came as they are stored, as those of a sound footer do."""
+    is_right = next((test for kind, test in _PHYSICAL.items() if kind == leaf.element.type), None)
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if is_right is None or not is_right(kind):
+        raise NotChecked(f"column {leaf.name}, {leaf.physical_type}, is decoded as {array.type}", "tool")
+
+
+@contextmanager
+def _decoding(what: str) -> Generator[None]:
+    try:
+        yield
+    except MemoryError:  # an ArrowException as well
+        raise
+    except pa.ArrowNotImplementedError as error:
+        raise NotChecked(f"pyarrow does not decode {what}: {first_line(error)}", "tool") from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NotChecked(f"{what} cannot be decoded: {first_line(error)}", "file", judgeable=False) from error
+
+
+def leaf_of(array: Any) -> Any:
+    """Follow the one selected leaf down through groups; without annotations there are no other nested types."""
+    while True:
+        if pa.types.is_struct(array.type):
+            array = pc.struct_field(array, [0])
+        elif pa.types.is_list(array.type):
+            array = array.flatten()
+        else:
+            return array
+
+
+def rows_of(array: Any) -> NDArray[np.int64]:
+    """The row of each item of `leaf_of`, int64."""
+    rows = np.arange(len(array))
+    while True:
+        if pa.types.is_struct(array.type):
+            array = pc.struct_field(array, [0])
+        elif pa.types.is_list(array.type):
+            rows = rows[pc.list_parent_indices(array).to_numpy(zero_copy_only=False)]
+            array = array.flatten()
+        else:
+            return rows
+
+
+def stored_bytes(one: pa.Array[Any]) -> bytes:
+    """The PLAIN bytes of an array's only value, without the length of a byte array."""
+    if pa.types.is_boolean(one.type):
+        one = one.cast(pa.uint8())
+    if pa.types.is_binary(one.type) or pa.types.is_large_binary(one.type):
+        raw: bytes = one[0].as_py()
+        return raw
+    return physical_rows(one).tobytes()
+
+
+# ------------------------------------------------------------------------------------------------- opening
+
+
+class SourceFile(io.RawIOBase):
+    """A `Source` as a Python file, for decoders that want one."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move the position."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._source.size}[whence]
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read what there is, up to the length of the buffer."""
+        view = memoryview(buffer).cast("B")
+        length = max(0, min(len(view), self._source.size - self._position))
+        try:
+            view[:length] = self._source.read(self._position, length)
+        except Truncated as error:
+            raise OSError(str(error)) from error
+        self._position += length
+        return length
+
+
+def open_parquet(
+    source: Source, metadata: pq.FileMetaData | None = None, dictionaries: list[str] | None = None
+) -> pq.ParquetFile:
+    """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
+
+    Args:
+        source: The file.
+        metadata: What counts instead of the footer in the file.
+        dictionaries: Columns that come as a dictionary and indexes into it.
+
+    Raises:
+        NotChecked: pyarrow refuses the file.
+    """
+    try:
+        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
+        return pq.ParquetFile(file, metadata=metadata, read_dictionary=dictionaries)
+    except MemoryError:  # an ArrowException as well
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NotChecked(
+            f"pyarrow cannot open the file: {first_line(error)}", "tool", judgeable=False
+        ) from error
+
+
+def _native(source: Source) -> pa.NativeFile | None:
+    """The open file or the bytes behind a source; ``None`` where the system has no way to them.
+
+    A Python file would be slower, and threads of the decoder that still hold it when the interpreter ends abort
+    the process.
+    Its name would not do: pyarrow takes a text for a URI or expands a ``~`` in it, and the file that has the name now
+    may be another one.
+    """
+    if isinstance(source, BytesSource):
+        return pa.BufferReader(source.view)
+    if not isinstance(source, FileSource):
+        return None
+    try:
+        return pa.OSFile(OPEN_FILES.format(source.fileno()), mode="r")
+    except OSError:
+        return None
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an exception, as a report repeats it."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

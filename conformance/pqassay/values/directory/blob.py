@@ -1,0 +1,384 @@
+"""The blob of an entry of the index directory: decompressed, and read as far as its structure goes.
+
+Only a compressed blob needs pyarrow; what is in it, the grammar reads.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from pqassay.under_test.file import Broken, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.index_directory import EntryUnderTest
+from pqassay.under_test.violation import Spot
+from pqassay_spec.base.errors import FormatError, Malformed, boundary
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.directory import distinct_set, sketches, zone_sums
+from pqassay_spec.directory.codes import IndexType
+from pqassay_spec.directory.distinct_set import SetHead, SetPart
+from pqassay_spec.directory.packed_values import (
+    LENGTH_SIZE,
+    order_in_blobs,
+    sort_keys,
+    split_values,
+    value_width,
+)
+from pqassay_spec.directory.zone_sums import Group, Span, SumsPlaces
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import CompressionCodec, Type
+
+MOST_PLAIN = 1 << 28
+"""Bytes of a blob, decompressed, up to which it is looked into."""
+
+
+class PartOfSums(NamedTuple):
+    """The groups of one part of a blob of zone sums: the first, and the one behind the last."""
+
+    first: int
+    end: int
+
+
+class BlobUnderTest:
+    """The blob of one entry.
+
+    Attributes:
+        entry: The entry.
+    """
+
+    def __init__(self, entry: EntryUnderTest) -> None:
+        self.entry = entry
+        self._values: dict[Span, list[bytes]] = {}
+
+    def __str__(self) -> str:
+        return str(self.entry)
+
+    @Remembered
+    def plain(self) -> bytes:
+        """Its bytes without compression. Raises what `EntryUnderTest.stored` does, and DIR-015.
+
+        Raises:
+            NotChecked: It is larger than `MOST_PLAIN`, or nothing here decompresses it.
+        """
+        entry, head = self.entry, self.entry.head
+        if head.plain_length > MOST_PLAIN and head.codec != CompressionCodec.UNCOMPRESSED:
+            said = f"{entry} has {head.plain_length:,} bytes without compression, and {MOST_PLAIN:,} are looked into"
+            raise NotChecked(said, "tool")
+        stored = entry.stored
+        if head.codec == CompressionCodec.UNCOMPRESSED:
+            if len(stored) != head.plain_length:
+                raise self._wrong_length(f"{len(stored)} bytes")
+            return stored
+        try:
+            from pqassay.values.decoding.codecs import decompressed  # noqa: PLC0415 - pyarrow, for compressed blobs only
+        except ImportError:
+            raise NotChecked("to decompress a blob takes pyarrow, which is not installed", "tool") from None
+        try:
+            return bytes(decompressed(memoryview(stored), head.codec, head.plain_length))
+        except Malformed as error:
+            raise self._wrong_length(error.actual or error.reason, error.reason) from None
+
+    def _wrong_length(self, actual: str, reason: str = "") -> Malformed:
+        said = "its blob does not decompress to the length that it says"
+        if reason:
+            said += f": {reason}"
+        expected = f"{self.entry.head.plain_length} bytes"
+        return self.entry.malformed("DIR-015", "plain_length", said, expected, actual)
+
+    @contextmanager
+    def _reading(self, path: str = "") -> Generator[None]:
+        """Say of an error in the blob whose it is, and where."""
+        try:
+            with boundary():
+                yield
+        except Malformed as error:
+            spot = self.entry.blob_spot(path, error.offset or 0, error.length or None)
+            error.field, error.offset, error.length = spot
+            error.reason = f"{self.entry}: {error.reason}"
+            raise
+
+    # ------------------------------------------------------------------------------------------------- its parts
+
+    @Remembered
+    def sets(self) -> list[SetPart]:
+        """The parts of a distinct set. Raises what `plain` does, and DIR-020."""
+        self._require(IndexType.DISTINCT_SET)
+        plain = self.plain
+        with self._reading():
+            return distinct_set.set_parts(plain)
+
+    @Remembered
+    def sums(self) -> SumsPlaces:
+        """Where everything is in zone sums. Raises what `plain` does, DIR-020, DIR-030."""
+        self._require(IndexType.ZONE_SUMS)
+        plain = self.plain
+        with self._reading():
+            return zone_sums.sums_places(plain)
+
+    @Remembered
+    def sketches(self) -> list[bytes]:
+        """The sketches. Raises what `plain` does, and DIR-020."""
+        self._require(IndexType.HLL, IndexType.KLL)
+        plain = self.plain
+        with self._reading():
+            return sketches.split_sketches(plain)
+
+    @Remembered
+    def texts(self) -> list[str]:
+        """The values of an IDX1 blob. Raises what `plain` does, and DIR-048."""
+        self._require(IndexType.IDX1)
+        plain = self.plain
+        with self._reading():
+            return idx1.exact_values(_idx1_payload(plain))
+
+    @property
+    def payload_place(self) -> tuple[int, int]:
+        """Where the payload of an IDX1 blob begins in it, and its bytes. Raises what `texts` does."""
+        payload = _idx1_payload(self.plain)
+        return len(self.plain) - len(payload), len(payload)
+
+    def _require(self, *kinds: IndexType) -> None:
+        if self.entry.head.type not in kinds:
+            raise NotApplicable
+
+    @Remembered
+    def part_count(self) -> int:
+        """The parts of the blob. Raises what reading them does."""
+        kind = self.entry.head.type
+        if kind == IndexType.DISTINCT_SET:
+            return len(self.sets)
+        if kind == IndexType.IDX1:
+            return len([self.texts])
+        return len(self.sums.part_sizes) if kind == IndexType.ZONE_SUMS else len(self.sketches)
+
+    @Remembered
+    def has_its_parts(self) -> bool:
+        """True. Raises what `part_count` and `EntryUnderTest.part_rows` do, and DIR-021."""
+        if self.part_count != len(self.entry.part_rows):
+            raise Broken("DIR-021")
+        return True
+
+    @Remembered
+    def sums_parts(self) -> list[PartOfSums]:
+        """The groups of each part of zone sums. Raises what `has_its_parts` does."""
+        _ = self.has_its_parts
+        parts: list[PartOfSums] = []
+        first = 0
+        for size in self.sums.part_sizes:
+            parts.append(PartOfSums(first, first + size))
+            first += size
+        return parts
+
+    @Remembered
+    def groups(self) -> list[Group]:
+        """The groups of zone sums. Raises what `sums` does."""
+        return self.sums.read_groups(self.plain)
+
+    @Remembered
+    def is_consistent(self) -> bool:
+        """True. Raises what `sums_parts` does, and DIR-031: which columns its values are of, nobody can say then."""
+        _ = self.sums_parts
+        head, leaves = self.sums.head, self.entry.leaves
+        if head.key_count != len(leaves) - 1 or head.sum_kind != zone_sums.sum_kind(leaves[-1]):
+            raise Broken("DIR-031")
+        return True
+
+    def row_group_of(self, group: int) -> int | None:
+        """The row group of a group of zone sums, ``None`` for the file."""
+        number = bisect_right([part.first for part in self.sums_parts], group) - 1
+        while self.sums_parts[number].end <= group:  # behind parts without groups
+            number += 1
+        return self.entry.part_groups[number]
+
+    # ------------------------------------------------------------------------------------------------ its values
+
+    def values_of_part(self, number: int) -> list[bytes]:
+        """The values of a part of a distinct set. Raises what `sets` does, and DIR-022."""
+        part = self.sets[number]
+        return self._split(
+            self.entry.leaves[-1], Span(part.start, part.end), part.head.value_count, f"values[{number}]"
+        )
+
+    def head_spot(self, number: int, name: str) -> Spot:
+        """A field of the head of a part of a distinct set."""
+        offset, length = SetHead.place(name, distinct_set.HEADS_START + number * SetHead.size)
+        return self.entry.blob_spot(f"heads[{number}].{name}", offset, length)
+
+    def group_spot(self, number: int, name: str) -> Spot:
+        """A field of a group of zone sums."""
+        offset, length = Group.place(name, self.sums.groups.start + number * Group.size)
+        return self.entry.blob_spot(f"groups[{number}].{name}", offset, length)
+
+    def key_values(self, number: int) -> list[bytes | None]:
+        """A key of each group, ``None`` for null. Raises what `is_consistent` does, and DIR-022."""
+        _ = self.is_consistent
+        place = self.sums.keys[number]
+        nulls = self.plain[place.nulls.start : place.nulls.end]
+        there = nulls.count(0)
+        if there + nulls.count(1) != len(nulls):
+            with self._reading(f"keys[{number}].nulls"):
+                raise Malformed(
+                    "a byte that tells of a null is neither 0 nor 1",
+                    rule="DIR-022",
+                    offset=place.nulls.start,
+                    length=len(nulls),
+                )
+        values = iter(self._split(self.entry.leaves[number], place.values, there, f"keys[{number}].values"))
+        return [None if null else next(values) for null in nulls]
+
+    @Remembered
+    def sort_keys(self) -> list[tuple[tuple[bool, Any], ...]]:
+        """The keys of each group, nulls first, as Python compares them in their order. Raises what `key_values` does."""
+        columns: list[list[tuple[bool, Any]]] = []
+        for number, leaf in enumerate(self.entry.leaves[:-1]):
+            order, raws = order_in_blobs(leaf), self.key_values(number)
+            if order is None:
+                raise Broken("DIR-011")
+            keys = iter(sort_keys(order, [raw for raw in raws if raw is not None]))
+            columns.append([(raw is not None, None if raw is None else next(keys)) for raw in raws])
+        return list(zip(*columns, strict=True))
+
+    def out_of_order(self, number: int) -> int | None:
+        """The first group of a part of zone sums that does not come after the one before it; ``None`` if all do.
+
+        Without keys it is the first group, if there is not exactly one. Raises what `sums_parts` and `key_values` do.
+        """
+        part = self.sums_parts[number]
+        if not self.sums.keys:
+            return None if part.end - part.first == 1 else part.first
+        keys = self.sort_keys
+        return next(
+            (place for place in range(part.first + 1, part.end) if not keys[place - 1] < keys[place]), None
+        )
+
+    def bounds(self, name: str) -> list[bytes]:
+        """The ``minima`` or ``maxima``, however many there are. Raises what `is_consistent` does, and DIR-022."""
+        _ = self.is_consistent
+        leaf, place = self.entry.leaves[-1], getattr(self.sums, name)
+        if place in self._values:  # asked for once for each group
+            return self._values[place]
+        return self._split(leaf, place, self._count_in(leaf, place, len(self.bounded)), name)
+
+    @Remembered
+    def bounded(self) -> list[int]:
+        """The groups with a measure that is neither null nor NaN, which have bounds. Raises what `sums` does."""
+        return [
+            place
+            for place, group in enumerate(self.groups)
+            if group.row_count > group.null_count + group.nan_count
+        ]
+
+    def _count_in(self, leaf: SchemaLeaf, place: Span, expected: int) -> int:
+        """How many values some bytes hold, as far as they tell; so many as are expected where they do not."""
+        size, kind = place.end - place.start, leaf.element.type
+        if kind == Type.BYTE_ARRAY:
+            count, position = 0, place.start
+            while position + LENGTH_SIZE <= place.end:
+                position += LENGTH_SIZE + LENGTH.parse(self.plain[position : position + LENGTH_SIZE])
+                count += 1
+            return count
+        width = value_width(kind, leaf.element.type_length)
+        return size // width if width and not size % width else expected
+
+    def _split(self, leaf: SchemaLeaf, place: Span, count: int, path: str) -> list[bytes]:
+        if place not in self._values:
+            data = self.plain[place.start : place.end]
+            width = value_width(leaf.element.type, leaf.element.type_length)
+            with self._reading(path):
+                if width == 0 and count > 1:
+                    raise Malformed(
+                        f"{count} values without a byte", rule="DIR-022", offset=place.start, length=len(data)
+                    )
+                try:
+                    self._values[place] = split_values(
+                        leaf.element.type or 0, leaf.element.type_length, data, count
+                    )
+                except Malformed as error:
+                    error.offset, error.length = place.start, len(data)
+                    raise
+        return self._values[place]
+
+
+def _idx1_payload(plain: bytes) -> bytes:
+    """The payload of an IDX1 blob that is all of some bytes, which is UTF-8. Raises DIR-048."""
+    try:
+        blob = idx1.read_blob(BytesSource(plain), 0, len(plain))
+        _ = idx1.exact_values(blob.payload)
+    except Malformed as error:
+        raise Malformed(error.reason, rule="DIR-048") from None
+    if blob.end != len(plain):
+        raise Malformed(f"the IDX1 blob takes {blob.end} of {len(plain)} bytes", rule="DIR-048")
+    return blob.payload
+
+
+def blob_of(entry: EntryUnderTest) -> BlobUnderTest:
+    """The blob of an entry, read once."""
+    known = entry.file.part(_Blobs)
+    return known.of(entry)
+
+
+class _Blobs:
+    def __init__(self, _: object) -> None:
+        self._known: dict[int, BlobUnderTest] = {}
+
+    def of(self, entry: EntryUnderTest) -> BlobUnderTest:
+        return self._known.setdefault(id(entry), BlobUnderTest(entry))
+
+
+def require_content(entry: EntryUnderTest) -> None:
+    """Raise DIR-017 where the described chunks are others than those from which an entry was made."""
+    if "DIR-017" in entry.file.left_out:
+        return
+    known = entry.file.part(_Contents)
+    if known.of(entry) != entry.head.content:
+        raise Broken("DIR-017")
+
+
+def content_of(entry: EntryUnderTest) -> int:
+    """XXH64 of the stored bytes of the described chunks.
+
+    Raises:
+        NotChecked: The chunks are not where they should be, or ``xxhash`` is not installed.
+    """
+    return entry.file.part(_Contents).of(entry)
+
+
+PIECE = 8 << 20
+"""Bytes that are hashed at once."""
+
+
+class _Contents:
+    """The contents of columns of one file, each worked out once."""
+
+    def __init__(self, _: object) -> None:
+        self._known: dict[tuple[tuple[str, ...], ...], int] = {}
+
+    def of(self, entry: EntryUnderTest) -> int:
+        if entry.entry.columns not in self._known:
+            self._known[entry.entry.columns] = self._hashed(entry)
+        return self._known[entry.entry.columns]
+
+    def _hashed(self, entry: EntryUnderTest) -> int:
+        try:
+            import xxhash  # noqa: PLC0415 - a library of this tier only
+        except ImportError:
+            raise NotChecked("to hash pages takes xxhash, which is not installed", "tool") from None
+        digest = xxhash.xxh64()
+        for chunk in (chunk for group in entry.chunks for chunk in group):
+            try:
+                start, end = chunk.span
+            except NotApplicable:
+                continue
+            for first in range(start, end, PIECE):
+                digest.update(entry.file.source.read(first, min(PIECE, end - first)))
+        return digest.intdigest()
+
+
+def reason_of(error: Exception) -> NotChecked | None:
+    """Why something could not be tested; ``None`` where there is nothing to test."""
+    if isinstance(error, FormatError):
+        return NotChecked.because(error)
+    return error if isinstance(error, NotChecked) else None

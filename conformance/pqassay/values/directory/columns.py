@@ -1,0 +1,145 @@
+"""Values of a described column in the forms that audits of an index directory compare: by their bits, as numbers, as raw bytes."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay.values.decoding.chunk_values import ChunkValues, buffer_view, plain
+from pqassay.values.decoding.hashes import physical_rows
+from pqassay.values.decoding.keys import extended, is_half_type, keys_of
+from pqassay_spec.parquet.column_order import FLOATING, Order
+
+_BITS = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
+_CODES = {1: "<i1", 2: "<i2", 4: "<i4", 8: "<i8"}
+
+
+def one_array(values: Any) -> Any:
+    """Values without a dictionary, in one array."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.cast(pa.large_binary()).combine_chunks()
+        if isinstance(values, pa.ChunkedArray):
+            values = pa.concat_arrays(values.chunks)
+    return plain(values)
+
+
+def by_bits(values: Any) -> Any:
+    """Values in a form that is equal exactly where their bytes are: whole numbers, truth values, or large byte arrays."""
+    values = one_array(values)
+    if pa.types.is_boolean(values.type):
+        return values
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        return values.view(_BITS[values.type.bit_width // 8])
+    return values.cast(pa.large_binary())
+
+
+def listed(raws: Sequence[bytes], like: pa.DataType) -> Any:
+    """Raw values as an array that `by_bits` gives for values of a type."""
+    if pa.types.is_boolean(like):
+        return pa.array([raw != b"\0" for raw in raws], like)
+    if pa.types.is_integer(like):
+        numbers: Any = np.frombuffer(b"".join(raws), _CODES[like.bit_width // 8])
+        return pa.array(numbers, like)
+    return pa.array(raws, pa.large_binary())
+
+
+def raws_of(values: Any) -> list[bytes]:
+    """The PLAIN bytes of each value, without the length of byte arrays; those of a truth value are one byte."""
+    values = one_array(values)
+    if pa.types.is_boolean(values.type):
+        return [bytes((value,)) for value in values.to_pylist()]
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        rows = physical_rows(values)
+        data, width = rows.tobytes(), rows.shape[1]
+        return [data[place : place + width] for place in range(0, len(data), width)]
+    found: list[bytes] = values.to_pylist()
+    return found
+
+
+def are_nan(order: Order, values: Any) -> NDArray[np.bool_]:
+    """Which values, as `one_array` gives them, are NaN, bool."""
+    if order not in FLOATING:
+        return np.zeros(len(values), np.bool_)
+    if is_half_type(values.type):
+        return np.asarray(np.isnan(buffer_view(values)), np.bool_)
+    return np.asarray(np.isnan(values.to_numpy(zero_copy_only=False)), np.bool_)
+
+
+def doubles(order: Order, values: Any) -> NDArray[np.float64]:
+    """Numbers as doubles, decimals without their scale."""
+    if order in (Order.HALF, Order.HALF_TOTAL):
+        return np.asarray(buffer_view(values), np.float64)
+    if order is Order.DECIMAL and not pa.types.is_integer(values.type):
+        return np.array(
+            [float(int.from_bytes(raw, "big", signed=True)) for raw in raws_of(values)], np.float64
+        )
+    numbers = values.to_numpy(zero_copy_only=False)
+    if order is Order.UNSIGNED:
+        numbers = numbers.view(f"u{numbers.dtype.itemsize}")
+    return np.asarray(numbers, np.float64)
+
+
+LIMB_BITS = 32
+_LOW = np.int64((1 << LIMB_BITS) - 1)
+
+
+def limbs(order: Order, values: Any) -> list[tuple[int, NDArray[np.int64]]]:
+    """Whole numbers as sums of products: pairs of a power of two and a factor for each, of no more than 32 bits and a sign.
+
+    Raises:
+        NotChecked: Decimals of more bytes than are compared.
+    """
+    if pa.types.is_integer(values.type):
+        numbers = values.to_numpy(zero_copy_only=False)
+        if order is Order.UNSIGNED:
+            wide = numbers.view(f"u{numbers.dtype.itemsize}").astype(np.uint64)
+            low, high = wide & np.uint64(_LOW), wide >> np.uint64(LIMB_BITS)
+            return [(0, low.astype(np.int64)), (LIMB_BITS, high.astype(np.int64))]
+        signed = numbers.astype(np.int64)
+        return [(0, signed & _LOW), (LIMB_BITS, signed >> LIMB_BITS)]
+    raws: Any = pc.binary_length(values.cast(pa.large_binary()))
+    longest = int(pc.max(raws).as_py() or 1)
+    size = LIMB_BITS // 8
+    width = -(-longest // size) * size
+    rows = np.ascontiguousarray(extended(values, width))
+    count = width // size
+    unsigned = rows.view(">u4").reshape(len(rows), count).astype(np.int64)
+    unsigned[:, 0] = rows.view(">i4").reshape(len(rows), count)[:, 0]
+    return [(LIMB_BITS * (count - 1 - place), unsigned[:, place]) for place in range(count)]
+
+
+def ranks(order: Order, values: Any) -> NDArray[Any]:
+    """Numbers that compare like values in an order; the same for values that are equal."""
+    if order in (Order.BYTES, Order.DECIMAL) and not pa.types.is_integer(values.type):
+        width = 0
+        if order is Order.DECIMAL:
+            lengths: Any = pc.binary_length(values.cast(pa.large_binary()))
+            width = int(pc.max(lengths).as_py() or 1)
+        keys: Any = keys_of(order, values, width)
+        if not len(keys):
+            return np.zeros(0, np.int64)
+        encoded: Any = pc.dictionary_encode(keys.cast(pa.large_binary()))
+        rank: Any = pc.rank(encoded.dictionary, sort_keys="ascending", tiebreaker="first")
+        return np.asarray(np.asarray(rank, np.int64)[np.asarray(encoded.indices, np.int64)], np.int64)
+    if order is Order.DECIMAL:
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    return np.asarray(keys_of(order, values))
+
+
+def numbered(values: Any) -> tuple[NDArray[np.int64], list[bytes]]:
+    """A number for each value, and the raw bytes that each number stands for."""
+    encoded: Any = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(by_bits(values))
+    return np.asarray(encoded.indices, np.int64), raws_of(encoded.dictionary)
+
+
+def value_starts(values: ChunkValues, rows: Sequence[int]) -> NDArray[np.int64]:
+    """How many values that are not null stand before each of some rows."""
+    before = np.concatenate(([0], np.cumsum(values.valid)))
+    return np.asarray(before[np.asarray(rows, np.int64)], np.int64)
