@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pyiceberg.transforms as by
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from deltalake.schema import PrimitiveType
 from pyiceberg.types import DecimalType, DoubleType, LongType
 
 import pqassay
@@ -150,7 +151,7 @@ def delta_evolved(folder: Path) -> None:
     write_deltalake(folder, second.select(["id", "day", "place"]), mode="append", schema_mode="merge")
     write_deltalake(folder, third.select(["id"]), mode="append", schema_mode="merge")
     table = DeltaTable(folder)
-    table.alter.add_columns([deltalake.Field("later", "integer")])
+    table.alter.add_columns([deltalake.Field("later", PrimitiveType("integer"))])
     table.alter.add_constraint({"not_negative": "id >= 0"})
 
 
@@ -285,6 +286,19 @@ class Case(NamedTuple):
 
 NAN_ABOVE = "DLT-038"
 NULL_PAGE = "PIX-052"
+
+
+TRANSFORMS: tuple[tuple[str, by.Transform[Any, Any]], ...] = (
+    *((name, by.BucketTransform(5)) for name in ("long", "text", "blob", "day", "local", "d38_10")),
+    *((name, by.TruncateTransform(3)) for name in ("int", "text", "blob")),
+    *((name, by.IdentityTransform()) for name in ("text", "d38_10", "local", "blob")),
+    ("day", by.YearTransform()),
+    ("local", by.MonthTransform()),
+    ("local", by.DayTransform()),
+    ("local", by.HourTransform()),
+)
+"""Columns and the transforms by which Polars partitions them."""
+
 CASES = [
     Case(delta_plain, broken=(NAN_ABOVE, NULL_PAGE)),
     Case(delta_all_columns),
@@ -312,18 +326,7 @@ CASES = [
             iceberg_added,
         ),
     ),
-    *(
-        Case(polars_partitioned, (column, transform))
-        for column, transform in (
-            *((name, by.BucketTransform(5)) for name in ("long", "text", "blob", "day", "local", "d38_10")),
-            *((name, by.TruncateTransform(3)) for name in ("int", "text", "blob")),
-            *((name, by.IdentityTransform()) for name in ("text", "d38_10", "local", "blob")),
-            ("day", by.YearTransform()),
-            ("local", by.MonthTransform()),
-            ("local", by.DayTransform()),
-            ("local", by.HourTransform()),
-        )
-    ),
+    *(Case(polars_partitioned, given) for given in TRANSFORMS),
 ]
 
 

@@ -17,6 +17,7 @@ import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay_reference.directory import embedding
+from pqassay_reference.directory.described_data import OpenFile
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making import MadeIndex, Request, make_index
 from pqassay_spec.base.sources import FileSource
@@ -159,7 +160,7 @@ def embedded(path: Path, request: Request) -> MadeIndex:
     """An index of a file, which is not written."""
     with FileSource(path) as source:
         framing = read_framing(source)
-        opened = embedding.OpenFile(source, framing, read_footer(source, framing)[0])
+        opened = OpenFile(source, framing, read_footer(source, framing)[0])
         return make_index(opened, request)
 
 

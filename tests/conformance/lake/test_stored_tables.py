@@ -14,6 +14,7 @@ import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.lake import remote
+from pqassay_spec.rules.catalogue import Tier
 from store_server import StoreServer, store_server
 
 TABLES = ("dlt/checkpointed", "dlt/deleted", "dlt/maximum-lowered", "ice/maximum-lowered", "ice/rewritten")
@@ -42,7 +43,7 @@ def _put(store: fs.FileSystem, key: str, path: Path) -> None:
         stream.write(path.read_bytes())
 
 
-def asked(server: StoreServer, table: str, tier: str) -> list[str]:
+def asked(server: StoreServer, table: str, tier: Tier) -> list[str]:
     """What a check of a table asks for, without the folder of the table."""
     server.requests.seen.clear()
     report = pqassay.check(f"s3://stored/{table}", tier=tier)
