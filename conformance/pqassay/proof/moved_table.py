@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pqassay.proof.engines import Unwritable
 from pqassay.proof.iceberg_engines import location_of
@@ -142,9 +142,10 @@ class _Paths:
                 old = self.old.encode()
                 return found.replace(old, self.new.encode(), 1) if found.startswith(old) else found
             case dict():
-                return {key: self.value(value) for key, value in found.items() if key != "_io"}
+                members = cast("dict[str, Any]", found)
+                return {key: self.value(value) for key, value in members.items() if key != "_io"}
             case list():
-                return [self.value(one) for one in found]
+                return [self.value(one) for one in cast("list[Any]", found)]
             case _:
                 return found
 

@@ -183,7 +183,7 @@ def true_rows(query: Query, values: pa.Table) -> pa.Table:
         values = values.filter(mask)
     if query.is_count:
         schema = pa.schema([(COUNT, pa.int64())], {COUNT: ""})
-        return pa.table([[len(values)]], schema=schema)
+        return pa.table({COUNT: [len(values)]}, schema=schema)
     return values.select([column.name for column in query.columns])
 
 

@@ -96,7 +96,7 @@ def proved(
         UsageError: There is no such engine, or the memory is too little.
     """
     chosen = require_engines(engines)
-    of_tables = {
+    of_tables: dict[TableKind, Sequence[Engine]] = {
         kind: [engine for engine in made(spark_packages) if not engines or engine.name in engines]
         for kind, made in TABLE_ENGINES.items()
     }
@@ -312,7 +312,7 @@ def _told(
     if findings:
         is_table = file.kind in TABLE_ENGINES
         table = TableAt(cast("TableKind", file.kind), file.path, file.path) if is_table else table_around(file.path)  # fmt: skip
-    mine = [] if table is None else engines[table.kind]
+    mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
     reason = (
