@@ -36,6 +36,7 @@ PAGES = (
             "pm",
             "report",
             "run",
+            "scale",
             "scan",
             "strip",
             "submit",

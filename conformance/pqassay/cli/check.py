@@ -79,8 +79,8 @@ def check(
         str | None,
         typer.Option(
             "--spark-packages",
-            metavar="GROUP:NAME:VERSION",
-            help="By which Spark reads Delta or Iceberg tables for --prove, as its --packages has them; it fetches them from Maven Central.",
+            metavar="PACKAGE",
+            help="What lets Spark read Delta or Iceberg tables for --prove, as GROUP:NAME:VERSION; it is fetched from Maven Central.",
         ),
     ] = None,
 ) -> None:

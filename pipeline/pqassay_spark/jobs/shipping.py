@@ -27,7 +27,7 @@ NEEDED = (*(name for name in PACKAGES if name != "pqassay_reference"), "pyarrow"
 NEEDED_FOR_VALUES = ("numpy", "xxhash")
 """Packages that they need as well where values are decoded."""
 
-LEFT_OUT = ("__pycache__", "golden_files", "schemas")
+LEFT_OUT = ("pqassay/corpus/", "pqassay/golden_files/", "pqassay/schemas/", "pqassay/suite/")
 """Folders that no executor needs."""
 
 
@@ -102,7 +102,7 @@ def write_archive(path: Path) -> Path:
                 raise ModuleNotFoundError(f"there is no package {package} to send", name=package)
             root = Path(spec.origin).parent
             for file in sorted(root.rglob("*")):
-                inside = file.relative_to(root.parent)
-                if file.is_file() and not set(inside.parts) & set(LEFT_OUT):
-                    archive.write(file, inside.as_posix())
+                inside = file.relative_to(root.parent).as_posix()
+                if file.is_file() and file.parent.name != "__pycache__" and not inside.startswith(LEFT_OUT):
+                    archive.write(file, inside)
     return path
