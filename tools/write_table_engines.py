@@ -100,8 +100,8 @@ def anywhere(text: str) -> str:
     >>> anywhere(f"no such file: file://{ROOT}/golden_files/ice/plain")
     'no such file: golden_files/ice/plain'
     """
-    copies = rf"{re.escape(tempfile.gettempdir())}/[^/\"' ]+"
-    return re.sub(rf"(?:file:(?://)?)?(?:{re.escape(str(ROOT))}|{copies})/", "", text)
+    root, copies = (re.escape(str(place).lstrip("/")) for place in (ROOT, tempfile.gettempdir()))
+    return re.sub(rf"(?:file:(?://)?)?/?(?:{root}|{copies}/[^/\"' ]+)/", "", text)
 
 
 def of_family(family: str) -> list[Rule]:
