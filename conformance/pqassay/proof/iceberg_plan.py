@@ -25,6 +25,7 @@ from pqassay.tables.iceberg.entry_claims import claims_of
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, IcebergState, read_iceberg
 from pqassay.under_test.file import NotChecked
 from pqassay.values.tables.deletion_vector import DeletionVector
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, POSITION_DELETES
 
 
@@ -100,7 +101,9 @@ class IcebergRows(TableRows):
                 raise NotChecked(f"{delete.path}, which deletes rows, is not read", "file")
             if delete.partition and (delete.manifest.listed.spec, delete.partition) != (data.manifest.listed.spec, data.partition):  # fmt: skip
                 continue
-            columns = [self.state.schema.column(number) for number in delete.value(135) or ()]
+            columns = [
+                self.state.schema.column(number) for number in delete.value(field_ids.EQUALITY_IDS) or ()
+            ]
             if not columns or any(column is None or len(column.path) > 1 for column in columns):
                 raise NotChecked(f"{delete.path} compares columns that are not there, or nested ones", "file")
             names = [column.name for column in columns if column is not None]

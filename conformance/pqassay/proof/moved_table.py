@@ -20,6 +20,7 @@ from pqassay.proof.iceberg_engines import location_of
 from pqassay.tables.avro import container
 from pqassay.tables.files import MOST_METADATA
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
     CODEC_KEY,
@@ -32,7 +33,7 @@ from pqassay_spec.table.layout import ICEBERG_METADATA
 
 SCHEME = "file://"
 
-PATH, LENGTH = 500, 501
+PATH, LENGTH = field_ids.MANIFEST_PATH, field_ids.MANIFEST_LENGTH
 """Fields of a manifest list: the path of a manifest, and its bytes."""
 
 RANDOM = 8

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
     CODEC_KEY,
@@ -24,6 +25,8 @@ from pqassay_spec.table.avro import (
     SYNC,
     grammar_of,
 )
+from pqassay_spec.table.iceberg import DATA_FILE, MANIFEST_ENTRY, MANIFEST_FILE
+from pqassay_spec.table.json_objects import JsonObject
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, commit_name
 
 Json = dict[str, Any]
@@ -129,54 +132,69 @@ def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None
     (out / "v1.metadata.json").write_text(json.dumps(metadata, default=str), "utf-8")
 
 
-def _record(name: str, fields: Sequence[tuple[int, str, Any]]) -> Json:
-    members = [{"name": field, "type": kind, "field-id": number} for number, field, kind in fields]
-    for one in members:
-        if isinstance(one["type"], list):
-            one["default"] = None
+def _record(name: str, declared: JsonObject, numbers: Sequence[int], **types: Any) -> Json:
+    """The schema of a record with some of its declared fields; ``types`` are those that the declaration has in other words."""
+    members: list[Json] = []
+    numbered = {member.id: member for member in declared.members}
+    for number in numbers:
+        member = numbered[number]
+        kind = types.get(member.name, member.type)
+        members.append({"name": member.name, "type": kind, "field-id": number})
+        if isinstance(kind, list):
+            members[-1]["default"] = None
     return {"type": "record", "name": name, "fields": members}
 
 
+_NULLABLE = ["null", "long"]
+
 _DATA_FILE = _record(
     "r2",
-    [
-        (134, "content", "int"),
-        (100, "file_path", "string"),
-        (101, "file_format", "string"),
-        (102, "partition", {"type": "record", "name": "r102", "fields": []}),
-        (103, "record_count", "long"),
-        (104, "file_size_in_bytes", "long"),
-    ],
+    DATA_FILE,
+    (
+        field_ids.CONTENT,
+        field_ids.FILE_PATH,
+        field_ids.FILE_FORMAT,
+        field_ids.PARTITION,
+        field_ids.RECORD_COUNT,
+        field_ids.FILE_SIZE_IN_BYTES,
+    ),
+    partition={"type": "record", "name": "r102", "fields": []},
 )
 
 _MANIFEST_ENTRY = _record(
     "manifest_entry",
-    [
-        (0, "status", "int"),
-        (1, "snapshot_id", ["null", "long"]),
-        (3, "sequence_number", ["null", "long"]),
-        (4, "file_sequence_number", ["null", "long"]),
-        (2, "data_file", _DATA_FILE),
-    ],
+    MANIFEST_ENTRY,
+    (
+        field_ids.STATUS,
+        field_ids.SNAPSHOT_ID,
+        field_ids.SEQUENCE_NUMBER,
+        field_ids.FILE_SEQUENCE_NUMBER,
+        field_ids.DATA_FILE,
+    ),
+    snapshot_id=_NULLABLE,
+    sequence_number=_NULLABLE,
+    file_sequence_number=_NULLABLE,
+    data_file=_DATA_FILE,
 )
 
 _MANIFEST_FILE = _record(
     "manifest_file",
-    [
-        (500, "manifest_path", "string"),
-        (501, "manifest_length", "long"),
-        (502, "partition_spec_id", "int"),
-        (517, "content", "int"),
-        (515, "sequence_number", "long"),
-        (516, "min_sequence_number", "long"),
-        (503, "added_snapshot_id", "long"),
-        (504, "added_files_count", "int"),
-        (505, "existing_files_count", "int"),
-        (506, "deleted_files_count", "int"),
-        (512, "added_rows_count", "long"),
-        (513, "existing_rows_count", "long"),
-        (514, "deleted_rows_count", "long"),
-    ],
+    MANIFEST_FILE,
+    (
+        field_ids.MANIFEST_PATH,
+        field_ids.MANIFEST_LENGTH,
+        field_ids.PARTITION_SPEC_ID,
+        field_ids.MANIFEST_CONTENT,
+        field_ids.MANIFEST_SEQUENCE_NUMBER,
+        field_ids.MIN_SEQUENCE_NUMBER,
+        field_ids.ADDED_SNAPSHOT_ID,
+        field_ids.ADDED_FILES_COUNT,
+        field_ids.EXISTING_FILES_COUNT,
+        field_ids.DELETED_FILES_COUNT,
+        field_ids.ADDED_ROWS_COUNT,
+        field_ids.EXISTING_ROWS_COUNT,
+        field_ids.DELETED_ROWS_COUNT,
+    ),
 )
 
 

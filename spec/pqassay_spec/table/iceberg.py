@@ -5,6 +5,7 @@ Source: the Iceberg specification, "Table Metadata Fields", "Snapshots", "Manife
 
 from __future__ import annotations
 
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.json_objects import JsonMember, JsonObject, numbered, optional
 
 DELETE_FILE_PATH, DELETE_POSITION, DELETE_ROW = 2_147_483_546, 2_147_483_545, 2_147_483_544
@@ -93,74 +94,149 @@ MANIFEST_FILE = JsonObject(
     "manifest_file",
     "The entry of a manifest in a manifest list.",
     (
-        numbered(500, "manifest_path", "string", "The manifest.", "required"),
-        numbered(501, "manifest_length", "long", "Its bytes.", "required"),
-        numbered(502, "partition_spec_id", "int", "How its files are partitioned.", "required"),
-        numbered(517, "content", "int", "0: data files, 1: delete files; version 1 has data files alone."),
-        numbered(515, "sequence_number", "long", "When it was added; its entries inherit it."),
-        numbered(516, "min_sequence_number", "long", "The least data sequence number of its live files."),
-        numbered(503, "added_snapshot_id", "long", "The snapshot that added it."),
-        numbered(504, "added_files_count", "int", "Entries of status 1."),
-        numbered(505, "existing_files_count", "int", "Entries of status 0."),
-        numbered(506, "deleted_files_count", "int", "Entries of status 2."),
-        numbered(512, "added_rows_count", "long", "Rows of entries of status 1."),
-        numbered(513, "existing_rows_count", "long", "Rows of entries of status 0."),
-        numbered(514, "deleted_rows_count", "long", "Rows of entries of status 2."),
-        numbered(507, "partitions", "list of records", "A summary of each partition field."),
-        numbered(519, "key_metadata", "bytes", "For encryption."),
-        numbered(520, "first_row_id", "long", "The first row id of its new files, from version 3 on."),
+        numbered(field_ids.MANIFEST_PATH, "manifest_path", "string", "The manifest.", "required"),
+        numbered(field_ids.MANIFEST_LENGTH, "manifest_length", "long", "Its bytes.", "required"),
+        numbered(
+            field_ids.PARTITION_SPEC_ID,
+            "partition_spec_id",
+            "int",
+            "How its files are partitioned.",
+            "required",
+        ),
+        numbered(
+            field_ids.MANIFEST_CONTENT,
+            "content",
+            "int",
+            "0: data files, 1: delete files; version 1 has data files alone.",
+        ),
+        numbered(
+            field_ids.MANIFEST_SEQUENCE_NUMBER,
+            "sequence_number",
+            "long",
+            "When it was added; its entries inherit it.",
+        ),
+        numbered(
+            field_ids.MIN_SEQUENCE_NUMBER,
+            "min_sequence_number",
+            "long",
+            "The least data sequence number of its live files.",
+        ),
+        numbered(field_ids.ADDED_SNAPSHOT_ID, "added_snapshot_id", "long", "The snapshot that added it."),
+        numbered(field_ids.ADDED_FILES_COUNT, "added_files_count", "int", "Entries of status 1."),
+        numbered(field_ids.EXISTING_FILES_COUNT, "existing_files_count", "int", "Entries of status 0."),
+        numbered(field_ids.DELETED_FILES_COUNT, "deleted_files_count", "int", "Entries of status 2."),
+        numbered(field_ids.ADDED_ROWS_COUNT, "added_rows_count", "long", "Rows of entries of status 1."),
+        numbered(
+            field_ids.EXISTING_ROWS_COUNT, "existing_rows_count", "long", "Rows of entries of status 0."
+        ),
+        numbered(field_ids.DELETED_ROWS_COUNT, "deleted_rows_count", "long", "Rows of entries of status 2."),
+        numbered(field_ids.PARTITIONS, "partitions", "list of records", "A summary of each partition field."),
+        numbered(field_ids.MANIFEST_KEY_METADATA, "key_metadata", "bytes", "For encryption."),
+        numbered(
+            field_ids.MANIFEST_FIRST_ROW_ID,
+            "first_row_id",
+            "long",
+            "The first row id of its new files, from version 3 on.",
+        ),
     ),
 )
 FIELD_SUMMARY = JsonObject(
     "field_summary",
     "What a manifest list says of one partition field in all entries of a manifest.",
     (
-        numbered(509, "contains_null", "boolean", "Whether a value is null.", "required"),
-        numbered(518, "contains_nan", "boolean", "Whether a value is NaN."),
-        numbered(510, "lower_bound", "bytes", "The least value that is neither null nor NaN."),
-        numbered(511, "upper_bound", "bytes", "The greatest."),
+        numbered(field_ids.CONTAINS_NULL, "contains_null", "boolean", "Whether a value is null.", "required"),
+        numbered(field_ids.CONTAINS_NAN, "contains_nan", "boolean", "Whether a value is NaN."),
+        numbered(
+            field_ids.LOWER_BOUND, "lower_bound", "bytes", "The least value that is neither null nor NaN."
+        ),
+        numbered(field_ids.UPPER_BOUND, "upper_bound", "bytes", "The greatest."),
     ),
 )
 MANIFEST_ENTRY = JsonObject(
     "manifest_entry",
     "The entry of a file in a manifest.",
     (
-        numbered(0, "status", "int", "0: existing, 1: added, 2: deleted.", "required"),
-        numbered(1, "snapshot_id", "long", "The snapshot that added or deleted it."),
-        numbered(3, "sequence_number", "long", "The data sequence number; null: that of the manifest."),
-        numbered(4, "file_sequence_number", "long", "When the file was added."),
-        numbered(2, "data_file", "record", "The file.", "required"),
+        numbered(field_ids.STATUS, "status", "int", "0: existing, 1: added, 2: deleted.", "required"),
+        numbered(field_ids.SNAPSHOT_ID, "snapshot_id", "long", "The snapshot that added or deleted it."),
+        numbered(
+            field_ids.SEQUENCE_NUMBER,
+            "sequence_number",
+            "long",
+            "The data sequence number; null: that of the manifest.",
+        ),
+        numbered(field_ids.FILE_SEQUENCE_NUMBER, "file_sequence_number", "long", "When the file was added."),
+        numbered(field_ids.DATA_FILE, "data_file", "record", "The file.", "required"),
     ),
 )
 DATA_FILE = JsonObject(
     "data_file",
     "What a manifest says of a data file or a delete file.",
     (
-        numbered(134, "content", "int", "0: data, 1: position deletes, 2: equality deletes."),
-        numbered(100, "file_path", "string", "The file.", "required"),
-        numbered(101, "file_format", "string", "`parquet`, `avro`, `orc` or `puffin`.", "required"),
-        numbered(102, "partition", "record", "The values of the partition fields."),
-        numbered(103, "record_count", "long", "Its rows, or the deletes that it holds.", "required"),
-        numbered(104, "file_size_in_bytes", "long", "Its bytes.", "required"),
-        numbered(108, "column_sizes", "map of int to long", "Bytes of each column."),
-        numbered(109, "value_counts", "map of int to long", "Values of each column, nulls and NaN included."),
-        numbered(110, "null_value_counts", "map of int to long", "Nulls of each column."),
-        numbered(137, "nan_value_counts", "map of int to long", "NaN values of each column."),
+        numbered(field_ids.CONTENT, "content", "int", "0: data, 1: position deletes, 2: equality deletes."),
+        numbered(field_ids.FILE_PATH, "file_path", "string", "The file.", "required"),
         numbered(
-            125,
+            field_ids.FILE_FORMAT,
+            "file_format",
+            "string",
+            "`parquet`, `avro`, `orc` or `puffin`.",
+            "required",
+        ),
+        numbered(field_ids.PARTITION, "partition", "record", "The values of the partition fields."),
+        numbered(
+            field_ids.RECORD_COUNT,
+            "record_count",
+            "long",
+            "Its rows, or the deletes that it holds.",
+            "required",
+        ),
+        numbered(field_ids.FILE_SIZE_IN_BYTES, "file_size_in_bytes", "long", "Its bytes.", "required"),
+        numbered(field_ids.COLUMN_SIZES, "column_sizes", "map of int to long", "Bytes of each column."),
+        numbered(
+            field_ids.VALUE_COUNTS,
+            "value_counts",
+            "map of int to long",
+            "Values of each column, nulls and NaN included.",
+        ),
+        numbered(
+            field_ids.NULL_VALUE_COUNTS, "null_value_counts", "map of int to long", "Nulls of each column."
+        ),
+        numbered(
+            field_ids.NAN_VALUE_COUNTS, "nan_value_counts", "map of int to long", "NaN values of each column."
+        ),
+        numbered(
+            field_ids.LOWER_BOUNDS,
             "lower_bounds",
             "map of int to bytes",
             "No value of a column that is neither null nor NaN is less.",
         ),
-        numbered(128, "upper_bounds", "map of int to bytes", "None is greater."),
-        numbered(131, "key_metadata", "bytes", "For encryption."),
-        numbered(132, "split_offsets", "list of long", "Where the file can be split, ascending."),
-        numbered(135, "equality_ids", "list of int", "The columns that an equality delete compares."),
-        numbered(140, "sort_order_id", "int", "How its rows are sorted."),
-        numbered(142, "first_row_id", "long", "The id of its first row, from version 3 on."),
-        numbered(143, "referenced_data_file", "string", "The one file whose rows are deleted."),
-        numbered(144, "content_offset", "long", "Where a deletion vector begins in its file."),
-        numbered(145, "content_size_in_bytes", "long", "Its bytes."),
+        numbered(field_ids.UPPER_BOUNDS, "upper_bounds", "map of int to bytes", "None is greater."),
+        numbered(field_ids.KEY_METADATA, "key_metadata", "bytes", "For encryption."),
+        numbered(
+            field_ids.SPLIT_OFFSETS,
+            "split_offsets",
+            "list of long",
+            "Where the file can be split, ascending.",
+        ),
+        numbered(
+            field_ids.EQUALITY_IDS,
+            "equality_ids",
+            "list of int",
+            "The columns that an equality delete compares.",
+        ),
+        numbered(field_ids.SORT_ORDER_ID, "sort_order_id", "int", "How its rows are sorted."),
+        numbered(
+            field_ids.FIRST_ROW_ID, "first_row_id", "long", "The id of its first row, from version 3 on."
+        ),
+        numbered(
+            field_ids.REFERENCED_DATA_FILE,
+            "referenced_data_file",
+            "string",
+            "The one file whose rows are deleted.",
+        ),
+        numbered(
+            field_ids.CONTENT_OFFSET, "content_offset", "long", "Where a deletion vector begins in its file."
+        ),
+        numbered(field_ids.CONTENT_SIZE_IN_BYTES, "content_size_in_bytes", "long", "Its bytes."),
     ),
 )
 POSITION_DELETE = JsonObject(

@@ -46,6 +46,10 @@ class JsonObject:
     doc: str
     members: tuple[JsonMember, ...]
 
+    def called(self, number: int) -> str:
+        """The name of the member of a number. Raises `KeyError`."""
+        return {member.id: member.name for member in self.members}[number]
+
     def member(self, name: str) -> JsonMember | None:
         """The member of a name; ``None`` if it has none."""
         return next((member for member in self.members if member.name == name), None)

@@ -10,6 +10,7 @@ from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable, scope_of
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES
 
 REMEDY = "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes"
@@ -25,10 +26,15 @@ def deletes_apply_to_data_files(table: IcebergTable) -> Iterator[Violation]:
     for entry in deletes:
         why = scope.why_dead(entry)
         if why:
-            is_named = entry.content != EQUALITY_DELETES and entry.value(143) is not None
+            is_named = (
+                entry.content != EQUALITY_DELETES and entry.value(field_ids.REFERENCED_DATA_FILE) is not None
+            )
             yield Violation(
                 f"the deletes of {entry.inside or entry.path} apply to no data file: {why}",
-                claim_field(table.file, entry.place(143 if is_named else 100)),
+                claim_field(
+                    table.file,
+                    entry.place(field_ids.REFERENCED_DATA_FILE if is_named else field_ids.FILE_PATH),
+                ),
                 expected="a live data file of its partition that is no newer",
                 actual="none",
                 remedy=REMEDY,

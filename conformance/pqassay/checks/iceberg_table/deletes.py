@@ -12,6 +12,7 @@ from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import shown
 from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, EQUALITY_DELETES, POSITION_DELETES
 
 REMEDY = "rewrite_position_delete_files"
@@ -20,13 +21,17 @@ REMEDY = "rewrite_position_delete_files"
 def names_one_file(one: EntryUnderTest) -> bool:
     """Whether it is a position delete file whose deletes are said to be of one data file."""
     entry = one.entry
-    return entry.content == POSITION_DELETES and entry.format == PARQUET and entry.value(143) is not None
+    return (
+        entry.content == POSITION_DELETES
+        and entry.format == PARQUET
+        and entry.value(field_ids.REFERENCED_DATA_FILE) is not None
+    )
 
 
 @rule("ICE-021", of=ENTRY, only=names_one_file, screen=shape_of)
 def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Violation]:
     """A reader that does not find the data file between them does not read the deletes, and deleted rows come back."""
-    named: str = one.entry.value(143)
+    named: str = one.entry.value(field_ids.REFERENCED_DATA_FILE)
     raw = named.encode()
     for field, name in ((LOWER, "lower"), (UPPER, "upper")):
         given: dict[int, bytes] = one.entry.value(field) or {}
@@ -51,13 +56,13 @@ def is_equality_delete(one: EntryUnderTest) -> bool:
 @rule("ICE-022", of=ENTRY, only=is_equality_delete, screen=shape_of)
 def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers do not know which rows are deleted."""
-    given: Any = one.entry.value(135)
+    given: Any = one.entry.value(field_ids.EQUALITY_IDS)
     unknown = [number for number in given or () if one.column(number) is None]
     if not given or unknown:
         actual = f"the id {unknown[0]}, which no schema has" if unknown else "none"
         yield Violation(
             f"the equality delete {one.data_file} compares columns that are not known",
-            one.field(one.entry.place(135)),
+            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
             expected="ids of columns",
             actual=actual,
         )

@@ -15,6 +15,7 @@ from pqassay.tables.iceberg.values import UnknownTypeError, geospatial, point, s
 from pqassay.under_test.file import Broken
 from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS
 
 MISSING = "a commit that removes the file, such as DeleteFiles"
@@ -41,7 +42,7 @@ def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
     if one.actual_size is None:
         yield Violation(
             f"{one.data_file} is live, and there is no such file",
-            one.field(one.entry.place(100)),
+            one.field(one.entry.place(field_ids.FILE_PATH)),
             expected="a file of that name",
             actual="none",
             remedy=MISSING,
@@ -51,13 +52,13 @@ def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
 @rule("ICE-014", of=ENTRY, only=is_inside, screen=shape_of)
 def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers look for the footer where the size says that the file ends."""
-    size, actual = one.entry.value(104), one.actual_size
+    size, actual = one.entry.value(field_ids.FILE_SIZE_IN_BYTES), one.actual_size
     if actual is None:
         raise Broken("ICE-013")
     if size != actual:
         yield Violation(
             f"file_size_in_bytes of {one.data_file} is {size}, and the file has {actual} bytes",
-            one.field(one.entry.place(104)),
+            one.field(one.entry.place(field_ids.FILE_SIZE_IN_BYTES)),
             expected=str(actual),
             actual=str(size),
             remedy=RESTATED,
@@ -67,15 +68,19 @@ def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
 @rule("ICE-068", of=ENTRY, screen=shape_of)
 def formats_are_known(one: EntryUnderTest) -> Iterator[Violation]:
     """Nobody knows how to read the file."""
-    given = one.entry.value(101)
+    given = one.entry.value(field_ids.FILE_FORMAT)
     if one.entry.format not in FILE_FORMATS:
-        yield wrong(one, one.entry.place(101), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
+        yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
 
 
 def is_existing(one: EntryUnderTest) -> bool:
     """Whether the file was added before, in a manifest that inherits nothing from version 1."""
     entry = one.entry
-    return entry.status == EXISTING and one.table.state.version > 1 and bool(entry.manifest.listed.value(515))
+    return (
+        entry.status == EXISTING
+        and one.table.state.version > 1
+        and bool(entry.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER))
+    )
 
 
 @rule("ICE-010", of=ENTRY, only=is_existing, screen=shape_of)
@@ -93,22 +98,24 @@ def existing_files_have_sequence_numbers(one: EntryUnderTest) -> Iterator[Violat
 
 def has_splits(one: EntryUnderTest) -> bool:
     """Whether there are split offsets."""
-    return bool(one.entry.value(132))
+    return bool(one.entry.value(field_ids.SPLIT_OFFSETS))
 
 
 @rule("ICE-015", of=ENTRY, only=has_splits, screen=shape_of)
 def split_offsets_ascend(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers leave them all aside, and read the file as one."""
-    splits: list[int] = one.entry.value(132)
-    size = one.entry.value(104)
+    splits: list[int] = one.entry.value(field_ids.SPLIT_OFFSETS)
+    size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
         said = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
-        yield wrong(one, one.entry.place(132), said, "offsets that ascend", str(splits[:8]))
+        yield wrong(
+            one, one.entry.place(field_ids.SPLIT_OFFSETS), said, "offsets that ascend", str(splits[:8])
+        )
     elif splits[0] < 0 or splits[-1] >= size:
         outside = splits[0] if splits[0] < 0 else splits[-1]
         said = f"a split begins at {outside}, and the file has {size} bytes"
-        yield wrong(one, one.entry.place(132), said, f"less than {size}", str(outside))
+        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), said, f"less than {size}", str(outside))
 
 
 def has_bounds(one: EntryUnderTest) -> bool:
@@ -205,7 +212,7 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
     nulls: dict[int, int] = one.entry.value(NULLS) or {}
     nans: dict[int, int] = one.entry.value(NANS) or {}
     values: dict[int, int] = one.entry.value(VALUES) or {}
-    rows: int = one.entry.value(103)
+    rows: int = one.entry.value(field_ids.RECORD_COUNT)
     for key in dict.fromkeys((*nulls, *nans)):
         column = one.column(key)
         if column is None or column.is_repeated:
@@ -226,7 +233,7 @@ def has_values(one: EntryUnderTest) -> bool:
 @rule("ICE-020", of=ENTRY, only=has_values, screen=shape_of)
 def every_row_has_a_value(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers compare the count of nulls with it: where both are equal, they skip the file for every value."""
-    rows = one.entry.value(103)
+    rows = one.entry.value(field_ids.RECORD_COUNT)
     values: dict[int, int] = one.entry.value(VALUES)
     for key, count in values.items():
         column = one.column(key)

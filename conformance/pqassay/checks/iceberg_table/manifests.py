@@ -18,28 +18,20 @@ from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables.iceberg_entries import ManifestUnderTest
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING, MANIFEST_FILE
 
 REMEDY = "rewrite_manifests"
 
 COUNTS = {
-    504: (ADDED, False),
-    505: (EXISTING, False),
-    506: (DELETED, False),
-    512: (ADDED, True),
-    513: (EXISTING, True),
-    514: (DELETED, True),
+    field_ids.ADDED_FILES_COUNT: (ADDED, False),
+    field_ids.EXISTING_FILES_COUNT: (EXISTING, False),
+    field_ids.DELETED_FILES_COUNT: (DELETED, False),
+    field_ids.ADDED_ROWS_COUNT: (ADDED, True),
+    field_ids.EXISTING_ROWS_COUNT: (EXISTING, True),
+    field_ids.DELETED_ROWS_COUNT: (DELETED, True),
 }
 """The fields of counts: the status of the entries that they count, and whether they count rows."""
-
-NAMES = {
-    504: "added_files_count",
-    505: "existing_files_count",
-    506: "deleted_files_count",
-    512: "added_rows_count",
-    513: "existing_rows_count",
-    514: "deleted_rows_count",
-}
 
 
 def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
@@ -49,10 +41,16 @@ def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, ac
 @rule("ICE-005", of=MANIFEST)
 def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
     """A reader that asks for so many bytes gets less than the manifest, or none."""
-    given = one.manifest.listed.value(501)
+    given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
         said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
-        yield _wrong(one, one.manifest.listed.place(501), said, str(one.manifest.size), str(given))
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.MANIFEST_LENGTH),
+            said,
+            str(one.manifest.size),
+            str(given),
+        )
 
 
 @rule("ICE-006", of=MANIFEST)
@@ -62,12 +60,12 @@ def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violatio
     rows: Counter[int] = Counter()
     for entry in one.manifest.entries:
         files[entry.status] += 1
-        rows[entry.status] += entry.value(103)
+        rows[entry.status] += entry.value(field_ids.RECORD_COUNT)
     for field, (status, is_of_rows) in COUNTS.items():
         given = one.manifest.listed.value(field)
         actual = (rows if is_of_rows else files)[status]
         if given is not None and given != actual and not (is_of_rows and given < 0):
-            said = f"{NAMES[field]} of {one.name} is {given}, and its entries come to {actual}"
+            said = f"{MANIFEST_FILE.called(field)} of {one.name} is {given}, and its entries come to {actual}"
             yield _wrong(one, one.manifest.listed.place(field), said, str(actual), str(given))
 
 
@@ -153,7 +151,13 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
         raise NotApplicable
     if len(summaries) != len(one.spec):
         said = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
-        yield _wrong(one, one.manifest.listed.place(507), said, str(len(one.spec)), str(len(summaries)))
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.PARTITIONS),
+            said,
+            str(len(one.spec)),
+            str(len(summaries)),
+        )
         return
     for summary, field in zip(summaries, one.spec, strict=True):
         kind = one.result_type(field)
@@ -178,13 +182,19 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
 @rule("ICE-009", of=MANIFEST)
 def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[Violation]:
     """Deletes are not looked for in manifests that are too new."""
-    given = one.manifest.listed.value(516)
+    given = one.manifest.listed.value(field_ids.MIN_SEQUENCE_NUMBER)
     numbers = [number for entry in one.manifest.live if (number := entry.sequence) is not None]
     if given is None or not numbers or one.table.state.version < 2:
         raise NotApplicable
     if given > min(numbers):
         said = f"min_sequence_number of {one.name} is {given}, and a live entry has {min(numbers)}"
-        yield _wrong(one, one.manifest.listed.place(516), said, f"{min(numbers)} or less", str(given))
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.MIN_SEQUENCE_NUMBER),
+            said,
+            f"{min(numbers)} or less",
+            str(given),
+        )
 
 
 @rule("ICE-011", of=TABLE)
@@ -194,12 +204,12 @@ def files_are_live_once(table: IcebergTable) -> Iterator[Violation]:
     if not table.state.entries:
         raise NotApplicable
     for entry in table.state.entries:
-        key = entry.path, entry.value(144) if entry.format == PUFFIN else None
+        key = entry.path, entry.value(field_ids.CONTENT_OFFSET) if entry.format == PUFFIN else None
         before = seen.setdefault(key, entry)
         if before is not entry:
             one = ManifestUnderTest(table, entry.manifest)
             said = f"{entry.inside or entry.path} is live a second time; the first is entry {before.number} of {before.manifest.name}"
-            yield _wrong(one, entry.place(100), said, "one live entry", "two")
+            yield _wrong(one, entry.place(field_ids.FILE_PATH), said, "one live entry", "two")
 
 
 @rule("ICE-012", of=MANIFEST)
@@ -210,14 +220,22 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
         if (entry.content == DATA) is not (content == DATA):
             said = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
             yield _wrong(
-                one, entry.place(134), said, "0" if content == DATA else "1 or 2", str(entry.content)
+                one,
+                entry.place(field_ids.CONTENT),
+                said,
+                "0" if content == DATA else "1 or 2",
+                str(entry.content),
             )
             return
     header = one.manifest.metadata.get("content")
     if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
         said = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
         yield _wrong(
-            one, one.manifest.listed.place(517), said, "0" if header == b"data" else "1", str(content)
+            one,
+            one.manifest.listed.place(field_ids.MANIFEST_CONTENT),
+            said,
+            "0" if header == b"data" else "1",
+            str(content),
         )
 
 
@@ -228,7 +246,7 @@ def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
     if spec not in known:
         said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
         expected = f"one of {', '.join(map(str, sorted(known)[:20])) or 'none'}"
-        yield _wrong(one, one.manifest.listed.place(502), said, expected, str(spec))
+        yield _wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, expected, str(spec))
 
 
 @rule("ICE-064", of=MANIFEST)
@@ -240,16 +258,25 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
     own, spec = raw.decode(errors="replace")[:20], one.manifest.listed.spec
     if own != str(spec):
         said = f"the partition spec of {one.name} is {spec} in the manifest list, and {own} in its header"
-        yield _wrong(one, one.manifest.listed.place(502), said, own, str(spec))
+        yield _wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, own, str(spec))
 
 
 @rule("ICE-065", of=MANIFEST)
 def manifests_are_no_newer_than_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
     """Files that inherit the number seem newer than deletes that are about them."""
     state = one.table.state
-    given, latest = one.manifest.listed.value(515), (state.snapshot or {}).get("sequence-number")
+    given, latest = (
+        one.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER),
+        (state.snapshot or {}).get("sequence-number"),
+    )
     if given is None or type(latest) is not int or state.version < 2:
         raise NotApplicable
     if given > latest:
         said = f"sequence_number of {one.name} is {given}, and that of the snapshot {latest}"
-        yield _wrong(one, one.manifest.listed.place(515), said, f"{latest} or less", str(given))
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER),
+            said,
+            f"{latest} or less",
+            str(given),
+        )

@@ -16,6 +16,7 @@ from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import metadata_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, MAIN, POSITION_DELETES
 
 
@@ -149,8 +150,8 @@ def _sums(state: IcebergState) -> dict[str, int]:
     files, records, sizes = Counter[int](), Counter[int](), 0
     for entry in state.entries:
         files[entry.content] += 1
-        records[entry.content] += entry.value(103)
-        sizes += entry.value(104)
+        records[entry.content] += entry.value(field_ids.RECORD_COUNT)
+        sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
     found = {
         "total-data-files": files[DATA],
         "total-records": records[DATA],

@@ -14,6 +14,7 @@ from pqassay.tables.iceberg.values import POINT_WIDTHS, geospatial, point, shown
 from pqassay.under_test.file import Broken
 from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
 
 
@@ -50,7 +51,7 @@ def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
 @rule("ICE-055", of=ENTRY, only=has_bounds, screen=shape_of)
 def columns_without_values_have_no_bounds(one: EntryUnderTest) -> Iterator[Violation]:
     """A bound is a promise about values, and here there are none."""
-    rows: int = one.entry.value(103)
+    rows: int = one.entry.value(field_ids.RECORD_COUNT)
     values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
     for key, field in _ids(one):
         column = one.column(key)

@@ -14,6 +14,7 @@ from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, ROW_IDS_SINCE
 
 REMEDY = "a snapshot whose data files are added anew, such as that of rewrite_data_files with rewrite-all"
@@ -37,7 +38,11 @@ class RowIds(NamedTuple):
     @property
     def place(self) -> Place:
         """Where the first id is written."""
-        return self.entry.place(142) if self.is_own else self.entry.manifest.listed.place(520)
+        return (
+            self.entry.place(field_ids.FIRST_ROW_ID)
+            if self.is_own
+            else self.entry.manifest.listed.place(field_ids.MANIFEST_FIRST_ROW_ID)
+        )
 
     @property
     def name(self) -> str:
@@ -47,9 +52,9 @@ class RowIds(NamedTuple):
 
 def _of_manifest(manifest: Manifest) -> Iterator[RowIds]:
     """The ids of the live files of a manifest: their own, or counted on from the one that the manifest list has."""
-    following: int | None = manifest.listed.value(520)
+    following: int | None = manifest.listed.value(field_ids.MANIFEST_FIRST_ROW_ID)
     for entry in manifest.live:
-        own, rows = entry.value(142), entry.value(103)
+        own, rows = entry.value(field_ids.FIRST_ROW_ID), entry.value(field_ids.RECORD_COUNT)
         if entry.content != DATA or rows < 0:
             continue
         if own is not None:

@@ -14,6 +14,7 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import POSITION_DELETES, UNSORTED
 
 if TYPE_CHECKING:
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 def sort_orders_are_known(table: IcebergTable) -> Iterator[Violation]:
     """Readers take the file for one that is not sorted; position deletes have an order of their own."""
     known = {None, UNSORTED, *table.state.schema.orders}
-    sorted_files = [entry for entry in table.state.entries if entry.value(140) is not None]
+    sorted_files = [
+        entry for entry in table.state.entries if entry.value(field_ids.SORT_ORDER_ID) is not None
+    ]
     if not sorted_files:
         raise NotApplicable
     for entry in sorted_files:
-        number = entry.value(140)
+        number = entry.value(field_ids.SORT_ORDER_ID)
         if entry.content == POSITION_DELETES:
             expected, why = "null", "and it deletes positions"
         elif number not in known:
@@ -37,7 +40,7 @@ def sort_orders_are_known(table: IcebergTable) -> Iterator[Violation]:
             continue
         yield Violation(
             f"the sort_order_id of {entry.inside or entry.path} is {number}, {why}",
-            claim_field(table.file, entry.place(140)),
+            claim_field(table.file, entry.place(field_ids.SORT_ORDER_ID)),
             expected=expected,
             actual=str(number),
         )

@@ -19,6 +19,8 @@ from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import deletion_vector as grammar
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import DATA_FILE
 
 if TYPE_CHECKING:
     from pqassay.values.tables.deletion_vector import DeletionVector
@@ -34,14 +36,14 @@ def is_vector(one: EntryUnderTest) -> bool:
 @rule("ICE-023", of=ENTRY, only=is_vector, screen=shape_of)
 def vectors_can_be_found(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers do not know which rows of which file are deleted."""
-    names = {143: "referenced_data_file", 144: "content_offset", 145: "content_size_in_bytes"}
-    for number, name in names.items():
+    offset, size = field_ids.CONTENT_OFFSET, field_ids.CONTENT_SIZE_IN_BYTES
+    for number in (field_ids.REFERENCED_DATA_FILE, offset, size):
         value = one.entry.value(number)
-        if value is None or (number == 144 and value < 0) or (number == 145 and value < AROUND):
+        if value is None or (number == offset and value < 0) or (number == size and value < AROUND):
             yield Violation(
-                f"{name} of a deletion vector in {one.data_file} is {value}",
+                f"{DATA_FILE.called(number)} of a deletion vector in {one.data_file} is {value}",
                 one.field(one.entry.place(number)),
-                expected="the data file" if number == 143 else "a place in the file",
+                expected="a place in the file" if number in (offset, size) else "the data file",
                 actual=str(value),
                 remedy=REMEDY,
             )
@@ -55,14 +57,14 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
     if not vectors:
         raise NotApplicable
     for entry in vectors:
-        named = entry.value(143)
+        named = entry.value(field_ids.REFERENCED_DATA_FILE)
         if named is None:
             raise Broken("ICE-023")
         before = seen.setdefault(named, entry)
         if before is not entry:
             yield Violation(
                 f"{named} has a second deletion vector; the first is entry {before.number} of {before.manifest.name}",
-                claim_field(table.file, entry.place(143)),
+                claim_field(table.file, entry.place(field_ids.REFERENCED_DATA_FILE)),
                 expected="one deletion vector",
                 actual="two",
                 remedy=REMEDY,
@@ -72,7 +74,11 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
 @rule("ICE-025", of=ENTRY, only=is_vector, screen=shape_of)
 def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
-    offset, size, actual = one.entry.value(144), one.entry.value(145), one.actual_size
+    offset, size, actual = (
+        one.entry.value(field_ids.CONTENT_OFFSET),
+        one.entry.value(field_ids.CONTENT_SIZE_IN_BYTES),
+        one.actual_size,
+    )
     if one.entry.inside is None:
         raise NotApplicable
     if actual is None:
@@ -82,7 +88,7 @@ def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
     if offset + size > actual:
         yield Violation(
             f"a deletion vector ends at byte {offset + size} of {one.data_file}, which has {actual} bytes",
-            one.field(one.entry.place(144)),
+            one.field(one.entry.place(field_ids.CONTENT_OFFSET)),
             expected=f"{actual - size} or less",
             actual=str(offset),
             remedy=REMEDY,

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.state import IcebergState
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, DELETE_FILE_PATH, EQUALITY_DELETES
-
-LOWER, UPPER = 125, 128
 
 
 class Partition(NamedTuple):
@@ -89,11 +88,11 @@ def named_by(delete: Entry) -> str | None:
     """The one data file that position deletes are of: which they name, or which is both of the bounds of their paths."""
     if delete.content in (DATA, EQUALITY_DELETES):
         return None
-    name: str | None = delete.value(143)
+    name: str | None = delete.value(field_ids.REFERENCED_DATA_FILE)
     if name is not None:
         return name
-    lower: dict[int, bytes] = delete.value(LOWER) or {}
-    upper: dict[int, bytes] = delete.value(UPPER) or {}
+    lower: dict[int, bytes] = delete.value(field_ids.LOWER_BOUNDS) or {}
+    upper: dict[int, bytes] = delete.value(field_ids.UPPER_BOUNDS) or {}
     low = lower.get(DELETE_FILE_PATH)
     try:
         return low.decode() if low is not None and low == upper.get(DELETE_FILE_PATH) else None

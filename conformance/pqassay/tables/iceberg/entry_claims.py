@@ -24,13 +24,16 @@ from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.schema import IcebergColumn, PartitionField
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
 from pqassay_spec.table.iceberg import DATA, POSITION_DELETES, UNSORTED
 
 AROUND = SIZE_SIZE + CHECKSUM_SIZE
 """Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
 
-SIZES, VALUES, NULLS, NANS, LOWER, UPPER = 108, 109, 110, 137, 125, 128
+SIZES, VALUES = field_ids.COLUMN_SIZES, field_ids.VALUE_COUNTS
+NULLS, NANS = field_ids.NULL_VALUE_COUNTS, field_ids.NAN_VALUE_COUNTS
+LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 
 REMEDY = "rewrite_data_files on the file, or a commit that replaces its entry by one with true metrics or without them"
 """What makes the metrics of an Iceberg table anew."""
@@ -38,15 +41,15 @@ REMEDY = "rewrite_data_files on the file, or a commit that replaces its entry by
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
     """What a manifest says of a live file that is below the table."""
-    splits = entry.value(132)
-    if splits and (sorted(splits) != splits or splits[-1] >= entry.value(104)):
+    splits = entry.value(field_ids.SPLIT_OFFSETS)
+    if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside
     return FileClaims(
         table="iceberg",
-        place=entry.place(100),
+        place=entry.place(field_ids.FILE_PATH),
         path=entry.inside or "",
-        size=Count(entry.value(104), entry.place(104)),
-        rows=Count(entry.value(103), entry.place(103)),
+        size=Count(entry.value(field_ids.FILE_SIZE_IN_BYTES), entry.place(field_ids.FILE_SIZE_IN_BYTES)),
+        rows=Count(entry.value(field_ids.RECORD_COUNT), entry.place(field_ids.RECORD_COUNT)),
         columns=tuple(_columns(state, entry)),
         partition=tuple(_partition(state, entry)),
         deleted=_deleted(state, entry),
@@ -54,7 +57,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
         deletes=_deletes(state, entry),
         by_id=True,
         has_names=bool(state.schema.names),
-        first_split=Count(splits[0], entry.place(132)) if splits else None,
+        first_split=Count(splits[0], entry.place(field_ids.SPLIT_OFFSETS)) if splits else None,
         splits=tuple(splits[1:]) if splits else (),
         remedy=REMEDY,
     )
@@ -65,16 +68,16 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
     vector = state.vectors.get(entry.path) if entry.content == DATA else None
     if vector is None or vector.inside is None:
         return None
-    offset, size = vector.value(144), vector.value(145)
+    offset, size = vector.value(field_ids.CONTENT_OFFSET), vector.value(field_ids.CONTENT_SIZE_IN_BYTES)
     if offset is None or size is None or offset < 0 or size < AROUND:
         return None
-    place = Place(vector.manifest.name, vector.number, vector.place(103).path[:1])
-    return DeletedRows(place, vector.inside, offset, size - AROUND, vector.value(103))
+    place = Place(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
+    return DeletedRows(place, vector.inside, offset, size - AROUND, vector.value(field_ids.RECORD_COUNT))
 
 
 def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
     """The order of the rows; ``None`` of a file that is not sorted, or whose order the table does not know."""
-    number = entry.value(140)
+    number = entry.value(field_ids.SORT_ORDER_ID)
     if number is None or number == UNSORTED or entry.content == POSITION_DELETES:
         return None
     columns: list[SortedBy] = []
@@ -101,21 +104,21 @@ def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
             )
     if not columns and not unknown:
         return None
-    return RowOrder(entry.place(140), number, tuple(columns), unknown)
+    return RowOrder(entry.place(field_ids.SORT_ORDER_ID), number, tuple(columns), unknown)
 
 
 def _deletes(state: IcebergState, entry: Entry) -> DeletesClaims | None:
     if entry.content == DATA:
         return None
     by_position = entry.content == POSITION_DELETES
-    compared: list[int] = [] if by_position else entry.value(135) or []
+    compared: list[int] = [] if by_position else entry.value(field_ids.EQUALITY_IDS) or []
     columns = {number: state.schema.column(number) for number in compared}
     return DeletesClaims(
-        entry.place(100 if by_position else 135),
+        entry.place(field_ids.FILE_PATH if by_position else field_ids.EQUALITY_IDS),
         state.snapshot_id,
         by_position,
         tuple((number, "" if column is None else column.name) for number, column in columns.items()),
-        entry.value(143) if by_position else None,
+        entry.value(field_ids.REFERENCED_DATA_FILE) if by_position else None,
     )
 
 

@@ -10,6 +10,7 @@ from pqassay.tables.avro import Container, container
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.records import Layout, without_null
 from pqassay_spec.base.errors import boundary
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
     ADDED,
     DATA,
@@ -36,10 +37,10 @@ class Summary:
 
     def __init__(self, number: int, layout: Layout, record: list[Any]) -> None:
         self.number = number
-        self.contains_null: bool | None = layout.value(record, 509)
-        self.contains_nan: bool | None = layout.value(record, 518)
-        self.lower: bytes | None = layout.value(record, 510)
-        self.upper: bytes | None = layout.value(record, 511)
+        self.contains_null: bool | None = layout.value(record, field_ids.CONTAINS_NULL)
+        self.contains_nan: bool | None = layout.value(record, field_ids.CONTAINS_NAN)
+        self.lower: bytes | None = layout.value(record, field_ids.LOWER_BOUND)
+        self.upper: bytes | None = layout.value(record, field_ids.UPPER_BOUND)
 
 
 @dataclass
@@ -72,18 +73,18 @@ class ListedManifest:
 
     def summary_place(self, number: int, member: str) -> Place:
         """Where a member of a summary is."""
-        return Place(self.file, self.number, (f"{self._layout.name(507)}[{number}]", member))
+        return Place(self.file, self.number, (f"{self._layout.name(field_ids.PARTITIONS)}[{number}]", member))
 
     @property
     def content(self) -> int:
         """0 of data files, 1 of delete files."""
-        found: int | None = self.value(517)
+        found: int | None = self.value(field_ids.MANIFEST_CONTENT)
         return DATA if found is None else found
 
     @property
     def spec(self) -> int:
         """The id of the partition spec of its files."""
-        return cast("int", self.value(502))
+        return cast("int", self.value(field_ids.PARTITION_SPEC_ID))
 
 
 def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
@@ -100,14 +101,14 @@ def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
     file = container(name, data, LIST)
     with boundary(rule=LIST, field=name):
         layout = Layout(file, file.schema, MANIFEST_FILE)
-        items: Any = layout.schemas.get(507)
+        items: Any = layout.schemas.get(field_ids.PARTITIONS)
         of_summaries = None
         if items is not None:
             of_summaries = Layout(file, without_null(items.get("items")), FIELD_SUMMARY)
     found: list[ListedManifest] = []
     for number, record in enumerate(file.objects()):
-        path = layout.value(record, 500)
-        given = layout.value(record, 507)
+        path = layout.value(record, field_ids.MANIFEST_PATH)
+        given = layout.value(record, field_ids.PARTITIONS)
         summaries = None
         if given is not None and of_summaries is not None:
             summaries = [Summary(place, of_summaries, one) for place, one in enumerate(given)]
@@ -134,10 +135,13 @@ class Manifest:
         self.metadata = self.file.metadata
         with boundary(rule=MANIFEST, field=name):
             self.layout = Layout(self.file, self.file.schema, MANIFEST_ENTRY)
-            self.files = Layout(self.file, self.layout.schemas[2], DATA_FILE)
-            partition = self.files.schemas.get(102)
+            self.files = Layout(self.file, self.layout.schemas[field_ids.DATA_FILE], DATA_FILE)
+            partition = self.files.schemas.get(field_ids.PARTITION)
             self.partition = None if partition is None else Layout(self.file, partition, None)
-        status, data_file, sequence = (self.layout.places.get(number) for number in (0, 2, 3))
+        status, data_file, sequence = (
+            self.layout.places.get(number)
+            for number in (field_ids.STATUS, field_ids.DATA_FILE, field_ids.SEQUENCE_NUMBER)
+        )
         self.entries: list[Entry] = []
         for number, record in enumerate(self.file.objects()):
             self.entries.append(
@@ -194,18 +198,18 @@ class Entry:
     @property
     def path(self) -> str:
         """The file, as the manifest names it."""
-        return cast("str", self._file[self.manifest.files.places[100]])
+        return cast("str", self._file[self.manifest.files.places[field_ids.FILE_PATH]])
 
     @property
     def content(self) -> int:
         """0 of data, 1 of position deletes, 2 of equality deletes."""
-        found: int | None = self.value(134)
+        found: int | None = self.value(field_ids.CONTENT)
         return DATA if found is None else found
 
     @property
     def format(self) -> str:
         """The format of the file, in small letters."""
-        return cast("str", self.value(101)).lower()
+        return cast("str", self.value(field_ids.FILE_FORMAT)).lower()
 
     @property
     def sequence(self) -> int | None:
@@ -214,13 +218,13 @@ class Entry:
             return self.own_sequence
         if self.status != ADDED:
             return None
-        inherited: int | None = self.manifest.listed.value(515)
+        inherited: int | None = self.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
         return inherited
 
     @property
     def partition(self) -> list[Any]:
         """The values of the partition fields, in the order of the manifest's schema."""
-        return self.value(102) or []
+        return self.value(field_ids.PARTITION) or []
 
     def partition_value(self, identifier: int) -> tuple[bool, Any]:
         """Whether there is a value of a partition field, and which."""
@@ -232,14 +236,14 @@ class Entry:
     def place(self, identifier: int, key: int | None = None) -> Place:
         """Where a field of the file is; of a map, where the value of a key is."""
         name = self.manifest.files.name(identifier)
-        own = self.manifest.layout.name(2)
+        own = self.manifest.layout.name(field_ids.DATA_FILE)
         return Place(self.manifest.name, self.number, (own, name if key is None else f"{name}[{key}]"))
 
     def partition_place(self, identifier: int) -> Place:
         """Where a partition value is."""
         layout = self.manifest.partition
         name = str(identifier) if layout is None else layout.name(identifier)
-        return self.place(102).below(name)
+        return self.place(field_ids.PARTITION).below(name)
 
     def own_place(self, identifier: int) -> Place:
         """Where a field of the entry itself is."""

@@ -13,6 +13,7 @@ from pqassay.tables.iceberg.manifests import Entry, ListedManifest, Manifest, re
 from pqassay.tables.iceberg.metadata import Json, metadata_file, read_metadata, snapshot_of
 from pqassay.tables.iceberg.schema import IcebergSchema, schema_of
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, DELETED
 
 CURRENT, LIST, MANIFEST = "ICE-002", "ICE-003", "ICE-004"
@@ -72,8 +73,8 @@ class IcebergState:
         """The entries of deletion vectors, by the data files that they name."""
         found: dict[str, Entry] = {}
         for entry in self.entries:
-            if entry.format == PUFFIN and isinstance(entry.value(143), str):
-                found.setdefault(entry.value(143), entry)
+            if entry.format == PUFFIN and isinstance(entry.value(field_ids.REFERENCED_DATA_FILE), str):
+                found.setdefault(entry.value(field_ids.REFERENCED_DATA_FILE), entry)
         return found
 
     @property
@@ -134,7 +135,7 @@ def read_iceberg(
 
 
 def _add(state: IcebergState, files: TableFiles, listed: ListedManifest, inside: Inside) -> None:
-    place = listed.place(500)
+    place = listed.place(field_ids.MANIFEST_PATH)
     name, data = _read(files, inside, listed.path, MANIFEST, str(place), place.file)
     state.sizes[name] = len(data)
     manifest = Manifest(listed, name, data)

@@ -29,8 +29,10 @@ from pqassay.tables.iceberg.values import (
     value_of,
 )
 from pqassay.tables.moments import DAY, civil
+from pqassay_spec.table import iceberg_field_ids as field_ids
 
-ROWS, NULLS, LOWER, UPPER = 103, 110, 125, 128
+ROWS, NULLS = field_ids.RECORD_COUNT, field_ids.NULL_VALUE_COUNTS
+LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 """Numbers of the fields of an entry."""
 
 ORDERED = ("identity", "truncate", "year", "month", "day", "hour")

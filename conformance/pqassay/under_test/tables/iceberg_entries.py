@@ -22,6 +22,7 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import claim_field
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import EXISTING, FILE_FORMATS
 
 
@@ -215,26 +216,40 @@ class Screen:
     def shape(self, entry: Entry) -> Hashable | None:
         """The shape of an entry that breaks no rule about entries; ``None`` where that is not certain."""
         value = entry.value
-        if entry.inside is None or value(134) or entry.format not in FILE_FORMATS:
+        if entry.inside is None or value(field_ids.CONTENT) or entry.format not in FILE_FORMATS:
             return None
         if not self._is_as_long(entry):
             return None
-        is_existing = self.inherits and entry.status == EXISTING and bool(entry.manifest.listed.value(515))
+        is_existing = (
+            self.inherits
+            and entry.status == EXISTING
+            and bool(entry.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER))
+        )
         if is_existing and entry.own_sequence is None:
             return None
         low, high = value(LOWER) or _NOTHING, value(UPPER) or _NOTHING
         counts, nulls, nans = value(VALUES) or _NOTHING, value(NULLS) or _NOTHING, value(NANS) or _NOTHING
-        if not self._are_ordered(low, high) or not self._are_counted(value(103), counts, nulls, nans, low):
+        if not self._are_ordered(low, high) or not self._are_counted(
+            value(field_ids.RECORD_COUNT), counts, nulls, nans, low
+        ):
             return None
         schema = self._table.state.schema
         is_divided = bool(low and schema.specs.get(entry.manifest.listed.spec))
         if low and (not self.has_last_id or (is_divided and any(outside(entry, schema)))):
             return None
-        return bool(low), bool(value(132)), bool(counts), bool(nulls), bool(nans), is_existing, is_divided
+        return (
+            bool(low),
+            bool(value(field_ids.SPLIT_OFFSETS)),
+            bool(counts),
+            bool(nulls),
+            bool(nans),
+            is_existing,
+            is_divided,
+        )
 
     def _is_as_long(self, entry: Entry) -> bool:
         """Whether the file has the length that is said, and is split within it."""
-        size, splits = entry.value(104), entry.value(132)
+        size, splits = entry.value(field_ids.FILE_SIZE_IN_BYTES), entry.value(field_ids.SPLIT_OFFSETS)
         try:
             if self._table.at.size_of(entry.inside or "") != size:
                 return False

@@ -33,6 +33,7 @@ from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.decoding.chunk_values import ChunkValues, excused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import Type
+from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
 
 ALONE, ROWS, LIVE, SORTED = "ICE-045", "ICE-046", "ICE-047", "ICE-048"
@@ -229,7 +230,7 @@ class PositionFamily:
                 continue
             why = self._scope.why_not(self._entry, data)
             paths.why.append(f"to which it does not apply: {why}" if why else "")
-            paths.limits[number] = data.value(103)
+            paths.limits[number] = data.value(field_ids.RECORD_COUNT)
 
     def _compare_names(self, group: int, paths: _Paths, rows: NDArray[np.int64]) -> None:
         named = self._claims.named
@@ -300,7 +301,7 @@ class PositionFamily:
         """The rows of a data file: those of its footer where that can be read, else what its manifest says."""
         name = paths.raw[path].decode()
         entry, table = self._state.by_path[name], self._file.table
-        claimed: int = entry.value(103)
+        claimed: int = entry.value(field_ids.RECORD_COUNT)
         if entry.format != PARQUET or entry.inside is None or table is None:
             return claimed
         if name not in self._footers:
@@ -372,7 +373,7 @@ class PositionFamily:
         remedy: str = REMEDY,
     ) -> None:
         if rule == ALONE:
-            place: Field = claim_field(self._file, self._entry.place(143))
+            place: Field = claim_field(self._file, self._entry.place(field_ids.REFERENCED_DATA_FILE))
         else:
             ordinal = self._path if column == "file_path" else self._position
             place = in_footer(self._file, f"row_groups[{group}].columns[{ordinal}]") / "meta_data"

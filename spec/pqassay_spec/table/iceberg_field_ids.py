@@ -1,0 +1,59 @@
+"""The numbers by which fields of manifest lists and manifests are found, whatever their writers call them.
+
+Source: the Iceberg specification, "Manifest Lists" and "Manifests". What each field holds is declared in `pqassay_spec.table.iceberg`.
+"""
+
+from __future__ import annotations
+
+# Of a manifest in a manifest list.
+MANIFEST_PATH = 500
+MANIFEST_LENGTH = 501
+PARTITION_SPEC_ID = 502
+MANIFEST_CONTENT = 517
+MANIFEST_SEQUENCE_NUMBER = 515
+MIN_SEQUENCE_NUMBER = 516
+ADDED_SNAPSHOT_ID = 503
+ADDED_FILES_COUNT = 504
+EXISTING_FILES_COUNT = 505
+DELETED_FILES_COUNT = 506
+ADDED_ROWS_COUNT = 512
+EXISTING_ROWS_COUNT = 513
+DELETED_ROWS_COUNT = 514
+PARTITIONS = 507
+MANIFEST_KEY_METADATA = 519
+MANIFEST_FIRST_ROW_ID = 520
+
+# Of the summary of a partition field.
+CONTAINS_NULL = 509
+CONTAINS_NAN = 518
+LOWER_BOUND = 510
+UPPER_BOUND = 511
+
+# Of an entry in a manifest.
+STATUS = 0
+SNAPSHOT_ID = 1
+DATA_FILE = 2
+SEQUENCE_NUMBER = 3
+FILE_SEQUENCE_NUMBER = 4
+
+# Of a data file or a delete file.
+FILE_PATH = 100
+FILE_FORMAT = 101
+PARTITION = 102
+RECORD_COUNT = 103
+FILE_SIZE_IN_BYTES = 104
+COLUMN_SIZES = 108
+VALUE_COUNTS = 109
+NULL_VALUE_COUNTS = 110
+LOWER_BOUNDS = 125
+UPPER_BOUNDS = 128
+KEY_METADATA = 131
+SPLIT_OFFSETS = 132
+CONTENT = 134
+EQUALITY_IDS = 135
+NAN_VALUE_COUNTS = 137
+SORT_ORDER_ID = 140
+FIRST_ROW_ID = 142
+REFERENCED_DATA_FILE = 143
+CONTENT_OFFSET = 144
+CONTENT_SIZE_IN_BYTES = 145
