@@ -6,18 +6,14 @@ The files are laid into the file system of the runtime, which reads them by slic
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pqassay.browser.session import DEEPEST, item_told
-from pqassay.errors import UsageError
+from pqassay.browser.session import DEEPEST, item_told, written
 from pqassay.judge.checker import check
-from pqassay.report.formats import FormatName
 from pqassay.report.model import Report, encodable
-from pqassay.report.rendering import write_report
 from pqassay.report.view import view
 from pqassay_spec.rules.catalogue import Tier
 
@@ -55,11 +51,7 @@ class Folder:
 
     def report(self, form: str, site: str | None = None) -> str:
         """The last report as ``json`` or ``html``, with links to the rules' pages of a site."""
-        if self._report is None:
-            raise UsageError("nothing was judged yet")
-        stream = io.StringIO()
-        write_report(self._report, FormatName(form), stream, site)
-        return stream.getvalue()
+        return written(self._report, form, site)
 
     def _told(self, report: Report, size: int) -> dict[str, Any]:
         shown, summary = view(report), report.summary

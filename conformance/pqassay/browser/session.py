@@ -95,11 +95,7 @@ class Session:
 
     def report(self, form: str, site: str | None = None) -> str:
         """The last report as ``json`` or ``html``, with links to the rules' pages of a site."""
-        if self._report is None:
-            raise UsageError("nothing was judged yet")
-        stream = io.StringIO()
-        write_report(self._report, FormatName(form), stream, site)
-        return stream.getvalue()
+        return written(self._report, form, site)
 
     def bytes_around(self, offset: int, length: int) -> str:
         """The rows around a place, each byte with the field that it belongs to, as JSON."""
@@ -215,6 +211,15 @@ class Session:
 
 def _meets(leaf: dict[str, Any], start: int, end: int) -> bool:
     return bool(leaf["offset"] < end and leaf["offset"] + leaf["length"] > start)
+
+
+def written(report: Report | None, form: str, site: str | None) -> str:
+    """A report as ``json`` or ``html``. Raises `UsageError` where there is none yet."""
+    if report is None:
+        raise UsageError("nothing was judged yet")
+    stream = io.StringIO()
+    write_report(report, FormatName(form), stream, site)
+    return stream.getvalue()
 
 
 def item_told(item: Item, finding: Finding) -> dict[str, Any]:
