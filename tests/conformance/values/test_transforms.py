@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pqassay
 from pqassay.values.tables.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
@@ -17,6 +19,7 @@ from pqassay_reference.golden import iceberg_files as files
 from pqassay_reference.tiny.columns import Column, Scalar, decimal, fixed, timestamp
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.parquet.thrift import Type
+from pqassay_spec.table.murmur3 import murmur3
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 MOMENT = (dt.datetime(2017, 11, 16, 22, 31, 8, tzinfo=dt.UTC) - EPOCH) // dt.timedelta(microseconds=1)
@@ -41,6 +44,11 @@ def test_bytes_hash_as_the_specification_shows() -> None:
     array = pa.array([b"skipped", b"iceberg", unique, b"\0\1\2\3", b""], pa.binary())[1:]
     assert [1210000089, 1488055340, -188683207, 0] == hashes_of_bytes(array).tolist()
     assert [1210000089, 1488055340, -188683207, 0] == hashes_of_bytes(array.cast(pa.large_binary())).tolist()
+
+
+@given(st.lists(st.binary(max_size=40), max_size=20))
+def test_many_values_hash_as_each_by_itself(values: list[bytes]) -> None:
+    assert [murmur3(value) for value in values] == hashes_of_bytes(pa.array(values, pa.binary())).tolist()
 
 
 def test_decimals_hash_by_their_fewest_bytes() -> None:

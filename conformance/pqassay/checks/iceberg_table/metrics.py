@@ -10,12 +10,13 @@ from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, UPPER, VALUES
 from pqassay.tables.iceberg.schema import DECIMAL
 from pqassay.tables.iceberg.transforms import outside
-from pqassay.tables.iceberg.values import POINT_WIDTHS, geospatial, point, shown
+from pqassay.tables.iceberg.values import geospatial, point, shown
 from pqassay.under_test.file import Broken
 from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
+from pqassay_spec.table.single_values import POINT_WIDTHS
 
 
 def _ids(one: EntryUnderTest) -> list[tuple[int, int]]:

@@ -30,6 +30,7 @@ from pqassay.tables.iceberg.values import (
 )
 from pqassay.tables.moments import DAY, civil
 from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.murmur3 import murmur3
 
 ROWS, NULLS = field_ids.RECORD_COUNT, field_ids.NULL_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
@@ -42,8 +43,6 @@ HOUR = DAY // 24
 
 BITS = {"int": 32, "long": 64}
 """Of whole numbers, by their types."""
-
-WORD = 0xFFFFFFFF
 
 _DIGITS = Context(prec=100)
 
@@ -126,7 +125,7 @@ def transformed(transform: str, parameter: int, kind: str, raw: bytes) -> Scalar
     if transform == "truncate":
         return _truncated(typed.kind, typed.value, kind, raw, parameter)
     if transform == "bucket":
-        return (_hash(_hashed(kind, raw)) & 0x7FFFFFFF) % parameter
+        return (murmur3(_hashed(kind, raw)) & 0x7FFFFFFF) % parameter
     if typed.kind not in (ValueKind.DATE, ValueKind.TIMESTAMP) or not isinstance(typed.value, int):
         raise ValueError(f"a value of type {kind} has no {transform}")
     moment = typed.value * (DAY if typed.kind is ValueKind.DATE else 1)
@@ -167,23 +166,3 @@ def _hashed(kind: str, raw: bytes) -> bytes:
             number //= 1000
         return number.to_bytes(8, "little", signed=True)
     raise ValueError(f"a value of type {kind} has no bucket")
-
-
-def _hash(data: bytes) -> int:
-    """Murmur3 of 32 bits, x86, with the seed 0."""
-    found, whole = 0, len(data) & ~3
-    for start in range(0, whole, 4):
-        found ^= _mixed(int.from_bytes(data[start : start + 4], "little"))
-        found = (_rotated(found, 13) * 5 + 0xE6546B64) & WORD
-    found ^= _mixed(int.from_bytes(data[whole:], "little")) ^ len(data)
-    found = ((found ^ found >> 16) * 0x85EBCA6B) & WORD
-    found = ((found ^ found >> 13) * 0xC2B2AE35) & WORD
-    return found ^ found >> 16
-
-
-def _mixed(word: int) -> int:
-    return (_rotated(word * 0xCC9E2D51 & WORD, 15) * 0x1B873593) & WORD
-
-
-def _rotated(word: int, by: int) -> int:
-    return (word << by | word >> 32 - by) & WORD

@@ -17,6 +17,7 @@ from uuid import UUID
 from pqassay.tables.claims import Scalar, ValueKind
 from pqassay.tables.iceberg.schema import DECIMAL, FIXED
 from pqassay.tables.moments import DAY
+from pqassay_spec.table.single_values import MOST_DECIMAL, POINT_WIDTHS, WIDTHS
 
 
 class Typed(NamedTuple):
@@ -33,29 +34,7 @@ class UnknownTypeError(Exception):
 NANOSECOND = {"time": 1000, "timestamp": 1000, "timestamptz": 1000, "timestamp_ns": 1, "timestamptz_ns": 1}
 """Nanoseconds of the unit of each type of moments."""
 
-WIDTHS: dict[str, tuple[int, ...]] = {
-    "boolean": (1,),
-    "int": (4,),
-    "long": (8, 4),
-    "float": (4,),
-    "double": (8, 4),
-    "date": (4,),
-    "time": (8,),
-    "timestamp": (8, 4),
-    "timestamptz": (8,),
-    "timestamp_ns": (8, 4),
-    "timestamptz_ns": (8,),
-    "uuid": (16,),
-}
-"""Bytes of a value of each type, those of a type from which it may be promoted included."""
-
 _DIGITS = Context(prec=100)
-
-POINT_WIDTHS = (16, 24, 32)
-"""Bytes of a point of two, three or four coordinates."""
-
-MOST_DECIMAL = 16
-"""Bytes of the widest decimal: 38 digits."""
 
 
 def value_of(kind: str, raw: bytes) -> Typed:

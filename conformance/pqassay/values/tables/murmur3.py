@@ -1,4 +1,4 @@
-"""Murmur3 of 32 bits, as the bucket transform of Iceberg hashes values: many at once.
+"""Murmur3 of 32 bits, as the bucket transform of Iceberg hashes values: many at once; see `pqassay_spec.table.murmur3`.
 
 Source: the Iceberg specification, "Appendix B: 32-bit Hash Requirements".
 """
@@ -11,11 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.values.decoding.hashes import buffer_of
+from pqassay_spec.table.murmur3 import (
+    FINISHING,
+    FIRST_FACTOR,
+    LAST_SHIFT,
+    SECOND_FACTOR,
+    STATE_FACTOR,
+    STATE_ROTATION,
+    STATE_TERM,
+    WORD_ROTATION,
+)
 
 Words = NDArray[np.uint32]
-
-_C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
-
 
 MOST_AT_ONCE = 1 << 20
 """Bytes that are laid out in rows at once."""
@@ -23,6 +30,10 @@ MOST_AT_ONCE = 1 << 20
 
 def _rotated(words: Words, bits: int) -> Words:
     return (words << np.uint32(bits)) | (words >> np.uint32(32 - bits))
+
+
+def _mixed(words: Words) -> Words:
+    return _rotated(words * np.uint32(FIRST_FACTOR), WORD_ROTATION) * np.uint32(SECOND_FACTOR)
 
 
 def hashes_of_rows(rows: NDArray[np.uint8]) -> NDArray[np.int32]:
@@ -40,17 +51,17 @@ def hashes_of_rows(rows: NDArray[np.uint8]) -> NDArray[np.int32]:
         whole = length // 4
         for number in range(whole):
             word = np.ascontiguousarray(rows[:, 4 * number : 4 * number + 4]).view("<u4").reshape(count)
-            state ^= _rotated(word * _C1, 15) * _C2
-            state = _rotated(state, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+            state ^= _mixed(word)
+            state = _rotated(state, STATE_ROTATION) * np.uint32(STATE_FACTOR) + np.uint32(STATE_TERM)
         if length % 4:
             word = np.zeros(count, np.uint32)
             for place in range(4 * whole, length):
                 word |= rows[:, place].astype(np.uint32) << np.uint32(8 * (place - 4 * whole))
-            state ^= _rotated(word * _C1, 15) * _C2
+            state ^= _mixed(word)
         state ^= np.uint32(length)
-        state = (state ^ (state >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-        state = (state ^ (state >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-        state ^= state >> np.uint32(16)
+        for shift, factor in FINISHING:
+            state = (state ^ (state >> np.uint32(shift))) * np.uint32(factor)
+        state ^= state >> np.uint32(LAST_SHIFT)
     return state.view(np.int32)
 
 
