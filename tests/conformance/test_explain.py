@@ -53,7 +53,7 @@ def test_a_rule_is_about_what_is_declared_there(rule: str) -> None:
     found = lines_at(places(rule)["declared"])
     field = rules()[rule].field.rpartition(".")[2]
 
-    of_json = rf'(    )*(JsonMember\(|optional\(|numbered\(\w+, |)"{field}",|[A-Z_]+ = JsonObject'
+    of_json = rf'(    )*(JsonMember\(|optional\(|(numbered\()?(field_ids\.)?[A-Z_]+, |)"{field}",|[A-Z_]+ = JsonObject'
     assert re.match(rf'(    )?"?{field}"?( /|:|$)|class \w+|[A-Z_]+ = Struct|{of_json}', found)
 
 
