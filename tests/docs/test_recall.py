@@ -5,27 +5,30 @@ from __future__ import annotations
 import pytest
 import recall
 import recall_kinds as kinds
+import recall_page as page
+from recall_answers import UNSEEN, Kind
 
 pytestmark = pytest.mark.slow
 
-FOUND, DAMAGES = recall.read(recall.DATA.read_text(encoding="utf-8"))
+FOUND, DAMAGES = page.stored()
+TABLES = page.stored_tables()
 
 SAMPLED = 60
 """Kinds in the files of one writer that are measured again."""
 
 
 def test_the_page_is_made_of_the_stored_results() -> None:
-    assert recall.rendered(FOUND, DAMAGES) == recall.PAGE.read_text(encoding="utf-8"), (
+    assert page.rendered(FOUND, DAMAGES, TABLES) == page.PAGE.read_text(encoding="utf-8"), (
         "`python tools/recall.py --render` writes it anew"
     )
 
 
 def test_what_is_not_found_has_a_reason() -> None:
-    assert [] == recall.unexplained(FOUND)
+    assert [] == page.unexplained(FOUND)
 
 
 def test_every_reason_is_a_sentence() -> None:
-    assert [] == [one for one in recall.reasons() if not one.reason.endswith(".")]
+    assert [] == [one for one in (*page.reasons(), *page.table_reasons()) if not one.reason.endswith(".")]
 
 
 def test_every_field_of_every_structure_has_a_false_value() -> None:
@@ -33,10 +36,10 @@ def test_every_field_of_every_structure_has_a_false_value() -> None:
 
 
 def test_a_kind_without_a_reason_is_told() -> None:
-    kind = kinds.Kind("footer.nothing", "removed")
+    kind = Kind("footer.nothing", "removed")
 
-    assert [kind] == recall.unexplained({kind: {"pyarrow": (recall.UNSEEN, [])}})
-    assert [] == recall.unexplained({kind: {"pyarrow": ("FAIL", ["PQF-001"])}})
+    assert [kind] == page.unexplained({kind: {"pyarrow": (UNSEEN, [])}})
+    assert [] == page.unexplained({kind: {"pyarrow": ("FAIL", ["PQF-001"])}})
 
 
 def test_what_was_measured_is_measured_again() -> None:
@@ -59,4 +62,4 @@ def test_what_was_measured_is_measured_again() -> None:
     ],
 )
 def test_what_is_grave_is_found_in_the_files_of_every_writer(field: str, change: str, answer: str) -> None:
-    assert {answer} == {one for one, _ in FOUND[kinds.Kind(field, change)].values()}
+    assert {answer} == {one for one, _ in FOUND[Kind(field, change)].values()}

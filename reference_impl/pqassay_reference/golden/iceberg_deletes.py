@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pqassay_reference.golden.iceberg_files import (
+    EARLIER,
     LIST,
     LOCATION,
     MANIFEST,
@@ -87,13 +88,16 @@ def deleting(
         for (path, data), count, name in zip(datas.items(), counts, named, strict=True)
     ]
     data = manifest(entries, content="deletes")
-    added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
+    added = [
+        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
+        for number, one in enumerate(PARTS)
+    ]
     of_data = manifest(added)
     return {
         METADATA: metadata(COLUMNS, sequence=2),
         LIST: manifest_list(
             [
-                listed(MANIFEST, of_data, added),
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
                 listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
             ]
         ),

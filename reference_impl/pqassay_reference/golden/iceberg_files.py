@@ -19,6 +19,9 @@ LOCATION = "file:///warehouse/metals"
 
 SNAPSHOT = 5_000_000_000_000_000_001
 
+EARLIER = 4_000_000_000_000_000_001
+"""A snapshot that is gone from the metadata; what it added is still there."""
+
 
 REQUIRED = (
     "content",
@@ -118,12 +121,12 @@ def data_file(path: str, data: bytes, rows: int, partition: Json | None = None, 
     }
 
 
-def entry(file: Json, *, status: int = 1, sequence: int | None = None) -> Json:
+def entry(file: Json, *, status: int = 1, sequence: int | None = None, snapshot: int = SNAPSHOT) -> Json:
     """An entry of a manifest."""
     packed = {name: pairs(value) if name in MAPS else value for name, value in file.items()}
     return {
         "status": status,
-        "snapshot_id": SNAPSHOT,
+        "snapshot_id": snapshot,
         "sequence_number": sequence,
         "file_sequence_number": sequence,
         "data_file": packed,

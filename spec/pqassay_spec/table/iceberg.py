@@ -27,6 +27,7 @@ TABLE_METADATA = JsonObject(
         optional("schemas", "list of objects", "Every schema that the table has had."),
         optional("current-schema-id", "integer", "Which of them the table has now."),
         optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
+        optional("last-partition-id", "integer", "The highest id that a partition field has had."),
         optional("sort-orders", "list of objects", "Every order in which files of the table may be sorted."),
         optional(
             "properties",
@@ -249,6 +250,19 @@ POSITION_DELETE = JsonObject(
     ),
 )
 # --8<-- [end:grammar]
+
+PRIMITIVE_TYPES: dict[str, int] = {
+    **dict.fromkeys(("boolean", "int", "long", "float", "double", "decimal", "date", "time"), 1),
+    **dict.fromkeys(("timestamp", "timestamptz", "string", "uuid", "fixed", "binary"), 1),
+    **dict.fromkeys(("timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"), 3),
+}
+"""The types of columns without members, without what follows some of them in brackets, and the first version that has each."""
+
+TRANSFORMS = ("identity", "bucket", "truncate", "year", "month", "day", "hour", "void")
+"""How values of partition fields and sort fields follow from columns, without what follows some of them in brackets."""
+
+MOST_PRECISION = 38
+"""Digits of a decimal, at most."""
 
 FILE_FORMATS = ("avro", "orc", "parquet", "puffin")
 """The formats of files; writers write them in small or capital letters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -11,17 +12,23 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import MANIFEST, TABLE
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.manifests import Entry, Summary
-from pqassay.tables.iceberg.schema import PartitionField
+from pqassay.tables.iceberg.schema import PartitionField, objects
 from pqassay.tables.iceberg.state import PUFFIN
 from pqassay.tables.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_entries import ManifestUnderTest
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING, MANIFEST_FILE
+from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING, MANIFEST_FILE, TRANSFORMS
 
 REMEDY = "rewrite_manifests"
+
+BEFORE_NUMBERS = 0
+"""The sequence number of what version 1 wrote."""
+
+PARAMETERS = ("bucket", "truncate")
+"""Transforms that have a number."""
 
 COUNTS = {
     field_ids.ADDED_FILES_COUNT: (ADDED, False),
@@ -262,21 +269,57 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
 
 
 @rule("ICE-065", of=MANIFEST)
-def manifests_are_no_newer_than_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Files that inherit the number seem newer than deletes that are about them."""
-    state = one.table.state
-    given, latest = (
-        one.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER),
-        (state.snapshot or {}).get("sequence-number"),
-    )
-    if given is None or type(latest) is not int or state.version < 2:
+def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Files that inherit the number seem newer or older than deletes that are about them."""
+    listed, state = one.manifest.listed, one.table.state
+    given = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+    added = listed.value(field_ids.ADDED_SNAPSHOT_ID)
+    known = {snapshot.get("snapshot-id"): snapshot for snapshot in objects(state.metadata, "snapshots")}
+    if given is None or state.version < 2:
         raise NotApplicable
-    if given > latest:
-        said = f"sequence_number of {one.name} is {given}, and that of the snapshot {latest}"
-        yield _wrong(
-            one,
-            one.manifest.listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER),
-            said,
-            f"{latest} or less",
-            str(given),
-        )
+    if added in known:
+        its = known[added].get("sequence-number", BEFORE_NUMBERS)
+        is_right, expected, of = given == its, str(its), f"snapshot {added}, which added it"
+    else:  # that one is gone
+        its = (state.snapshot or {}).get("sequence-number")
+        is_right, expected, of = type(its) is not int or given <= its, f"{its} or less", "the snapshot"
+    if not is_right:
+        said = f"sequence_number of {one.name} is {given}, and that of {of}, is {its}"
+        place = listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER)
+        yield _wrong(one, place, said.replace("snapshot,", "snapshot"), expected, str(given))
+
+
+@rule("ICE-073", of=MANIFEST)
+def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that find no value take it for null, and skip the file for every other one."""
+    layout, listed = one.manifest.partition, one.manifest.listed
+    if listed.spec not in one.table.state.schema.specs:
+        raise Broken("ICE-063")
+    if not one.spec:
+        raise NotApplicable
+    header = one.manifest.metadata.get("partition-spec-id")
+    if header is not None and header != str(listed.spec).encode():
+        raise Broken("ICE-064")
+    there = {} if layout is None else layout.places
+    for field in one.spec:
+        if field.id not in there:
+            said = f"the entries of {one.name} have no value of partition field {field.id}, {field.name}, of spec {listed.spec}"
+            actual = f"values of {', '.join(map(str, sorted(there)[:20])) or 'no field'}"
+            place = listed.place(field_ids.PARTITION_SPEC_ID)
+            yield _wrong(one, place, said, f"a value of field {field.id}", actual)
+
+
+def is_live(one: ManifestUnderTest) -> bool:
+    """Whether it has live files, and partition fields."""
+    return bool(one.spec) and any(True for _ in one.manifest.live)
+
+
+@rule("ICE-076", of=MANIFEST, only=is_live)
+def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Nobody knows which files can have rows for a query."""
+    for field in one.spec:
+        named = re.sub(r"\[.*", "", field.transform)
+        if named not in TRANSFORMS or (named in PARAMETERS and not field.parameter):
+            said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
+            place = one.manifest.listed.place(field_ids.PARTITION_SPEC_ID)
+            yield _wrong(one, place, said, ", ".join(TRANSFORMS), field.transform[:40])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
@@ -9,7 +10,7 @@ from typing import Any, cast
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
 from pqassay.tables.iceberg.metadata import EMPTY
-from pqassay.tables.iceberg.schema import objects
+from pqassay.tables.iceberg.schema import DECIMAL, FIXED, objects
 from pqassay.tables.iceberg.state import IcebergState, total
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
@@ -17,7 +18,14 @@ from pqassay.under_test.tables.table import metadata_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, MAIN, POSITION_DELETES
+from pqassay_spec.table.iceberg import (
+    DATA,
+    EQUALITY_DELETES,
+    MAIN,
+    MOST_PRECISION,
+    POSITION_DELETES,
+    PRIMITIVE_TYPES,
+)
 
 
 def has_snapshot(table: IcebergTable) -> bool:
@@ -93,6 +101,50 @@ def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Vio
         said = f"last-sequence-number is {last}, and a snapshot has the sequence number {greatest}"
         yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
 
+
+@rule("ICE-074", of=TABLE)
+def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next partition field gets an id that another one has, and readers find the values of that in it."""
+    metadata = table.state.metadata
+    ids = [field.id for spec in table.state.schema.specs.values() for field in spec]
+    last = metadata.get("last-partition-id")
+    if not ids or (last is None and table.state.version < 2):
+        raise NotApplicable
+    if type(last) is not int or last < max(ids):
+        said = f"last-partition-id is {last}, and a partition field has the id {max(ids)}"
+        yield _wrong(table, ("last-partition-id",), said, f"{max(ids)} or more", str(last))
+
+
+@rule("ICE-075", of=TABLE)
+def types_are_known(table: IcebergTable) -> Iterator[Violation]:
+    """A reader that does not know a type does not read the table."""
+    state = table.state
+    for column in state.schema.columns.values():
+        since = _first_version(column.type)
+        if since is None or since > state.version:
+            fault = "is not known" if since is None else f"is of version {since}"
+            said = f"column {column.name} has the type {column.type[:40]}, which {fault}"
+            schemas = "schemas" if "schemas" in state.metadata else "schema"
+            yield _wrong(table, (schemas,), said, f"a type of version {state.version}", column.type[:40])
+
+
+def _first_version(kind: str) -> int | None:
+    """The first version of the format that has a type; ``None`` where none has."""
+    match = NAME.fullmatch(kind)
+    if match is None:
+        return None
+    if match[1] == "decimal":
+        digits = DECIMAL.fullmatch(kind)
+        is_known = digits is not None and 0 < int(digits[1]) <= MOST_PRECISION and int(digits[2]) <= int(digits[1])  # fmt: skip
+    elif match[1] == "fixed":
+        is_known = FIXED.fullmatch(kind) is not None
+    else:
+        is_known = match[2] is None or match[1] in ("geometry", "geography")
+    return PRIMITIVE_TYPES.get(match[1]) if is_known else None
+
+
+NAME = re.compile(r"([a-z_]+)\s*([(\[].*[)\]])?", re.ASCII | re.DOTALL)
+"""A type: its name, and what follows some in brackets."""
 
 CHOSEN = (
     ("current-schema-id", "schemas", "schema-id"),
