@@ -290,6 +290,12 @@ UNSORTED = 0
 ROW_IDS_SINCE = 3
 """The version of the format from which on rows have ids."""
 
+VECTORS_SINCE = 3
+"""The version of the format from which on rows of a data file are deleted by position by a deletion vector alone."""
+
+FORMAT_VERSION = "format-version"
+"""The key of a manifest's header that says of which version the manifest is."""
+
 NAME_MAPPING = "schema.name-mapping.default"
 """The property that gives names to ids for files without ids."""
 
