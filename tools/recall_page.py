@@ -23,7 +23,7 @@ from recall_answers import (
     without_reason,
 )
 from recall_kinds import CASES
-from table_recall_facts import PLACES, TABLES, WRITERS
+from table_recall_facts import TABLES, WRITERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 DATA, TABLE_DATA = DOCS / "data" / "recall.json", DOCS / "data" / "table_recall.json"
@@ -98,7 +98,7 @@ TABLES_HEAD = """# Tables
 
 The same was done to the metadata of {tables} good Delta and Iceberg tables, those of pqassay-ref and those that Spark wrote: each member of commits, checkpoints, version checksums and
 metadata files, each field of manifest lists and manifests and what their headers say, and the footers of Puffin files. {mutants:,} kinds of changes in the tables of one writer and format were
-tried, at up to {places} places of each table. `python tools/table_recall.py` makes this part.
+tried, at one place of each table that has such a field, and the weakest answer counts. `python tools/table_recall.py` makes this part.
 """
 
 LETTERS = """How many changes of a field got which answer, by the writer of the files: `4F 1u` are four FAIL and one unseen.
@@ -131,7 +131,7 @@ SECTIONS = (("What is not found", False), ("What is not to be found", True))
 
 def _of_tables(found: Found) -> Iterator[str]:
     given, writers = table_reasons(), list(WRITERS)
-    head = TABLES_HEAD.format(tables=len(TABLES), mutants=sum(map(len, found.values())), places=PLACES)
+    head = TABLES_HEAD.format(tables=len(TABLES), mutants=sum(map(len, found.values())))
     yield from (*head.split("\n"), "## Tables by writer", "")
     yield from by_writer(found, given, writers, "Tables of")
     for title, valid in SECTIONS:

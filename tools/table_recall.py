@@ -1,6 +1,7 @@
 """Measure what pqassay finds of false facts in the metadata of tables, and write ``docs/data/table_recall.json`` and the page ``docs/recall.md``.
 
     python tools/table_recall.py                 all good golden tables
+    python tools/table_recall.py --unseen        those kinds again that were not found; what was found stays
     python tools/table_recall.py ice/evolved     show what is not found in one, and write nothing
 
 A kind is one field and what happens to it; `table_recall_facts` makes the false facts.  Each table is judged at tier ``values``; what is
@@ -14,15 +15,15 @@ import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 
 from recall_answers import Answer, Judged, Kind, compared, for_nothing, unseen, weakest, without_reason
-from recall_page import keep_tables, render, table_reasons
+from recall_page import keep_tables, render, stored_tables, table_reasons
 from rich.progress import track
-from table_recall_facts import PLACES, TABLES, Fact, facts_of, files_of, writer_of
+from table_recall_facts import TABLES, Fact, facts_of, files_of, writer_of
 
 import pqassay
 
@@ -63,10 +64,10 @@ def answer(fact: Fact) -> Answer | None:
     return compared(of_good(fact.table), judged({**good, **fact.files}))
 
 
-def measured(tables: Sequence[str]) -> dict[Kind, dict[str, Answer]]:
-    """What is found of every kind in the tables of every writer."""
+def measured(tables: Sequence[str], only: Collection[Kind] | None = None) -> dict[Kind, dict[str, Answer]]:
+    """What is found of every kind, or of some, in the tables of every writer."""
     places: dict[tuple[Kind, str], list[Answer]] = defaultdict(list)
-    facts = [fact for table in tables for fact in facts_of(table, PLACES)]
+    facts = [fact for table in tables for fact in facts_of(table) if only is None or fact.kind in only]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         answers = pool.map(answer, facts, chunksize=16)
         shown = track(answers, "facts", len(facts), disable=not sys.stderr.isatty())
@@ -83,8 +84,11 @@ def measured(tables: Sequence[str]) -> dict[Kind, dict[str, Answer]]:
 
 def main() -> int:
     """Measure, write, and say what is not explained; return the exit status."""
-    tables, given = sys.argv[1:], table_reasons()
-    found = measured(tables or TABLES)
+    tables, given = [one for one in sys.argv[1:] if one != "--unseen"], table_reasons()
+    before = stored_tables() if "--unseen" in sys.argv else {}
+    found = measured(tables or TABLES, set(unseen(before)) if before else None)
+    if before:
+        found = dict(sorted({**before, **found}.items()))
     counts = Counter(one for answers in found.values() for one, _ in answers.values())
     print(", ".join(f"{count} {name}" for name, count in counts.most_common()))
     wrong = [f"no reason is given for {kind.field}, {kind.change}" for kind in without_reason(found, given)]

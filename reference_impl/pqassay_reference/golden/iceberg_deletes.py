@@ -114,7 +114,7 @@ def deleting(
 
 POSITIONS = deleting()
 
-UPGRADED = deleting(version=3, next_row_id=0)
+UPGRADED = deleting(version=3)
 _VERSION = UPGRADED[DELETES].index(b"format-version") + len(b"format-version") + 1
 """Where the header of the manifest of deletes says its version."""
 

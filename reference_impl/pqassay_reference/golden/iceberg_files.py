@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqassay_reference.tiny.avro import Codec, container, list_of, record_schema
-from pqassay_spec.table.iceberg import DATA_FILE, FIELD_SUMMARY, MANIFEST_ENTRY, MANIFEST_FILE
+from pqassay_spec.table.iceberg import (
+    DATA_FILE,
+    FIELD_SUMMARY,
+    MANIFEST_ENTRY,
+    MANIFEST_FILE,
+    ROW_IDS_SINCE,
+)
 
 Json = dict[str, Any]
 
@@ -85,6 +91,8 @@ def metadata(
         "snapshots": [one],
         **{name.replace("_", "-"): value for name, value in more.items()},
     }
+    if version >= ROW_IDS_SINCE:
+        content.setdefault("next-row-id", 0)
     if version == 1:
         content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()

@@ -137,6 +137,7 @@ def _of_footer(old: bytes, new: bytes) -> TableMutation:
 
 
 BAD_TABLES = (
+    _bad("no-next-row-id", "The metadata do not say which row ids were given away", "Queries fail.", TableMutation(file=METADATA, op="remove", line=0, path="next-row-id"), "078"),
     _bad("puffin-without-magic", "A Puffin file does not end with its magic number", "Queries fail.", _of_footer(puffin.MAGIC, b"PFA2"), "070", "footer"),
     _bad("puffin-vector-elsewhere", "The footer of a Puffin file says that a deletion vector begins a byte before it does", "Other rows are deleted, or queries fail.", _of_footer(b'"offset":' + str(_START).encode(), b'"offset":' + str(_START - 1).encode()), "071", "footer"),
     _bad("puffin-vector-of-more-rows", "The footer of a Puffin file says that a deletion vector removes a row more than it does", "Engines that count rows by it give a wrong number.", _of_footer(b'"cardinality":"2"', b'"cardinality":"3"'), "072", "footer"),

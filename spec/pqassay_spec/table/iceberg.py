@@ -18,6 +18,8 @@ TABLE_METADATA = JsonObject(
     (
         JsonMember("format-version", "integer", "Version of the format: 1 to 4."),
         JsonMember("location", "string", "The folder of the table, as a URI."),
+        optional("table-uuid", "string", "Which table it is, whatever it is called."),
+        optional("last-updated-ms", "integer", "When the metadata were written, in milliseconds since 1970."),
         optional(
             "last-sequence-number",
             "integer",
@@ -27,8 +29,10 @@ TABLE_METADATA = JsonObject(
         optional("schemas", "list of objects", "Every schema that the table has had."),
         optional("current-schema-id", "integer", "Which of them the table has now."),
         optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
+        optional("default-spec-id", "integer", "How files that are written now are partitioned."),
         optional("last-partition-id", "integer", "The highest id that a partition field has had."),
         optional("sort-orders", "list of objects", "Every order in which files of the table may be sorted."),
+        optional("default-sort-order-id", "integer", "How files that are written now are sorted."),
         optional(
             "properties",
             "object",
@@ -250,6 +254,19 @@ POSITION_DELETE = JsonObject(
     ),
 )
 # --8<-- [end:grammar]
+
+REQUIRED_SINCE = {
+    "last-updated-ms": 1,
+    "last-column-id": 1,
+    **dict.fromkeys(("table-uuid", "last-sequence-number", "schemas", "current-schema-id"), 2),
+    **dict.fromkeys(("partition-specs", "default-spec-id", "last-partition-id"), 2),
+    **dict.fromkeys(("sort-orders", "default-sort-order-id"), 2),
+    "next-row-id": 3,
+}
+"""The first version of the format in which a member of the metadata is required, beside `format-version` and `location`."""
+
+REQUIRED_IN_1 = ("schema", "partition-spec")
+"""Members that version 1 requires, and later ones do not have."""
 
 PRIMITIVE_TYPES: dict[str, int] = {
     **dict.fromkeys(("boolean", "int", "long", "float", "double", "decimal", "date", "time"), 1),

@@ -12,7 +12,7 @@ from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
 from pqassay.tables.iceberg.metadata import EMPTY
 from pqassay.tables.iceberg.schema import DECIMAL, FIXED, objects
 from pqassay.tables.iceberg.state import IcebergState, total
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import metadata_field
 from pqassay.under_test.violation import Violation
@@ -25,6 +25,8 @@ from pqassay_spec.table.iceberg import (
     MOST_PRECISION,
     POSITION_DELETES,
     PRIMITIVE_TYPES,
+    REQUIRED_IN_1,
+    REQUIRED_SINCE,
 )
 
 
@@ -79,10 +81,30 @@ def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Vio
         yield _wrong(table, ("refs", MAIN, "snapshot-id"), said, str(current), str(named))
 
 
+@rule("ICE-078", of=TABLE)
+def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
+    """Many readers refuse the whole table."""
+    metadata, version = table.state.metadata, table.state.version
+    required = [name for name, since in REQUIRED_SINCE.items() if since <= version]
+    for name in (*required, *(REQUIRED_IN_1 if version == 1 else ())):
+        if metadata.get(name) is None:
+            said = f"the metadata are of version {version}, and have no {name}"
+            field = metadata_field(table.file, table.state.file, name)
+            yield Violation(said, field, f"a {name}", "none", remedy="a commit that writes the metadata anew")
+
+
+def _given(table: IcebergTable, name: str) -> Any:
+    """A member of the metadata that is required."""
+    found = table.state.metadata.get(name)
+    if found is None:
+        raise Broken("ICE-078")
+    return found
+
+
 @rule("ICE-051", of=TABLE)
 def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
     """The next column gets an id that another one has, and readers find the values of that in it."""
-    last, greatest = table.state.metadata.get("last-column-id"), table.state.schema.greatest
+    last, greatest = _given(table, "last-column-id"), table.state.schema.greatest
     if type(last) is not int or last < greatest:
         said = f"last-column-id is {last}, and a schema has a column with the id {greatest}"
         yield _wrong(table, ("last-column-id",), said, f"{greatest} or more", str(last))
@@ -96,7 +118,7 @@ def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Vio
     numbers = [one for one in given if type(one) is int]
     if table.state.version < 2 or not numbers:
         raise NotApplicable
-    last, greatest = metadata.get("last-sequence-number"), max(numbers)
+    last, greatest = _given(table, "last-sequence-number"), max(numbers)
     if type(last) is not int or last < greatest:
         said = f"last-sequence-number is {last}, and a snapshot has the sequence number {greatest}"
         yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
@@ -107,9 +129,9 @@ def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violat
     """The next partition field gets an id that another one has, and readers find the values of that in it."""
     metadata = table.state.metadata
     ids = [field.id for spec in table.state.schema.specs.values() for field in spec]
-    last = metadata.get("last-partition-id")
-    if not ids or (last is None and table.state.version < 2):
+    if not ids or (metadata.get("last-partition-id") is None and table.state.version < 2):
         raise NotApplicable
+    last = _given(table, "last-partition-id")
     if type(last) is not int or last < max(ids):
         said = f"last-partition-id is {last}, and a partition field has the id {max(ids)}"
         yield _wrong(table, ("last-partition-id",), said, f"{max(ids)} or more", str(last))
