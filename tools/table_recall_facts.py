@@ -14,7 +14,7 @@ import json
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,9 @@ from pqassay_spec.table.avro import (
     fields_of,
     grammar_of,
 )
+from pqassay_spec.table.iceberg import DELETED
 from pqassay_spec.table.json_places import changed, members
+from pqassay_spec.table.layout import DELTA_LOG
 from pqassay_spec.table.puffin import MAGIC, TAIL
 
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
@@ -136,7 +138,7 @@ def read_of(files: Files) -> list[str]:
 
 
 def facts_of(table: str) -> list[Fact]:
-    """The false facts of a golden table, each kind at one place of it, in the middle of those that have it."""
+    """The false facts of a golden table, each kind at one place of it, the last of those that have it."""
     files = files_of(table)
     found: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
     for file in dict.fromkeys(read_of(files)):
@@ -145,7 +147,7 @@ def facts_of(table: str) -> list[Fact]:
     kept: list[Fact] = []
     for kind, given in found.items():
         with suppress(ValueError, OverflowError, StopIteration, pa.ArrowException):  # there is no such value
-            kept.append(Fact(table, kind, given[len(given) // 2]()))
+            kept.append(Fact(table, kind, given[-1]()))
     return kept
 
 
@@ -162,7 +164,7 @@ def _of_file(files: Files, file: str) -> Iterator[Change]:
         packed = ((one, change, partial(_packed, file, made)) for one, change, made in of_plain)
         return _named("metadata", packed)
     sort = next((sort for ending, sort in OF_JSON.items() if ending in name), None)
-    return iter(()) if sort is None else _named(sort, of_json(file, data))
+    return iter(()) if sort is None else _named(sort, of_json(file, data, removed_from(files)))
 
 
 def _packed(file: str, made: Callable[[], Files]) -> Files:
@@ -219,11 +221,26 @@ def _kind_of(path: Sequence[Any]) -> str:
 # --------------------------------------------------------------------------------------------------------------- JSON
 
 
-def of_json(file: str, data: bytes) -> Iterator[Change]:
-    """Yield the facts of a file of lines of JSON, or of one object."""
+def removed_from(files: Files) -> set[str]:
+    """The data files of a Delta table that a later commit removes: what was said of them is over."""
+    logs = [
+        data for name, data in files.items() if name.endswith(".json") and name.startswith(f"{DELTA_LOG}/")
+    ]
+    actions = [
+        json.loads(line) for data in logs for line in data.split(b"\n") if line.startswith(b'{"remove"')
+    ]
+    return {one["remove"]["path"] for one in actions}
+
+
+def _is_removed(line: bytes, removed: Collection[str]) -> bool:
+    return line.startswith(b'{"add"') and json.loads(line)["add"].get("path") in removed
+
+
+def of_json(file: str, data: bytes, removed: Collection[str] = ()) -> Iterator[Change]:
+    """Yield the facts of a file of lines of JSON, or of one object, but for those of files that are removed."""
     start = 0
     for line in data.split(b"\n"):
-        for path, change, new in _of_line(line):
+        for path, change, new in () if _is_removed(line, removed) else _of_line(line):
             yield path, change, partial(_replaced, file, data, start, start + len(line), new)
         start += len(line) + 1
 
@@ -288,6 +305,8 @@ def of_avro(files: Files, file: str) -> Iterator[Change]:
     schema = json.loads(header.metadata[SCHEMA_KEY])
     for number, record in enumerate(records):
         for path, value in _leaves(record):
+            if record.get("status") == DELETED and path != ("status",):
+                continue  # nothing is said of the table by it
             news = list(others(value))
             if value is not None and _may_be_null(schema, path):
                 news.append((REMOVED, None))

@@ -10,7 +10,7 @@ from typing import Any, cast
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
 from pqassay.tables.iceberg.metadata import EMPTY
-from pqassay.tables.iceberg.schema import DECIMAL, FIXED, objects
+from pqassay.tables.iceberg.schema import DECIMAL, DEEPEST, FIXED, objects
 from pqassay.tables.iceberg.state import IcebergState, total
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
@@ -19,6 +19,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
+    BRANCH,
     DATA,
     EQUALITY_DELETES,
     MAIN,
@@ -27,6 +28,7 @@ from pqassay_spec.table.iceberg import (
     PRIMITIVE_TYPES,
     REQUIRED_IN_1,
     REQUIRED_SINCE,
+    TAG,
 )
 
 
@@ -167,6 +169,54 @@ def _first_version(kind: str) -> int | None:
 
 NAME = re.compile(r"([a-z_]+)\s*([(\[].*[)\]])?", re.ASCII | re.DOTALL)
 """A type: its name, and what follows some in brackets."""
+
+
+@rule("ICE-080", of=TABLE)
+def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
+    """Readers refuse the table, or find no rows by the name."""
+    metadata = table.state.metadata
+    refs: Any = metadata.get("refs")
+    if not isinstance(refs, dict) or not refs:
+        raise NotApplicable
+    ids = {one.get("snapshot-id") for one in objects(metadata, "snapshots")}
+    for name, given in cast("dict[str, Any]", refs).items():
+        ref: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        kind, snapshot = ref.get("type"), ref.get("snapshot-id")
+        if kind not in (BRANCH, TAG):
+            said = f"the reference {name[:40]} is a {str(kind)[:40]}"
+            yield _wrong(table, ("refs", name, "type"), said, f"{BRANCH} or {TAG}", str(kind)[:40])
+        if snapshot not in ids and not (name == MAIN and snapshot in EMPTY):
+            said = f"the reference {name[:40]} is at snapshot {snapshot}, which the metadata do not have"
+            yield _wrong(table, ("refs", name, "snapshot-id"), said, "a snapshot of the table", str(snapshot)[:40])  # fmt: skip
+
+
+@rule("ICE-081", of=TABLE)
+def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
+    """Readers find the values of one column in the other."""
+    metadata = table.state.metadata
+    lists = [(("schemas", f"[{place}]"), one) for place, one in enumerate(objects(metadata, "schemas"))]
+    lists += [] if lists or "schema" not in metadata else [(("schema",), metadata["schema"])]
+    for path, schema in lists:
+        seen = Counter(_ids(schema, 0))
+        for identifier, count in seen.items():
+            if count > 1:
+                said = f"{count} fields of schema {schema.get('schema-id', 0)} have the id {identifier}"
+                yield _wrong(table, (*path, "fields"), said, "one field of an id", f"{count} fields")
+
+
+def _ids(kind: Any, depth: int) -> Iterator[int]:
+    """The ids in a type, nested ones included."""
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        return
+    declared = cast("dict[str, Any]", kind)
+    for one in objects(declared, "fields"):
+        yield one["id"]
+        yield from _ids(one.get("type"), depth + 1)
+    for member in ("element", "key", "value"):
+        if f"{member}-id" in declared:
+            yield declared[f"{member}-id"]
+            yield from _ids(declared.get(member), depth + 1)
+
 
 CHOSEN = (
     ("current-schema-id", "schemas", "schema-id"),
