@@ -17,7 +17,7 @@ from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.tables.claimed_bounds import Form, bound_in
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import key
-from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData
+from pqassay_spec.parquet.thrift import FileMetaData, Statistics
 
 NOT_SOUND = (FormatError, NotApplicable, NotChecked, ValueError, OverflowError)
 
@@ -42,43 +42,52 @@ class ClaimedLeaf(NamedTuple):
     below: Encloses
     above: Encloses
 
-    def encloses(self, raw: Any, groups: Sequence[Sequence[ColumnChunk]], *, above: bool) -> bool:
-        """Whether a bound is one, and no value that the footer of any row group stores lies beyond it."""
-        encloses = self.above if above else self.below
-        for columns in groups:
-            facts = columns[self.ordinal].meta_data
-            statistics = None if facts is None else facts.statistics
-            if statistics is None:
-                stored = exact = None
-            elif above:
-                stored, exact = statistics.max_value, statistics.is_max_value_exact
-            else:
-                stored, exact = statistics.min_value, statistics.is_min_value_exact
-            is_value = exact or (exact is None and self.is_exact)
-            if not encloses(raw, stored if is_value else None):
-                return False
-        return True if groups else encloses(raw, None)
 
-    def nulls(self, groups: Sequence[Sequence[ColumnChunk]]) -> int | None:
-        """The nulls that the footer counts; ``None`` where a row group does not count them. Raises `ValueError` of counts below 0."""
-        total = 0
-        for columns in groups:
-            facts = columns[self.ordinal].meta_data
-            statistics = None if facts is None else facts.statistics
-            counted = None if statistics is None else statistics.null_count
-            if counted is None:
-                return None
-            if counted < 0:
-                raise ValueError("there cannot be less than no nulls")
-            total += counted
-        return total
+Groups = Sequence[Sequence[Statistics | None]]
+"""The statistics of each row group, one for each leaf."""
 
 
-def groups_of(file: FileUnderTest) -> list[list[ColumnChunk]] | None:
-    """The chunks of each row group, one for each leaf; ``None`` where some cannot be looked at. Raises what `ColumnChunks.all` does."""
+def groups_of(file: FileUnderTest) -> Groups | None:
+    """The statistics in a footer; ``None`` where some cannot be looked at. Raises what `ColumnChunks.all` does."""
     chunks = file.part(ColumnChunks)
     _ = chunks.all
-    return None if chunks.left_out else [group.columns for group in file.metadata.row_groups]
+    if chunks.left_out:
+        return None
+    return [[None if (facts := chunk.meta_data) is None else facts.statistics for chunk in group.columns] for group in file.metadata.row_groups]  # fmt: skip
+
+
+def nulls_in(groups: Groups, ordinal: int) -> int | None:
+    """The nulls of a column that a footer counts; ``None`` where a row group does not count them, or below 0."""
+    total = 0
+    for columns in groups:
+        statistics = columns[ordinal]
+        counted = None if statistics is None else statistics.null_count
+        if counted is None or counted < 0:
+            return None
+        total += counted
+    return total
+
+
+def is_enclosed(groups: Groups, leaf: ClaimedLeaf, raw: Any, *, above: bool) -> bool:
+    """Whether a bound is one, and no value of any row group that a footer stores lies beyond it."""
+    ordinal, is_exact, below, encloses = leaf
+    if not above:
+        encloses = below
+    if not groups:
+        return encloses(raw, None)
+    for columns in groups:
+        statistics = columns[ordinal]
+        if statistics is None:
+            stored = None
+        elif above:
+            exact = statistics.is_max_value_exact
+            stored = statistics.max_value if exact or (exact is None and is_exact) else None
+        else:
+            exact = statistics.is_min_value_exact
+            stored = statistics.min_value if exact or (exact is None and is_exact) else None
+        if not encloses(raw, stored):
+            return False
+    return True
 
 
 def are_rows(claims: FileClaims, metadata: FileMetaData) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from decimal import Decimal
 from typing import Any, cast
 
@@ -19,23 +19,24 @@ from pqassay.under_test.screens.claims import (
     NOWHERE,
     ClaimedLeaf,
     Encloses,
+    Groups,
     Plans,
     are_rows,
     by_law,
     groups_of,
+    is_enclosed,
+    nulls_in,
     screen_of,
 )
 from pqassay.under_test.tables.claimed_bounds import Form
 from pqassay.under_test.tables.claimed_columns import forms_of, ordinals_of
 from pqassay_spec.parquet.column_order import Order, bound_width
 from pqassay_spec.parquet.logical_values import UNITS
-from pqassay_spec.parquet.thrift import ColumnChunk, Type
+from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.table.delta import INTEGER_BITS
 
 Columns = dict[str, Any]
 """The columns that can be compared by their names, and those of structs by the names of these: `ClaimedLeaf` or `Columns`."""
-
-Groups = Sequence[Sequence[ColumnChunk]]
 
 _UNPACK = {Type.INT32: struct.Struct("<i"), Type.INT64: struct.Struct("<q")}
 _DOUBLE, _FLOAT = struct.Struct("<d"), struct.Struct("<f")
@@ -75,7 +76,7 @@ def _are_counted(plan: Columns, nulls: Json, groups: Groups) -> bool:
     for name, count in nulls.items():
         leaf = plan.get(name)
         if isinstance(leaf, ClaimedLeaf):
-            if type(count) is not int or leaf.nulls(groups) != count:
+            if type(count) is not int or nulls_in(groups, leaf.ordinal) != count:
                 return False
         elif leaf is None or type(count) is not dict or not count or not _are_counted(leaf, cast("Json", count), groups):  # fmt: skip
             return False
@@ -86,7 +87,7 @@ def _enclose(plan: Columns, bounds: Json, groups: Groups, *, above: bool) -> boo
     for name, raw in bounds.items():
         leaf = plan.get(name)
         if isinstance(leaf, ClaimedLeaf):
-            if raw is None or not leaf.encloses(raw, groups, above=above):
+            if raw is None or not is_enclosed(groups, leaf, raw, above=above):
                 return False
         elif leaf is None or type(raw) is not dict or not raw or not _enclose(leaf, cast("Json", raw), groups, above=above):  # fmt: skip
             return False
@@ -116,7 +117,7 @@ def _comparisons(column: DeltaColumn, form: Form) -> tuple[Encloses, Encloses]:
     unpack = _UNPACK.get(cast("Type", element.type)) if order is Order.SIGNED else None
     if unpack is not None:
         if kind in INTEGER_BITS and (not name or name.startswith("INTEGER")):
-            return _numbers(_integer(INTEGER_BITS[kind]), unpack, 1)
+            return _integers(INTEGER_BITS[kind], unpack)
         if kind == "date" and name == "DATE":
             return _numbers(_day, unpack, 1)
         unit = UNITS.get(name.removeprefix("TIMESTAMP(").removesuffix(")"))
@@ -147,15 +148,21 @@ def _as_rules(column: DeltaColumn, form: Form) -> tuple[Encloses, Encloses]:
     )
 
 
-def _integer(bits: int) -> Reads:
+def _integers(bits: int, stored_as: struct.Struct) -> tuple[Encloses, Encloses]:
     least, end = -(1 << bits - 1), 1 << bits - 1
+    unpack, width = stored_as.unpack, stored_as.size
 
-    def read(raw: Any) -> int:
+    def below(raw: Any, stored: bytes | None) -> bool:
         if type(raw) is not int or not least <= raw < end:
-            raise ValueError(raw)
-        return raw
+            return False
+        return stored is None or (len(stored) == width and raw <= unpack(stored)[0])
 
-    return read
+    def above(raw: Any, stored: bytes | None) -> bool:
+        if type(raw) is not int or not least <= raw < end:
+            return False
+        return stored is None or (len(stored) == width and unpack(stored)[0] <= raw)
+
+    return below, above
 
 
 def _day(raw: Any) -> int:

@@ -16,21 +16,22 @@ from pqassay.under_test.screens.claims import (
     NOWHERE,
     ClaimedLeaf,
     Encloses,
+    Groups,
     Plans,
     are_rows,
     by_law,
     groups_of,
+    is_enclosed,
+    nulls_in,
     screen_of,
 )
 from pqassay.under_test.tables.claimed_bounds import Form
 from pqassay.under_test.tables.claimed_columns import NESTED, forms_of, ordinals_of
 from pqassay_spec.parquet.column_order import Order, bound_width
-from pqassay_spec.parquet.thrift import ColumnChunk, Type
+from pqassay_spec.parquet.thrift import RowGroup, Type
 
 Columns = dict[int, ClaimedLeaf | None]
 """The columns of which a table says something, by their ids; ``None`` of those that the rules look at."""
-
-Groups = Sequence[Sequence[ColumnChunk]]
 
 _NUMBERS = {
     ("int", ""): (Type.INT32, "<i"),
@@ -57,7 +58,7 @@ def _shape(file: FileUnderTest, claims: FileClaims, said: MetricsSaid) -> Hashab
     metrics = said.metrics
     sizes, nulls = metrics.get(SIZES, _NOTHING), metrics.get(NULLS, _NOTHING)
     low, high = metrics.get(LOWER, _NOTHING), metrics.get(UPPER, _NOTHING)
-    if not _are_sizes(plan, sizes, groups) or not _are_counted(plan, nulls, groups):
+    if not _are_sizes(plan, sizes, file.metadata.row_groups) or not _are_counted(plan, nulls, groups):
         return None
     if not _enclose(plan, low, groups, above=False) or not _enclose(plan, high, groups, above=True):
         return None
@@ -89,15 +90,15 @@ def _are_split(file: FileUnderTest, claims: FileClaims) -> bool:
     )
 
 
-def _are_sizes(plan: Columns, sizes: Mapping[int, int], groups: Groups) -> bool:
+def _are_sizes(plan: Columns, sizes: Mapping[int, int], groups: Sequence[RowGroup]) -> bool:
     for identifier, size in sizes.items():
         if identifier in plan:
             leaf = plan[identifier]
             if leaf is None:
                 return False
             total = 0
-            for columns in groups:
-                facts = columns[leaf.ordinal].meta_data
+            for group in groups:
+                facts = group.columns[leaf.ordinal].meta_data
                 total += 0 if facts is None else facts.total_compressed_size
             if total != size:
                 return False
@@ -108,7 +109,7 @@ def _are_counted(plan: Columns, nulls: Mapping[int, int], groups: Groups) -> boo
     for identifier, count in nulls.items():
         if identifier in plan:
             leaf = plan[identifier]
-            if leaf is None or leaf.nulls(groups) != count:
+            if leaf is None or nulls_in(groups, leaf.ordinal) != count:
                 return False
     return True
 
@@ -117,7 +118,7 @@ def _enclose(plan: Columns, bounds: Mapping[int, bytes], groups: Groups, *, abov
     for identifier, raw in bounds.items():
         if identifier in plan:
             leaf = plan[identifier]
-            if leaf is None or not leaf.encloses(raw, groups, above=above):
+            if leaf is None or not is_enclosed(groups, leaf, raw, above=above):
                 return False
     return True
 
