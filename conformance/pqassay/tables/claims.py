@@ -252,7 +252,6 @@ class FileClaims:
         table: The format of the table.
         place: The entry of the file.
         path: The file, relative to the table.
-        size: Its length in bytes.
         rows: Its rows, with those that a deletion vector removes.
         is_tight: Whether bounds and counts describe exactly the rows that remain; wide bounds only enclose them.
         said: What is said of its columns, as the format holds it; ``None`` where nothing is.
@@ -260,7 +259,6 @@ class FileClaims:
         deleted: Its deletion vector.
         order: How its rows are sorted.
         deletes: Of a delete file, what it deletes.
-        by_id: Whether columns are found by id.
         has_names: Whether columns of a file without ids are found by names.
         first_split: Where the first part of the file begins that is read by itself.
         splits: Where the others begin.
@@ -270,7 +268,6 @@ class FileClaims:
     table: TableKind
     place: Place
     path: str
-    size: Count | None = None
     rows: Count | None = None
     is_tight: bool = True
     said: ColumnsSaid | None = field(default=None, repr=False)
@@ -278,7 +275,6 @@ class FileClaims:
     deleted: DeletedRows | None = None
     order: RowOrder | None = None
     deletes: DeletesClaims | None = None
-    by_id: bool = False
     has_names: bool = False
     first_split: Count | None = None
     splits: tuple[int, ...] = ()

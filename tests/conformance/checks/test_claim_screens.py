@@ -177,7 +177,7 @@ def delta_claims(stats: Mapping[str, Any], rows: int | None = 4) -> FileClaims:
 def iceberg_claims(metrics: Mapping[int, Any], splits: tuple[int, ...] = ()) -> FileClaims:
     said = MetricsSaid(ICEBERG, PLACE, {}, frozenset(), metrics)
     first = Count(splits[0], PLACE) if splits else None
-    return FileClaims("iceberg", PLACE, "a", rows=Count(4, PLACE), said=said, by_id=True, first_split=first, splits=splits[1:])  # fmt: skip
+    return FileClaims("iceberg", PLACE, "a", rows=Count(4, PLACE), said=said, first_split=first, splits=splits[1:])  # fmt: skip
 
 
 @pytest.mark.parametrize("content", FILES)

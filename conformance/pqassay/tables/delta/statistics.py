@@ -69,13 +69,11 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
     """What the log says of a live file that is below the table."""
     stats = entry.stats or {}
     rows = count_of(stats.get(ROWS))
-    size = count_of(entry.action.get("size"))
     deleted = deleted_rows(entry)
     return FileClaims(
         table="delta",
         place=entry.place,
         path=entry.inside or "",
-        size=None if size is None else Count(size, entry.place.below("size")),
         rows=None if rows is None else Count(rows, entry.stat(ROWS)),
         is_tight=stats.get(TIGHT) is not False,
         said=StatisticsSaid(state.schema, stats, entry.statistics) if stats else None,
@@ -83,7 +81,6 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
         deleted=DeletedRows(entry.place.below("deletionVector"), "", 0, 0, 0, broken=DESCRIPTOR)
         if isinstance(deleted, str)
         else deleted,
-        by_id=state.schema.mode == "id",
         remedy=REMEDY,
     )
 

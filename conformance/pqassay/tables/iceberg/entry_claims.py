@@ -69,23 +69,22 @@ class MetricsSaid:
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
     """What a manifest says of a live file that is below the table."""
-    splits = entry.value(field_ids.SPLIT_OFFSETS)
+    splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
     if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside
+    name = entry.manifest.files.name
     return FileClaims(
         table="iceberg",
-        place=entry.place(field_ids.FILE_PATH),
+        place=own.below(name(field_ids.FILE_PATH)),
         path=entry.inside or "",
-        size=Count(entry.value(field_ids.FILE_SIZE_IN_BYTES), entry.place(field_ids.FILE_SIZE_IN_BYTES)),
-        rows=Count(entry.value(field_ids.RECORD_COUNT), entry.place(field_ids.RECORD_COUNT)),
+        rows=Count(entry.value(field_ids.RECORD_COUNT), own.below(name(field_ids.RECORD_COUNT))),
         said=_said(state, entry),
         partition=tuple(_partition(state, entry)),
         deleted=_deleted(state, entry),
         order=_order(state, entry),
         deletes=_deletes(state, entry),
-        by_id=True,
         has_names=bool(state.schema.names),
-        first_split=Count(splits[0], entry.place(field_ids.SPLIT_OFFSETS)) if splits else None,
+        first_split=Count(splits[0], own.below(name(field_ids.SPLIT_OFFSETS))) if splits else None,
         splits=tuple(splits[1:]) if splits else (),
         remedy=REMEDY,
     )
