@@ -108,17 +108,3 @@ def _days_of(year: int, month: int, day: int) -> int:
     era, of_era = divmod(year, 400)
     of_year = (153 * ((month - 3) % 12) + 2) // 5 + day - 1
     return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
-
-
-def civil(day: int) -> tuple[int, int, int]:
-    """Year, month and day of a number of days since 1970.
-
-    >>> civil(0), civil(-1), civil(19_782)
-    ((1970, 1, 1), (1969, 12, 31), (2024, 2, 29))
-    """
-    day += 719_468
-    era, of_era = divmod(day, 146_097)
-    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year + year // 4 - year // 100)
-    month = (5 * of_year + 2) // 153
-    return era * 400 + year + (month > 9), (month + 2) % 12 + 1, of_year - (153 * month + 2) // 5 + 1
