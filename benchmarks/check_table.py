@@ -23,6 +23,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -321,10 +322,10 @@ def measured(folder: Path, files: int, few: int) -> list[str]:
     missed: list[str] = []
     works: dict[str, Callable[[], object]] = {}
     for kind in MAKERS:
-        works[f"pqassay, {kind}, tier meta"] = lambda kind=kind: checked(folder / kind, "meta")
-        works[f"the command on it, {kind}"] = lambda kind=kind: command(folder / kind)
+        works[f"pqassay, {kind}, tier meta"] = partial(checked, folder / kind, "meta")
+        works[f"the command on it, {kind}"] = partial(command, folder / kind)
     for what, (kind, read) in PEERS.items():
-        works[what] = lambda read=read, kind=kind: read(folder / kind)
+        works[what] = partial(read, folder / kind)
     for what, took in in_turns(works).items():
         goal = (
             GOAL * files / 1e6
@@ -338,9 +339,7 @@ def measured(folder: Path, files: int, few: int) -> list[str]:
             missed.append(what)
     alone = f"pqassay, {few:,} files, tier footer"
     footers = {alone: "files", **{f"the same in a table, {kind}": f"few {kind}" for kind in MAKERS}}
-    times = in_turns(
-        {what: lambda name=name: checked(folder / name, "footer") for what, name in footers.items()}
-    )  # type: ignore[misc]
+    times = in_turns({what: partial(checked, folder / name, "footer") for what, name in footers.items()})
     base = times[alone]
     for what, took in times.items():
         if took is None or base is None:

@@ -38,7 +38,7 @@ RULES: dict[TableKind, tuple[str, ...]] = {
         "ICE-030", "ICE-031", "ICE-032", "ICE-033", "ICE-034", "ICE-059", "ICE-060", "ICE-062",
     ),
 }  # fmt: skip
-SCREENS = {"delta": OF_DELTA.shape, "iceberg": OF_ICEBERG.shape}
+SCREENS: dict[TableKind, Any] = {"delta": OF_DELTA.shape, "iceberg": OF_ICEBERG.shape}
 
 MOMENT = dt.datetime(2024, 2, 29, 1, 2, 3, 456789)  # noqa: DTZ001 - the zone is that of the column
 ROWS: dict[str, list[Any]] = {
@@ -161,7 +161,7 @@ def shape_beside_rules(content: bytes, claims: FileClaims) -> Hashable | None:
     file = FileUnderTest(BytesSource(content, "a"), Options("footer"), claims=claims)
     screen = SCREENS[claims.table]
     assert screen is not None
-    shape = screen(file)
+    shape: Hashable | None = screen(file)
     if shape is not None:
         questions = by_subject.__wrapped__(RULES[claims.table])
         answers = answers_of(file, questions)

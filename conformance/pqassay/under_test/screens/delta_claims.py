@@ -53,7 +53,8 @@ def _shape(file: FileUnderTest, claims: FileClaims, said: StatisticsSaid) -> Has
         return None
     plan = _PLANS.of(said.schema, file.schema, _planned)
     stats = said.stats
-    low, high, nulls = stats.get(MIN, _NOTHING), stats.get(MAX, _NOTHING), stats.get(NULLS, _NOTHING)
+    low, high = stats.get(MIN, _NOTHING), stats.get(MAX, _NOTHING)
+    nulls = stats.get(NULLS, _NOTHING)
     if type(low) is not dict or type(high) is not dict or type(nulls) is not dict:
         return None
     if not _are_counted(plan, cast("Json", nulls), groups):
@@ -62,7 +63,7 @@ def _shape(file: FileUnderTest, claims: FileClaims, said: StatisticsSaid) -> Has
         return None
     if not _enclose(plan, cast("Json", high), groups, above=True):
         return None
-    return claims.rows is None, bool(low or high), bool(nulls)
+    return claims.rows is None, bool(cast("Json", low) or cast("Json", high)), bool(cast("Json", nulls))
 
 
 delta_claims_shape = screen_of(_shape, StatisticsSaid)
