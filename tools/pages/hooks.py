@@ -55,9 +55,10 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, *, page: Page, **_: Any) -> str:
-    """Put colours into what commands print, and numbers before the sections of chapters."""
+    """Put colours into what commands print, and numbers before the sections of chapters and rules behind them."""
     if page.file.src_uri.startswith(chapters.FOLDER):
         chapters.number_contents(page.toc)
+        html = chapters.with_rules(html, chapters.prefixes_of(Path(page.file.src_uri).stem))
         html = chapters.numbered(html)
     return painted(html)
 
