@@ -261,6 +261,18 @@ class Tab:
         node = self.call("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
         self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
 
+    def drop_files(self, selector: str, *paths: Path, leaves: bool = False) -> None:
+        """Drop files or folders on an element, as a user does with a mouse; with ``leaves`` wait for the page that it leads to."""
+        x, y = self.evaluate(
+            f"""(() => {{ const place = document.querySelector({json.dumps(selector)}).getBoundingClientRect();
+            return [place.x + place.width / 2, place.y + place.height / 2]; }})()"""
+        )
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+        if leaves:
+            self._loaded()
+
     def picture(self, path: Path, *, whole: bool = False) -> None:
         """Save what the page shows as PNG; with ``whole``, what would have to be scrolled to, too."""
         told = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

@@ -20,6 +20,10 @@ FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <body class="md-typeset"><h1>Check a file in the browser</h1>{body}</body></html>"""
 
 
+HOME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>home</title><link rel="icon" href="data:,"></head>
+<body>{drop}<script src="assets/drop.js"></script></body></html>"""
+
+
 def write_checker_site(folder: Path) -> Site:
     """Write it; without a runtime, that is where no registry of npm can be reached, the test is skipped, and `run_checks` says so."""
     if checker.runtime() is None:
@@ -36,7 +40,14 @@ def write_checker_site(folder: Path) -> Site:
     shutil.copytree(ROOT / "docs" / "assets", folder / "assets")
     body = "\n".join(checker.lines(site))
     (folder / "check" / "index.html").write_text(FRAME.format(policy=policy(), body=body), "utf-8")
+    (folder / "index.html").write_text(HOME.format(drop=drop_zone()), "utf-8")
     return site
+
+
+def drop_zone() -> str:
+    """The line of the home page on which files are dropped."""
+    lines = (ROOT / "docs" / "index.md").read_text("utf-8").splitlines()
+    return next(line for line in lines if line.startswith('<a class="drop"'))
 
 
 def policy() -> str:

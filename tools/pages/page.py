@@ -156,7 +156,12 @@ def relative(target: str, here: str) -> str:
     path, mark, anchor = target.partition("#")
     if path == here and mark:
         return f"#{anchor}"
-    return f"{posixpath.relpath(path, posixpath.dirname(here) or '.')}{mark}{anchor}"
+    return f"{_way(path, posixpath.dirname(here) or '.')}{mark}{anchor}"
+
+
+@cache
+def _way(path: str, folder: str) -> str:
+    return posixpath.relpath(path, folder)
 
 
 def _links(here: str) -> Mapping[str, Callable[..., Any]]:
