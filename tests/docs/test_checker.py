@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import npm_package
 import pytest
 from npm_package import PackageMissingError
 from pages.files import checker
@@ -151,6 +152,25 @@ def test_the_archive_has_the_same_bytes_each_time_and_is_small() -> None:
 def test_a_runtime_with_another_digest_is_refused() -> None:
     with pytest.raises(PackageMissingError, match="has the digest sha512-"):
         checker.PACKAGE.checked(b"something else", "it")
+
+
+def test_npm_is_asked_again_and_then_the_error_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def failing() -> list[str]:
+        asked.append("npm")
+        return ["false"]
+
+    monkeypatch.setattr(npm_package, "_npm", failing)
+    monkeypatch.setattr(npm_package, "KEPT", tmp_path)
+    with pytest.raises(
+        PackageMissingError,
+        match=rf"put it at {tmp_path}/none/none-1\.tgz, or name its place with PQASSAY_NONE",
+    ):
+        npm_package.NpmPackage("none", "1", "sha512-", "PQASSAY_NONE").content()
+    assert len(asked) == npm_package.ATTEMPTS
 
 
 def test_without_a_runtime_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
