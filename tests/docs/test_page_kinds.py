@@ -66,6 +66,23 @@ def test_everybody_can_use_it_in_light_and_dark_on_a_screen_and_on_a_phone(
     tab.close()
 
 
+LAPTOP = (1440, 900)
+"""Width and height of the screen of a laptop in pixels."""
+
+FONTS = 40
+"""By how many pixels the fonts of two machines may differ."""
+
+
+def test_the_guide_for_a_wrong_result_is_one_screen_of_a_laptop(browser: Browser, address: str) -> None:
+    width, height = LAPTOP
+    tab = browser.open(f"{address}guide/wrong-result.html", width=width, height=height)
+    steps = tab.evaluate("[...document.querySelectorAll('article strong')].map((one) => one.innerText)")
+    assert steps == ["1. Check the file", "2. Prove it.", "3. Strip", "4. Report it"]
+    end = tab.evaluate("document.querySelector('article').lastElementChild.getBoundingClientRect().bottom")
+    assert end <= height + FONTS
+    tab.close()
+
+
 def test_who_wants_it_dark_gets_it_dark(browser: Browser, address: str) -> None:
     schemes = []
     for dark in (False, True):
