@@ -21,7 +21,7 @@ KINDS = {
     "museum": "museum/index.html",
     "exhibit": "museum/16-sta-max-too-small.html",
     "implementations": "implementations/index.html",
-    "implementation": "implementations/duckdb.html",
+    "implementation": "implementations/polars.html",
     "status": "status.html",
     "data": "data/index.html",
     "chapter": "spec/bloom.html",
