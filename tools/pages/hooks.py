@@ -92,7 +92,7 @@ def _framed(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
     return context
 
 
-on_page_context = CombinedEvent(_skimmed, _framed)
+on_page_context = CombinedEvent(_skimmed, _framed)  # type: ignore[arg-type]  # it is typed for methods, and these are functions
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
