@@ -7,6 +7,7 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
+from pqassay.tables import repairs
 from pqassay.tables.iceberg.entry_claims import LOWER, UPPER
 from pqassay.tables.iceberg.state import PARQUET
 from pqassay.tables.iceberg.values import shown
@@ -15,7 +16,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, EQUALITY_DELETES, POSITION_DELETES
 
-REMEDY = "rewrite_position_delete_files"
+REMEDY = repairs.ICEBERG_POSITIONS.text
 
 
 def names_one_file(one: EntryUnderTest) -> bool:

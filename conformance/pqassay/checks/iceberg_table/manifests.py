@@ -9,6 +9,7 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import MANIFEST, TABLE
+from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.manifests import Entry, Summary
 from pqassay.tables.iceberg.schema import PartitionField
@@ -21,7 +22,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING, MANIFEST_FILE
 
-REMEDY = "rewrite_manifests"
+REMEDY = repairs.ICEBERG_MANIFESTS.text
 
 COUNTS = {
     field_ids.ADDED_FILES_COUNT: (ADDED, False),

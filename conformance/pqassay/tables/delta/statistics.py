@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from pqassay.tables import repairs
 from pqassay.tables.claims import (
     Bound,
     ColumnClaims,
@@ -27,7 +28,7 @@ from pqassay.tables.moments import MILLISECOND
 
 MIN, MAX, NULLS, ROWS, TIGHT = "minValues", "maxValues", "nullCount", "numRecords", "tightBounds"
 
-REMEDY = "ANALYZE TABLE … COMPUTE DELTA STATISTICS, or a commit that adds the same path with true statistics or without any"
+REMEDY = repairs.DELTA_FILE.text
 """What makes the statistics of a Delta table anew."""
 
 
