@@ -7,8 +7,8 @@ It runs in an environment of its own, with a version of Spark for which there ar
 
     python -m venv spark && spark/bin/pip install pyspark==4.1.4 . && spark/bin/python tools/try_repairs.py
 
-The jars come from Maven Central.  Spark writes a table; then what it says of one of its files gets a false bound.  Of each statement it is
-measured whether that file is still live afterwards, how many others were written anew, whether the rows are equal, and whether
+The jars come from Maven Central.  Spark writes a table; one of its files has a false bound, in the log of a Delta table, and in the footer and
+manifest of an Iceberg table, which got the file by `add_files`.  Of each statement it is measured whether that file is still live afterwards, how many others were written anew, whether the rows are equal, and whether
 `pqassay check` is content.
 """
 
@@ -97,53 +97,58 @@ class Table:
     ) -> None:
         self.spark, self.folder, self.kind = spark, folder, kind
         self.name = f"delta.`{folder}`" if kind == "delta" else f"lake.{folder.name}"
-        given = [properties] if properties else []
-        if kind == "iceberg":
-            given.append("'write.avro.compression-codec' = 'uncompressed'")
-        told = f"TBLPROPERTIES ({', '.join(given)})" if given else ""
+        told = f"TBLPROPERTIES ({properties})" if properties else ""
         by = "PARTITIONED BY (p)" if partitioned else ""
         spark.sql(f"CREATE TABLE {self.name} (id BIGINT, name STRING, p INT) USING {kind} {by} {told}")
         for number in range(FILES):
             first = number * ROWS
+            if number == 0 and kind == "iceberg":
+                self.concerned = self._added(partitioned=partitioned)
+                continue
             spark.sql(
                 f"INSERT INTO {self.name} SELECT /*+ COALESCE(1) */ id, concat('n', id % {ROWS}), CAST({number % 2} AS INT) "
                 f"FROM range({first}, {first + ROWS})"
             )
-        self.concerned = self._lied()
+        if kind == "delta":
+            self.concerned = self._lied()
         self.before, self.rows = self.live(), self.all_rows()
 
     def _lied(self) -> str:
-        """Put the false bound in; return the name of the file."""
+        """Put the false bound into the log; return the name of the file."""
         for stray in self.folder.rglob(".*.crc"):
             stray.unlink()
-        if self.kind == "delta":
-            commit = self.folder / "_delta_log/00000000000000000001.json"
-            lines = commit.read_text().splitlines()
-            at, add = next(
-                (n, one["add"]) for n, line in enumerate(lines) if "add" in (one := json.loads(line))
-            )
-            stats = json.loads(add["stats"])
-            stats["maxValues"]["id"] = FALSE
-            lines[at] = json.dumps({"add": {**add, "stats": json.dumps(stats)}})
-            commit.write_text("".join(f"{line}\n" for line in lines))
-            self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001 - nothing public forgets a log
-            return str(add["path"])
-        bound = b"\x10" + TRUE.to_bytes(8, "little")
-        for path in sorted(self.folder.glob("metadata/*-m0.avro")):
-            if (data := path.read_bytes()).count(bound) == 1:
-                path.write_bytes(data.replace(bound, b"\x10" + FALSE.to_bytes(8, "little")))
-                found = self.spark.sql(f"SELECT file_path FROM {self.name}.files").collect()
-                manifests = [row[0] for row in found]
-                return next(one for one in manifests if min(self._ids(one)) == 0).rpartition("/")[2]
-        raise AssertionError("the bound is not in a manifest")
+        commit = self.folder / "_delta_log/00000000000000000001.json"
+        lines = commit.read_text().splitlines()
+        at, add = next((n, one["add"]) for n, line in enumerate(lines) if "add" in (one := json.loads(line)))
+        stats = json.loads(add["stats"])
+        stats["maxValues"]["id"] = FALSE
+        lines[at] = json.dumps({"add": {**add, "stats": json.dumps(stats)}})
+        commit.write_text("".join(f"{line}\n" for line in lines))
+        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001 - nothing public forgets a log
+        return str(add["path"]).rpartition("/")[2]
 
-    def _ids(self, path: str) -> list[int]:
+    def _added(self, *, partitioned: bool) -> str:
+        """Add a file of another writer, whose footer has the false bound, which becomes one of the manifest; return its name."""
+        import pyarrow as pa  # noqa: PLC0415 - as above
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
-        ids: list[int] = (
-            pq.read_table(path.removeprefix("file:"), columns=["id"], partitioning=None).column(0).to_pylist()
-        )
-        return ids
+        folder = self.folder / "data/added"
+        path = folder / ("p=0/foreign.parquet" if partitioned else "foreign.parquet")
+        path.parent.mkdir(parents=True)
+        ids = range(ROWS)
+        columns = {"id": pa.array(ids, pa.int64()), "name": [f"n{one}" for one in ids]}
+        if not partitioned:
+            columns["p"] = pa.array([0] * ROWS, pa.int32())
+        pq.write_table(pa.table(columns), path, use_dictionary=False, store_schema=False)
+        data = path.read_bytes()
+        start = len(data) - int.from_bytes(data[-8:-4], "little") - 8
+        footer = data[start:].replace(TRUE.to_bytes(8, "little"), FALSE.to_bytes(8, "little"))
+        path.write_bytes(data[:start] + footer)
+        table = self.name.partition(".")[2]
+        self.spark.sql(
+            f"CALL lake.system.add_files(table => '{table}', source_table => '`parquet`.`{folder}`')"
+        ).collect()
+        return path.name
 
     def live(self) -> set[str]:
         """The live files."""
@@ -171,7 +176,7 @@ class Table:
             return Tried(about, shown, f"refused: {_why(error)}")
         after = self.live()
         gone = {path.rpartition("/")[2] for path in self.before - after}
-        is_gone = self.concerned.rpartition("/")[2] in gone
+        is_gone = self.concerned in gone
         return Tried(
             about,
             shown,
@@ -206,9 +211,7 @@ def _why(error: Exception) -> str:
 def _code(statement: str, table: Table) -> str:
     short = statement.replace(str(table.folder), "/t").replace(f"lake.{table.folder.name}", "lake.t")
     short = (
-        short.replace(table.concerned.rpartition("/")[2], "F")
-        .replace(table.folder.parent.as_uri(), "…")
-        .replace("file:/", "")
+        short.replace(table.concerned, "F").replace(table.folder.parent.as_uri(), "…").replace("file:/", "")
     )
     return f"`{short}`"
 
@@ -245,6 +248,15 @@ def attempts(spark: Any, home: Path) -> Iterator[Tried]:
         count += 1
         return Table(spark, home / f"t{count}", kind, properties, **options)
 
+    for kind, properties, options in (
+        ("delta", "", {}),
+        ("delta", VECTORS, {}),
+        ("delta", "", {"partitioned": True}),
+        ("iceberg", "", {}),
+        ("iceberg", "'write.update.mode' = 'merge-on-read', 'format-version' = '3'", {}),
+        ("iceberg", "", {"partitioned": True}),
+    ):
+        yield fresh(kind, properties, **options).mended(_about(kind, properties, options))
     for kind, statements in (("delta", DELTA), ("iceberg", ICEBERG)):
         for statement, properties, options in statements:
             table = fresh(kind, properties, **options)
@@ -256,15 +268,6 @@ def attempts(spark: Any, home: Path) -> Iterator[Tried]:
             about = _about(kind, properties, options)
             yield table.tried(about, _code(real, table), real.split("; "))
             spark.sql("RESET")
-    for kind, properties, options in (
-        ("delta", "", {}),
-        ("delta", VECTORS, {}),
-        ("delta", "", {"partitioned": True}),
-        ("iceberg", "", {}),
-        ("iceberg", "'write.update.mode' = 'merge-on-read', 'format-version' = '3'", {}),
-        ("iceberg", "", {"partitioned": True}),
-    ):
-        yield fresh(kind, properties, **options).mended(_about(kind, properties, options))
 
 
 def _about(kind: str, properties: str, options: dict[str, Any]) -> str:
