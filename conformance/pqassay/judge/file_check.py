@@ -27,7 +27,7 @@ from pqassay.report.model import (
     outcome_of,
 )
 from pqassay.tables.claims import FileClaims
-from pqassay.tables.repairs import ICEBERG_POSITIONS, OF_FILES
+from pqassay.tables.repairs import ICEBERG_POSITIONS, OF_FILES, remedy_of
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
@@ -382,7 +382,7 @@ def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
     if found is None or not found.startswith(OURS):
-        return found
+        return found and remedy_of(rule.id, found)
     if file.claims is not None:
         is_deletes = file.claims.deletes is not None
         return (ICEBERG_POSITIONS if is_deletes else OF_FILES[file.claims.table]).text

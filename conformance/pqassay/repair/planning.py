@@ -15,7 +15,14 @@ from pqassay.repair.open_tables import OpenTable, open_table
 from pqassay.repair.reports import Concerned, Reported
 from pqassay.report.gate import EFFECTS
 from pqassay.report.model import MOST_FILES, Finding
-from pqassay.tables.repairs import OF_FILES, PLANNED, REPAIRS
+from pqassay.tables.repairs import (
+    ICEBERG_SORTED,
+    OF_FILES,
+    PLANNED,
+    REPAIRS,
+    SEEN,
+    SEEN_BY_READERS,
+)
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.table.layout import TableKind
@@ -24,6 +31,9 @@ TABLES: tuple[TableKind, ...] = ("delta", "iceberg")
 
 COMMANDS = "run commands"
 """The name of the step for files of no table."""
+
+SAFE = frozenset((*(one.name for one in OF_FILES.values()), ICEBERG_SORTED.name))
+"""Repairs that read files and write their rows anew."""
 
 GRAVEST: Mapping[str, int] = {effect: at for at, effect in enumerate(EFFECTS.values())}
 
@@ -88,12 +98,16 @@ def plan_of(
                 files[path] = _quarantined(files.get(path), path, finding, repair, table, concerned)
     if not work:
         raise UsageError(f"{report.name}: no finding in it counts, so there is nothing to mend")
+    left_out = _leave_out_unsafe(work)
     opened = {
         path: open_table(path, cast("TableKind", tables[path].kind), names.get(path, ""), catalog)
         for path in dict.fromkeys(path for path, _ in work if path)
     }
     steps = [_step(one, repair, opened.get(path), dialect) for (path, repair), one in work.items()]
-    owned = [_owned(one, opened.get(one.table)) for one in files.values()]
+    owned = [
+        _owned(replace(one, repair=BY_HAND) if one.path in left_out else one, opened.get(one.table))
+        for one in files.values()
+    ]
     planned = [PlannedTable(one.path, one.kind, one.moment, one.name) for one in opened.values()]
     return Plan(
         SCHEMA_VERSION, "repair plan", __version__, report.name, report.tier, dialect, planned, owned, steps
@@ -111,6 +125,8 @@ def _table_of(concerned: Concerned, tables: Mapping[str, Concerned]) -> Concerne
 def _repair_of(finding: Finding, table: Concerned | None) -> str:
     """The name of what mends a finding."""
     remedy = finding.remedy or ""
+    if table is not None and finding.rule in SEEN_BY_READERS:
+        return SEEN[cast("TableKind", table.kind)].name
     if remedy in REPAIRS:
         return REPAIRS[remedy].name
     if remedy.startswith(OURS) or (remedy.endswith(PLANNED) and table is not None):
@@ -161,6 +177,29 @@ def _quarantined(
     )
 
 
+def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
+    """Leave out of rewrites the files in which something is wrong that a rewrite does not mend: it may be read, and written, wrong."""
+    unsafe = {
+        path: rule
+        for (_, repair), one in work.items()
+        if repair not in SAFE
+        for path in one.files
+        for rule in one.rules
+    }
+    left_out: set[str] = set()
+    for (table, repair), one in work.items():
+        found = [path for path in one.files if path in unsafe]
+        if table and repair in SAFE and found:
+            left_out.update(found)
+            for path in found:
+                del one.files[path]
+            rules = ", ".join(sorted({unsafe[path] for path in found}))
+            one.notes[
+                f"{len(found):,} further file(s) first need what mends {rules}: what is read of them may be wrong"
+            ] = None
+    return left_out
+
+
 def _owned(file: Quarantined, table: OpenTable | None) -> Quarantined:
     """The same with who wrote the file, where its table says it."""
     if table is None:
@@ -181,5 +220,5 @@ def _step(work: _Work, repair: str, table: OpenTable | None, dialect: Dialect) -
     live = [path for path in relative if path in table.live]
     if gone := len(relative) - len(live):
         notes.append(f"{gone:,} of the files are not in the table any more")
-    statements, more = SQL[table.kind](table, repair, live) if live or not relative else ([], [])
+    statements, more = ([], []) if repair in SAFE and not live else SQL[table.kind](table, repair, live)
     return Step(repair, rules, len(work.files), table.path, statements, [*more, *notes])

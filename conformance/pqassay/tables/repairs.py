@@ -37,6 +37,12 @@ ICEBERG_FILE = Repair(
 )
 """The file is written anew, with new statistics in its footer and new metrics in its manifest."""
 
+ICEBERG_SEEN = Repair(
+    "correct entries",
+    "a commit that replaces the entry by a true one; the table itself would write down the rows that it wrongly reads",
+)
+"""What is false decides which rows readers see, and with which values."""
+
 ICEBERG_SORTED = Repair(
     "sort data files",
     "rewrite_data_files with strategy sort on the file, or a commit that replaces its entry by one without sort_order_id",
@@ -67,6 +73,12 @@ ICEBERG_SIZE = Repair("correct entries", "a commit that replaces the entry by on
 
 ICEBERG_METADATA = Repair("write metadata anew", "a commit that writes the metadata anew")
 
+DELTA_SEEN = Repair(
+    "correct entries",
+    "a commit that adds the same path with what is true of it; the table itself would write down the rows that it wrongly reads",
+)
+"""What is false decides which rows readers see, and with which values."""
+
 DELTA_MISSING = Repair("remove missing files", "FSCK REPAIR TABLE, or a commit that removes the path")
 
 DELTA_SIZE = Repair("correct entries", "a commit that adds the same path with its true size")
@@ -93,11 +105,32 @@ DELTA_CHECKSUM = Repair(
 OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}
 """What makes a data file anew, by the format of its table."""
 
+SEEN: Mapping[TableKind, Repair] = {"delta": DELTA_SEEN, "iceberg": ICEBERG_SEEN}
+
+SEEN_BY_READERS = frozenset(
+    (
+        # Partition values, which stand for columns; columns that are not found; splits, by which files are read; rows themselves.
+        *("DLT-011", "DLT-026", "DLT-053"),
+        *("ICE-015", "ICE-033", "ICE-034", "ICE-043", "ICE-057", "ICE-060", "ICE-066", "ICE-068"),
+    )
+)
+"""Rules about claims by which readers read other rows than there are: a file that breaks one is not to be written anew by a reader."""
+
+
+def remedy_of(rule_id: str, remedy: str) -> str:
+    """The remedy of a finding in what a table says of a file, given the one for all of that."""
+    for kind, one in OF_FILES.items():
+        if remedy == one.text and rule_id in SEEN_BY_READERS:
+            return SEEN[kind].text
+    return remedy
+
+
 REPAIRS: Mapping[str, Repair] = {
     one.text: one
     for one in (
         DELTA_FILE,
         ICEBERG_FILE,
+        ICEBERG_SEEN,
         ICEBERG_SORTED,
         ICEBERG_MANIFESTS,
         ICEBERG_POSITIONS,
@@ -107,6 +140,7 @@ REPAIRS: Mapping[str, Repair] = {
         ICEBERG_MISSING,
         ICEBERG_SIZE,
         ICEBERG_METADATA,
+        DELTA_SEEN,
         DELTA_MISSING,
         DELTA_SIZE,
         DELTA_PARTITION,

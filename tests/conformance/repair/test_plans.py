@@ -17,6 +17,7 @@ import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.repair.model import json_schema
+from pqassay.tables import repairs
 
 DELTA, ICEBERG = "dlt/maximum-lowered", "ice/maximum-lowered"
 
@@ -122,6 +123,28 @@ def test_what_no_statement_mends_is_left_to_a_person(tmp_path: Path, monkeypatch
 
     assert 2 == result.exit_code, "the table cannot be read"
     assert "sales: the table cannot be read" in result.stderr
+
+
+def test_no_file_is_written_anew_that_readers_read_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a false partition value, Spark would read false rows, and write them."""
+    shutil.copytree(GOLDEN_FILES / "ice/another-city/table", tmp_path / "ice")
+    shutil.copytree(GOLDEN_FILES / "ice/split-behind-the-first-rows/table", tmp_path / "split")
+    monkeypatch.chdir(tmp_path)
+    reported("ice", "split")
+    report = json.loads(Path("report.json").read_text())
+    also = next(one for one in report["files"] for one in one["findings"] if one["rule"] == "ICE-043")
+    also_false = {**also, "rule": "ICE-040", "remedy": repairs.ICEBERG_FILE.text}
+    next(one for one in report["files"] if one["path"] == also["path"])["findings"].append(also_false)
+    Path("report.json").write_text(json.dumps(report))
+
+    plan = planned()
+
+    assert [] == [step["statements"] for step in plan["steps"] if step.get("statements")]
+    assert any(
+        "first need what mends ICE-043" in note for step in plan["steps"] for note in step.get("notes", [])
+    )
 
 
 @pytest.mark.usefixtures("lake")
