@@ -213,7 +213,8 @@ def _code(statement: str, table: Table) -> str:
     short = (
         short.replace(table.concerned, "F").replace(table.folder.parent.as_uri(), "…").replace("file:/", "")
     )
-    return f"`{short}`"
+    short = short.replace(f"'{table.folder.name}'", "'t'")
+    return f"`` {short} ``"  # there are backticks in it
 
 
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
