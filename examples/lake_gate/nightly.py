@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from writers import load_labels, load_prices
+from writers import load_labels, load_prices  # type: ignore[import-not-found]  # beside this file
 
 import pqassay
 from pqassay.baseline import Baseline
@@ -81,9 +81,12 @@ def append_findings(report: Report, plan: Plan | None, night: str) -> None:
         for one in file.findings
     ]
     texts = ("path", "created_by", "owner", "rule", "verdict", "could", "column")
-    schema = pa.schema(
-        [*((name, pa.string()) for name in texts), ("count", pa.int64()), ("known", pa.bool_())]
-    )
+    kinds: dict[str, pa.DataType] = {
+        **dict.fromkeys(texts, pa.string()),
+        "count": pa.int64(),
+        "known": pa.bool_(),
+    }
+    schema = pa.schema(kinds)
     folder = FINDINGS / f"run={night}"
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows, schema), folder / "findings.parquet")

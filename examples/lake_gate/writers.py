@@ -18,7 +18,8 @@ from deltalake.transaction import AddAction
 
 TABLE = Path("lake", "prices")
 
-SCHEMA = pa.schema([("night", pa.string()), ("price", pa.decimal128(18, 3)), ("label", pa.string())])
+KINDS: dict[str, pa.DataType] = {"night": pa.string(), "price": pa.decimal128(18, 3), "label": pa.string()}
+SCHEMA = pa.schema(KINDS)
 
 GREATEST = Decimal("998549721027727.625")
 

@@ -255,7 +255,8 @@ def _replacement(at: Location) -> S3Replacement:
             "unchanged, and without that somebody else's write would be lost. Write a new object: --output URI"
         )
     try:
-        import boto3  # noqa: PLC0415 - local files, and new objects, do without it
+        # Local files, and new objects, do without it; it has no types.
+        import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
     except ImportError:
         raise Refused(
             "it cannot be replaced: that takes a conditional request, for which boto3 is needed "
@@ -357,7 +358,10 @@ class S3Replacement:
 @contextlib.contextmanager
 def _as_os_errors(name: str) -> Generator[None]:
     """Turn what boto3 raises into `OSError`."""
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as above
+    from botocore.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
+        BotoCoreError,
+        ClientError,
+    )
 
     try:
         yield
