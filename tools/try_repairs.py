@@ -12,6 +12,8 @@ manifest of an Iceberg table, which got the file by `add_files`.  Of each statem
 `pqassay check` is content.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json
@@ -136,7 +138,7 @@ class Table:
         path = folder / ("p=0/foreign.parquet" if partitioned else "foreign.parquet")
         path.parent.mkdir(parents=True)
         ids = range(ROWS)
-        columns = {"id": pa.array(ids, pa.int64()), "name": [f"n{one}" for one in ids]}
+        columns: dict[str, Any] = {"id": pa.array(ids, pa.int64()), "name": [f"n{one}" for one in ids]}
         if not partitioned:
             columns["p"] = pa.array([0] * ROWS, pa.int32())
         pq.write_table(pa.table(columns), path, use_dictionary=False, store_schema=False)

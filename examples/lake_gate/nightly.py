@@ -12,6 +12,8 @@ and ends with the exit status of `pqassay check`.  ``--accept`` accepts what is 
 written anew, so that its findings are known on the nights to come.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import argparse

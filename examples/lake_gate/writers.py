@@ -5,6 +5,8 @@ the greatest price finds no row.  `load_labels` writes its file by pyarrow 26.0.
 a null, and adds it to the table with true bounds.  Put your own jobs in their place; the gate knows nothing of them.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json
@@ -40,7 +42,7 @@ def load_prices(night: str) -> None:
 
 def load_labels(night: str) -> None:
     """Append the labels of a night: the file by one library, the commit by another."""
-    labels = pa.DictionaryArray.from_arrays(pa.array([1, None, 1], pa.int8()), ["a", "b"])
+    labels = pa.DictionaryArray.from_arrays(pa.array([1, None, 1], pa.int8()), pa.array(["a", "b"]))
     price = pa.array([Decimal("3.000")] * 3, pa.decimal128(18, 3))
     rows = pa.table({"night": [night] * 3, "price": price, "label": labels})
     path = TABLE / f"labels-{night}.parquet"

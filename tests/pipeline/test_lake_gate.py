@@ -33,7 +33,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     copy = tmp_path / "gate"
     shutil.copytree(GATE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(copy)
-    monkeypatch.syspath_prepend(copy)
+    monkeypatch.setattr(sys, "path", [str(copy), *sys.path])
     monkeypatch.delitem(sys.modules, "writers", raising=False)
     spec = importlib.util.spec_from_file_location("nightly_of_a_copy", copy / "nightly.py")
     assert spec is not None

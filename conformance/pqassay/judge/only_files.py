@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.lake.table_files import Moment
@@ -119,4 +119,4 @@ def _number(given: Any) -> int | None:
 
 
 def _tier(given: Any) -> Tier | None:
-    return cast("Tier", given) if given in TIERS else None
+    return next((tier for tier in TIERS if tier == given), None)

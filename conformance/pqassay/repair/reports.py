@@ -1,5 +1,7 @@
 """What a plan needs of a report: the files, and their findings. Read from JSON, and from a findings table in Parquet."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import dataclasses
@@ -123,7 +125,11 @@ def of_report(report: Report, name: str, *, with_known: bool = False) -> Reporte
 
 
 def _deepest(tiers: set[Tier]) -> Tier:
-    return max(tiers, key=TIERS.index, default="footer")
+    deepest: Tier = "footer"
+    for tier in TIERS:
+        if tier in tiers:
+            deepest = tier
+    return deepest
 
 
 # -------------------------------------------------------------------------------------------- findings tables

@@ -32,8 +32,9 @@ def reported(path: Path | str) -> Generator[None]:
     from pqassay_reference.errors import Refused, Undecodable
     from pqassay_spec.base.errors import FormatError
 
-    if is_stored := isinstance(path, str) and "://" in path:
-        path = shown(path)
+    is_stored = False
+    if isinstance(path, str) and "://" in path:
+        path, is_stored = shown(path), True
     else:
         _require_file(path)
     try:
