@@ -29,7 +29,6 @@ LONG = {
     "tests/docs/test_site.py",
     "tests/golden_files/test_foreign_readers.py",
     "tests/pipeline/jobs/test_shipping.py",
-    "tests/pipeline/test_lake_gate.py",
 }
 """Modules that take long, or wait for long: begun at the end, they would keep one process busy alone."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pqassay.difference import model as difference
 from pqassay.judge import baseline
+from pqassay.repair import model as repair_model
 from pqassay.report import model
 from pqassay.report.run import model as run_model
 from pqassay.suite.cases import manifest
@@ -22,6 +23,7 @@ JUDGE = ROOT / "conformance" / "pqassay" / "schemas"
 SCHEMAS = {
     JUDGE / "baseline.schema.json": baseline.json_schema,
     JUDGE / "difference.schema.json": difference.json_schema,
+    JUDGE / "repair-plan.schema.json": repair_model.json_schema,
     JUDGE / "report.schema.json": model.json_schema,
     JUDGE / "request.schema.json": protocol.request_schema,
     JUDGE / "answer.schema.json": protocol.answer_schema,

@@ -1,13 +1,19 @@
-"""The nightly job: write the sales of a night, index them, check the lake, and fail if anything new is broken.
+"""The nightly job: write, check the tables, keep the findings, plan what to do, and fail if anything is broken that nobody knows of.
 
-    python nightly.py [--night 2026-11-20] [--rows 20000] [--compact]
+    python nightly.py --night 2026-11-20 [--labels] [--accept]
 
-What is judged, and how deep, is said in pqassay.toml; what is known to be broken, in baseline.json.  The report goes to the
-log, and to the folder report: report.json for programs, summary.md for people.  The exit status is that of
-`pqassay check`: 0 if nothing new is broken, 1 if something is, 3 if the baseline lists what does not occur any more, 4 if a
-file could not be judged.
+What is checked, how deep, and what counts is said in pqassay.toml; what is known, in known.json.  The job leaves
+
+    findings/run=<night>/findings.parquet   every finding of the night, with its owner: one table over all nights
+    report/report.json, report/summary.md   the report, for programs and for people
+    report/plan/                            the quarantine list and the statements that mend it
+
+and ends with the exit status of `pqassay check`.  ``--accept`` accepts what is broken, by the software that wrote it: known.json is
+written anew, so that its findings are known on the nights to come.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import argparse
@@ -18,107 +24,130 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
+from writers import load_labels, load_prices  # type: ignore[import-not-found]  # beside this file
 
+import pqassay
+from pqassay.baseline import Baseline
+from pqassay.repair.model import Plan
+from pqassay.repair.planning import plan_of
+from pqassay.repair.reports import of_report
+from pqassay.repair.writing import write_plan
 from pqassay.report.model import Report
-from pqassay.report.renderers.text import render
-from pqassay_spark.check.run import check
-from pqassay_spark.index.run import index_files
-from pqassay_spark.jobs.session import open_session
 
-SALES = Path("lake", "sales")
-REPORTS = Path("report")
-
-COLUMN = "nation"
-"""The column that queries select by: its distinct values are embedded in every file."""
-
-NATIONS = ("Argentina", "Canada", "Côte d'Ivoire", "India", "Kenya", "Perú", "Singapore", "Türkiye", "日本")
+KNOWN = Path("known.json")
+REPORT = Path("report", "report.json")
+FINDINGS = Path("findings")
 
 
-def write_night(spark: SparkSession, night: dt.date, rows: int) -> Path:
-    """Write the sales of a night as files of their own; a night that is written again is replaced."""
-    folder = SALES / f"night={night}"
-    nation = f.element_at(f.array(*map(f.lit, NATIONS)), (f.col("id") % len(NATIONS) + 1).cast("int"))
-    sales = spark.range(0, rows, 1, 4).select(
-        "id",
-        f.when(f.col("id") % 20 != 0, nation).alias(COLUMN),
-        (f.pmod(f.xxhash64("id", f.lit(str(night))), f.lit(100_000)) / 100).alias("amount"),
+def check() -> Report:
+    """Check what pqassay.toml names, as `pqassay check` does; the report is kept for programs."""
+    gate = tomllib.loads(Path("pqassay.toml").read_text())["check"]
+    report = pqassay.check(
+        gate["paths"],
+        tier=gate["tier"],
+        fail_on=gate["fail-on"],
+        preview=gate["preview"],
+        baseline=KNOWN if KNOWN.exists() else None,
     )
-    # Spark resolves a relative path where its Java process was started, which need not be here.
-    sales.write.mode("overwrite").parquet(f"file://{folder.resolve()}")
-    return folder
+    REPORT.parent.mkdir(exist_ok=True)
+    REPORT.write_text(report.to_json())
+    return report
 
 
-def merge_small_files(folder: Path) -> Path:
-    """Write the rows of all files of a folder into one, and remove the others: with a mistake that many such jobs make.
-
-    Whoever rewrites a Parquet file likes to keep what others wrote into its footer: a schema, a watermark, the name of
-    a job.  But a key may also say where in the file something is, and after the rewriting, nothing is there.
-    """
-    small = sorted(folder.glob("part-*.parquet"))
-    merged = folder / "merged.parquet"
-    # The mistake: among the keys of the first file are `distinct_index_offset` and the record that vouches for it.
-    # Without the second line, the merged file has no index, and is right.
-    rows = pa.concat_tables(pq.read_table(path, partitioning=None) for path in small)
-    rows = rows.replace_schema_metadata(pq.read_metadata(small[0]).metadata)
-    pq.write_table(rows, merged)
-    for path in small:
-        path.unlink()
-        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-    return merged
+def planned(report: Report) -> Plan | None:
+    """The plan of the night, known findings included; `None` where nothing is broken."""
+    found = of_report(report, str(REPORT), with_known=True)
+    if not any(file.findings for file in found.files):
+        return None
+    plan = plan_of(found)
+    write_plan(plan, REPORT.parent / "plan")
+    return plan
 
 
-def summary(report: Report) -> str:
-    """The report in Markdown, short enough for the page of a build."""
-    found = [finding for file in report.files for finding in file.findings if not finding.known]
+def append_findings(report: Report, plan: Plan | None, night: str) -> None:
+    """Add the findings of the night to those of all nights; a night that runs again replaces its own."""
+    owners = {file.path: file.owner for file in plan.files} if plan is not None else {}
+    rows = [
+        {
+            "path": file.path,
+            "created_by": file.created_by,
+            "owner": owners.get(file.path),
+            "rule": one.rule,
+            "verdict": one.verdict,
+            "could": one.could,
+            "column": one.column,
+            "count": one.count,
+            "known": one.known,
+        }
+        for file in report.files
+        for one in file.findings
+    ]
+    texts = ("path", "created_by", "owner", "rule", "verdict", "could", "column")
+    kinds: dict[str, pa.DataType] = {
+        **dict.fromkeys(texts, pa.string()),
+        "count": pa.int64(),
+        "known": pa.bool_(),
+    }
+    schema = pa.schema(kinds)
+    folder = FINDINGS / f"run={night}"
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows, schema), folder / "findings.parquet")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def summary(report: Report, plan: Plan | None) -> str:
+    """The night in Markdown, short enough for the page of a build."""
     counts = report.summary
-    title = (
-        f"### {counts.files} files: {counts.conformant} conformant, {counts.nonconformant} nonconformant, "
-        f"{counts.errored} not judged; {counts.known} known findings"
-    )
-    lines = [title, ""]
-    if found:
-        lines += [
-            "| File | Rule | What it costs | What is wrong | Remedy |",
-            "| --- | --- | --- | --- | --- |",
-        ]
-    for finding in found:
-        remedy = f"`{finding.remedy}`" if finding.remedy else "see the report"
-        cells = (f"`{finding.path}`", finding.rule, finding.could, finding.message, remedy)
+    lines = [
+        f"### {counts.files} files: {counts.nonconformant} nonconformant, {counts.errored} not judged; {counts.known} known findings",
+        "",
+    ]
+    owners = {file.path: file for file in plan.files} if plan is not None else {}
+    new = [(file, one) for file in report.files for one in file.findings if report.is_counted(one)]
+    if new:
+        lines += ["| File | Rule | What it costs | Writer | Owner |", "| --- | --- | --- | --- | --- |"]
+    for file, one in new:
+        owner = (owners[file.path].owner if file.path in owners else None) or "the table does not say"
+        cells = (f"`{file.path}`", one.rule, one.could, file.created_by or "", owner)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    lines += [f"- `{file.path}` could not be judged: {file.error}" for file in report.files if file.error]
-    stale = report.baseline.stale if report.baseline is not None else []
-    lines += [f"- the baseline lists {entry.rule} of `{entry.path}`: {entry.reason}" for entry in stale]
+    if plan is not None:
+        files = counted(len(plan.files), "file")
+        statements = counted(sum(len(step.statements) for step in plan.steps), "statement")
+        lines += [
+            "",
+            f"{files} in quarantine (`report/plan/quarantine.csv`), {statements} to mend them (`report/plan/repair.sql`)",
+        ]
     return "\n".join([*lines, ""])
 
 
 def main(arguments: list[str]) -> int:
     """Do the night's work."""
-    yesterday = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
+    yesterday = str(dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--night", type=dt.date.fromisoformat, default=yesterday, help="YYYY-MM-DD")
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--compact", action="store_true", help="merge the files of the night into one")
+    parser.add_argument("--night", default=yesterday, help="YYYY-MM-DD")
+    parser.add_argument("--labels", action="store_true", help="the second job runs as well")
+    parser.add_argument(
+        "--accept", action="store_true", help="write known.json anew, by writer; write nothing else"
+    )
     options = parser.parse_args(arguments)
-    gate = tomllib.loads(Path("pqassay.toml").read_text())["check"]
+    if options.accept:
+        Baseline.of(check(), KNOWN, by_writer=True).write()
+        return 0
 
-    spark = open_session(name="nightly sales")
-    folder = write_night(spark, options.night, options.rows)
-    print(f"{folder}: {options.rows} rows written")
-    indexed = index_files(spark, SALES, [COLUMN])
-    print(f"{SALES}: {indexed.indexed} files indexed, {indexed.fresh} were already")
-    for file in indexed.refused:
-        print(f"{file.name} cannot be indexed: {file.reason}")
-    if options.compact:
-        print(f"{merge_small_files(folder)}: the files of the night in one")
-    report = check(spark, gate["paths"], tier=gate["tier"], baseline=gate["baseline"])
-
-    render(report)
-    REPORTS.mkdir(exist_ok=True)
-    (REPORTS / "report.json").write_text(report.to_json())
-    (REPORTS / "summary.md").write_text(summary(report))
-    return max(report.exit_code, 1 if indexed.refused else 0)
+    load_prices(options.night)
+    if options.labels:
+        load_labels(options.night)
+    report = check()
+    plan = planned(report)
+    append_findings(report, plan, options.night)
+    text = summary(report, plan)
+    (REPORT.parent / "summary.md").write_text(text)
+    print(text)
+    return report.exit_code
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ PAGES = (
             "export",
             "indexes",
             "pm",
+            "repair",
             "report",
             "run",
             "scale",

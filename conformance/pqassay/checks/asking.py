@@ -21,7 +21,7 @@ from typing import Any
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.consequences import CONSEQUENCES
 from pqassay.checks.subjects import Subject
-from pqassay.report.model import FIRST_POSITIONS, HIDING, Untested
+from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.under_test.file import (
     Broken,
     FileUnderTest,
@@ -44,13 +44,14 @@ class Group:
     """The places in one column where a rule is broken: the first ones, and how many there are.
 
     ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted: no rule about one follows
-    from another (`pqassay.checks.consequences`).
+    from another (`pqassay.checks.consequences`).  ``files`` are those of a table that the places are about, `MOST_FILES` at most.
     """
 
     column: str | None
     first: list[Violation]
     count: int = 0
     row_groups: set[int | None] = field(default_factory=set[int | None], compare=False)
+    files: dict[str, None] = field(default_factory=dict[str, None], compare=False)
 
 
 @dataclass
@@ -107,6 +108,8 @@ class Answer:
         group.row_groups.update(violation.more_row_groups or ())
         if len(group.first) < FIRST_POSITIONS:
             group.first.append(violation)
+        if violation.data_file is not None and len(group.files) < MOST_FILES:
+            group.files[violation.data_file] = None
 
 
 @dataclass

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pqassay.under_test.file import FileUnderTest
 from pqassay_spec.base.terminal import shell_line
 
+OURS = "pqassay-ref"
+"""The program that mends files."""
+
 
 def command_line(*words: str) -> str:
     """A command as a line for a shell; empty where a word holds a zero byte, which no command can be given."""
@@ -13,7 +16,7 @@ def command_line(*words: str) -> str:
 
 def strip_command(file: FileUnderTest, *options: str) -> str:
     """The command that removes what the options name."""
-    return command_line("pqassay-ref", "strip", argument(file.source.name), *options)
+    return command_line(OURS, "strip", argument(file.source.name), *options)
 
 
 def argument(name: str) -> str:
@@ -23,9 +26,9 @@ def argument(name: str) -> str:
 
 def index_command(file: FileUnderTest, verb: str, *options: str) -> str:
     """A command about the index directory."""
-    return command_line("pqassay-ref", "index", verb, argument(file.source.name), *options)
+    return command_line(OURS, "index", verb, argument(file.source.name), *options)
 
 
 def embed_command(file: FileUnderTest, column: str) -> str:
     """The command that makes the index of a column anew."""
-    return command_line("pqassay-ref", "embed", argument(file.source.name), "--column", column)
+    return command_line(OURS, "embed", argument(file.source.name), "--column", column)

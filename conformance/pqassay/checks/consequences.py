@@ -59,9 +59,9 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     # A claim of a table is false: the values say more than the footer does.
     "ICE-064": ("ICE-063",),
     "ICE-031": ("ICE-041",),
-    "ICE-032": ("ICE-040",),
+    "ICE-032": ("ICE-040", "STA-040", "STA-041", "STA-042"),
     "DLT-024": ("DLT-028",),
-    "DLT-025": ("DLT-027",),
+    "DLT-025": ("DLT-027", "STA-040", "STA-041", "STA-042"),
     # An index of the directory is elsewhere, or says something false.
     "DIR-014": ("DIR-013",),
     "DIR-026": ("DIR-025",),

@@ -55,6 +55,15 @@ class Arguments:
             "--null", "-0", help="Paths of --files-from end in a zero byte, as find -print0 writes."
         ),
     ] = False
+    only_files: Annotated[
+        str | None,
+        typer.Option(
+            "--only-files",
+            metavar="LIST",
+            help="Judge only files of this list (lines, or what `pqassay plan-repair` wrote), and of tables what came since it was written.",
+            show_default=False,
+        ),
+    ] = None
     tier: Annotated[
         Tier | None,
         typer.Option(
@@ -94,6 +103,14 @@ class Arguments:
             metavar="N",
             min=0,
             help="In so many files findings may be that fail the check otherwise.",
+        ),
+    ] = None
+    preview: Annotated[
+        bool | None,
+        typer.Option(
+            "--preview/--no-preview",
+            help="Rules of the newest minor release fail the check as well; without it they are only reported.",
+            show_default=False,
         ),
     ] = None
     rule: Annotated[
@@ -346,15 +363,21 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "complete": bool(defaults.get("complete", arguments.complete)),
         "fail_on": defaults.get("fail-on", arguments.fail_on) or (),
         "max_files": defaults.get("max-files", arguments.max_files),
+        "preview": bool(defaults.get("preview", arguments.preview)),
         "literal": _listed(arguments.files_from, arguments.null),
         "as_files": defaults.get("as", arguments.as_) == "files",
         "version": arguments.version,
         "snapshot": arguments.snapshot,
         "ref": arguments.ref,
+        "only_files": arguments.only_files,
     }
     merged = Wanted(
         paths=arguments.paths
-        or (defaults.values.get("paths") if arguments.files_from is None else None)
+        or (
+            defaults.values.get("paths")
+            if arguments.files_from is None and arguments.only_files is None
+            else None
+        )
         or [],
         options=options,
         jobs=defaults.get("jobs", jobs),

@@ -54,6 +54,7 @@ KEYS: Mapping[str, Key] = {
     "complete": Key("flag"),
     "fail-on": Key("texts"),
     "max-files": Key("whole"),
+    "preview": Key("flag"),
     "rule": Key("texts"),
     "skip-rule": Key("texts"),
     "include": Key("texts"),

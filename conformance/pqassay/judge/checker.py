@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack, cast
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
+from pqassay.judge.only_files import NOT_LISTED, OnlyFiles, read_list
 from pqassay.judge.tables import Live, expanded, has_tables, read_tables
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.table_files import Moment, TableAt
@@ -68,6 +69,7 @@ class Plan:
         known: Findings that do not count.
         complete: Whether what could not be checked counts.
         gate: Which of the findings that count fail the check; ``None`` for all.
+        preview: Whether rules of the newest minor release count as well.
     """
 
     found: Found
@@ -75,6 +77,7 @@ class Plan:
     known: Baseline | None = None
     complete: bool = False
     gate: Gate | None = None
+    preview: bool = False
 
     @property
     def targets(self) -> Sequence[Target]:
@@ -101,10 +104,12 @@ class CheckOptions(TypedDict, total=False):
         complete: Whether files that could not be checked everywhere count as not judged.
         fail_on: Effects, as `pqassay.report.gate.EFFECTS` names them: findings that do none of them do not fail the check.
         max_files: In how many files findings may be that fail the check otherwise.
+        preview: Whether rules of the newest minor release fail the check as well; they are reported in any case.
         as_files: Whether folders that are tables are judged as folders of files.
         version: The version of Delta tables that is judged; the newest by default.
         snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
         ref: The branch or tag of Iceberg tables that is judged.
+        only_files: File with a list to which the check is limited; see `pqassay.judge.only_files`.
     """
 
     tier: Tier | None
@@ -121,10 +126,12 @@ class CheckOptions(TypedDict, total=False):
     complete: bool
     fail_on: Sequence[str]
     max_files: int | None
+    preview: bool
     as_files: bool
     version: int | None
     snapshot: int | None
     ref: str | None
+    only_files: AnyPath | None
 
 
 def check(
@@ -214,7 +221,12 @@ def planned(
         raise UsageError(
             f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
         )
+    listed = None if (name := options.get("only_files")) is None else read_list(os.fspath(name))
+    if listed is not None:
+        target, tier = _limited(target, listed), tier or listed.tier
     targets = _found(target, kind, beside, listing, options)
+    if listed is not None:
+        targets = _on_the_list(targets, listed)
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
     if (asked := _asked_moment(options)) is not None and not has_tables(targets):
@@ -223,7 +235,7 @@ def planned(
         live = read_tables(targets)
         if tier is None:
             tier = tier_of_tables(targets.targets, live, crc=crc)
-        targets = expanded(targets, live, with_files=tier != TABLE_TIER)
+        targets = expanded(targets, live, with_files=tier != TABLE_TIER, only=listed)
     settings = Settings(
         tier or default_tier(targets.targets, crc=crc),
         level,
@@ -234,7 +246,7 @@ def planned(
     )
     if reason := why_none(settings.selection, settings.options, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    return Plan(targets, settings, known, options.get("complete", False), gate)
+    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("preview", False))
 
 
 def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
@@ -259,6 +271,7 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         threshold=plan.settings.level,
         complete=plan.complete,
         judged_against=judged_against({target.kind for target in plan.targets}),
+        preview=plan.preview,
     ).at(plan.gate)
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 
@@ -335,6 +348,19 @@ def _found(
         listing=listing,
         moment=_moment(options),
     )
+
+
+def _limited(target: AnyPath | AnyBytes | Sequence[AnyPath], only: OnlyFiles) -> AnyPath | Sequence[AnyPath]:
+    """The paths of a check that is limited to a list: all that is on the list, unless something is named."""
+    if is_content(target):
+        raise UsageError("a list of files says nothing about bytes")
+    return cast("AnyPath | Sequence[AnyPath]", target) or only.targets
+
+
+def _on_the_list(found: Found, only: OnlyFiles) -> Found:
+    """The tables, and the files that are on a list."""
+    kept = [at for at, target in enumerate(found.targets) if target.is_table or target.name in only]
+    return found.reduced(kept, NOT_LISTED)
 
 
 def is_content(target: object) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pqassay.checks import registry
 from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subject
+from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
 from pqassay.lake.table_files import TableAt
@@ -26,6 +27,7 @@ from pqassay.report.model import (
     outcome_of,
 )
 from pqassay.tables.claims import FileClaims
+from pqassay.tables.repairs import ICEBERG_POSITIONS, OF_FILES, remedy_of
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
@@ -62,6 +64,9 @@ NEEDS_BODIES = "needs --crc or tier values"
 
 NOT_JUDGED = "the file could not be judged"
 """The reason why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+
+IN_S3 = f"{OURS} strip s3://"
+"""Begins the one command that writes to a store."""
 
 CREATED_BY_LENGTH = 200
 """Characters of ``created_by`` that a report repeats."""
@@ -356,6 +361,8 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         remedy=_remedy(rule, group, file),
         hexdump=hexdump(holder.source, positions[0]),
         explanation=explained(rule.id, group.first, file),
+        files=list(group.files),
+        preview=rule.stability == "preview",
     )
 
 
@@ -372,10 +379,15 @@ def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
 
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
-    """The command that mends a local file; other places no command of ours writes to."""
-    if file.table is None and not isinstance(file.source, FileSource):
-        return None
-    return next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
+    """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
+    found = next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
+    if found is None or not found.startswith(OURS):
+        return found and remedy_of(rule.id, found)
+    if file.claims is not None:
+        is_deletes = file.claims.deletes is not None
+        return (ICEBERG_POSITIONS if is_deletes else OF_FILES[file.claims.table]).text
+    is_local = isinstance(file.source, FileSource)
+    return found if is_local or found.startswith(IN_S3) else None
 
 
 def _field(violation: Violation, file: FileUnderTest) -> Field | None:

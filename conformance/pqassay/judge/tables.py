@@ -5,11 +5,12 @@ What a table's metadata say is read here, before the tier is chosen; where they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pqassay.errors import UsageError
+from pqassay.judge.only_files import NOT_LISTED, REPLACED, OnlyFiles, normal
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import Found, Target
@@ -80,13 +81,16 @@ def read_tables(found: Found) -> dict[TableAt, Live]:
     return {table: _READERS[table.kind](table) for table in tables if table is not None}
 
 
-def expanded(found: Found, live: dict[TableAt, Live], *, with_files: bool) -> Found:
+def expanded(
+    found: Found, live: dict[TableAt, Live], *, with_files: bool, only: OnlyFiles | None = None
+) -> Found:
     """Targets in which the data files follow their tables.
 
     Args:
         found: The targets, files and tables.
         live: The files of each table.
         with_files: Whether the data files are judged, too; at tier ``meta`` they are not.
+        only: The files to which the check is limited.
     """
     result = replace(found, targets=[])
     for target in found.targets:
@@ -97,7 +101,8 @@ def expanded(found: Found, live: dict[TableAt, Live], *, with_files: bool) -> Fo
         if of_table.trouble:
             result.targets[-1] = replace(target, trouble=of_table.trouble)
             continue
-        result.targets.extend(_targets(target.table, of_table.files, with_files=with_files))
+        files = of_table.files if only is None else _limited(result, target.table, of_table, only)
+        result.targets.extend(_targets(target.table, files, with_files=with_files))
         _count_others(result, target.table, of_table)
     return result
 
@@ -123,6 +128,38 @@ def _targets(table: TableAt, files: Iterable[LiveFile], *, with_files: bool) -> 
                     table=light,
                     claims=file.claims(),
                 )
+
+
+def _limited(found: Found, table: TableAt, live: Live, only: OnlyFiles) -> list[LiveFile]:
+    """The files of a table to which a check is limited: those on the list, and those that came since it was written."""
+    before = _live_before(table, only)
+    kept: list[LiveFile] = []
+    for file in live.files:
+        name = file.name if file.path is None else table.name_of(file.path)
+        if name in only or (before is not None and file.name not in before):
+            kept.append(file)
+        else:
+            found.ignore(NOT_LISTED, name)
+    names = {normal(table.name_of(file.path)) for file in live.files if file.path is not None}
+    root = normal(table.name).rstrip("/")
+    for path in sorted(only.paths - names):
+        if path.startswith(f"{root}/"):
+            found.ignore(REPLACED, path)
+    return kept
+
+
+def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
+    """The files that were live when the list was written, as the table names them; none of them where that state is gone.
+
+    ``None`` where the list does not say which state it was: then nobody knows what came since.
+    """
+    moment = only.moment_of(table.name, table.kind)
+    if moment is None:
+        return None
+    try:
+        return {file.name for file in _READERS[table.kind](replace(table, moment=moment)).files}
+    except UsageError:
+        return ()  # too old to be read: every file is looked at
 
 
 def _nothing(table: TableAt) -> FileClaims:

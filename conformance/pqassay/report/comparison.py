@@ -120,7 +120,7 @@ def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
         is_worse = change in ("broken", "added") or (
             change == "changed" and was is not None and not counts(was, new.threshold)
         )
-        counted = is_worse and now is not None and counts(now, new.threshold)
+        counted = is_worse and now is not None and new.may_fail(now)
         yield Entry(change, path, column, rule, _said(was), _said(now), counted)
     for path, file in after.files.items():
         earlier = before.files.get(path)

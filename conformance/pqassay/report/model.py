@@ -43,6 +43,9 @@ COUNTED: dict[Threshold, tuple[Verdict, ...]] = {"must": ("FAIL",), "should": ("
 FIRST_POSITIONS = 3
 """Positions that a finding lists; further ones are counted."""
 
+MOST_FILES = 10_000
+"""Files of a table that a finding about it lists; of more, the first ones."""
+
 
 @dataclass(frozen=True)
 class Position:
@@ -127,6 +130,8 @@ class Finding:
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
     if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
     that does this; it changes nothing else.  ``proof`` shows what engines do with this very file, where that was asked for.
+    ``files`` are the files that a finding about a table is about, relative to the table, `MOST_FILES` at most.  ``preview`` is true if the
+    rule is of the newest minor release: then it does not fail the check unless that is asked for.
     """
 
     rule: str
@@ -144,6 +149,8 @@ class Finding:
     explanation: str | None = None
     proof: Proof | None = None
     observed: Observed | None = None
+    files: list[str] = field(default_factory=list[str])
+    preview: bool = False
 
     @property
     def times(self) -> str:
@@ -326,7 +333,8 @@ class Report:
     """The result of one run of ``pqassay check``.
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
-    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do.  ``judged_against`` are the documents from which rules for files of these kinds come.
+    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``preview`` whether rules of the newest
+    minor release fail it as well.  ``judged_against`` are the documents from which rules for files of these kinds come.
     """
 
     schema_version: int
@@ -343,30 +351,58 @@ class Report:
     complete: bool = False
     judged_against: list[Revision] = field(default_factory=list[Revision])
     gate: Gate | None = None
+    preview: bool = False
 
     @property
     def exit_code(self) -> int:
         """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged.
 
         With ``complete``, files that are conformant only where they were checked could not all be judged. With a ``gate``, that
-        says whether 1 or 0.
+        says whether 1 or 0.  Findings of preview rules alone are no reason for 1.
         """
         if self.summary.errored or (self.complete and self.summary.conformant_where_checked):
             return 4
         if self.baseline is not None and self.baseline.stale:
             return 3
-        failed = bool(self.summary.nonconformant) if self.gate is None else not self.gate.passed
-        return 1 if failed else 0
+        if self.gate is not None:
+            return 0 if self.gate.passed else 1
+        return 1 if self.summary.nonconformant and self._fails else 0
+
+    @property
+    def _fails(self) -> bool:
+        return any(self.is_counted(finding) for file in self.files for finding in file.findings)
 
     def is_counted(self, finding: Finding) -> bool:
         """Whether a finding counts for the exit code, but for the number of files that may have some."""
-        return counts(finding, self.threshold) and (self.gate is None or self.gate.concerns(finding))
+        return self.may_fail(finding) and (self.gate is None or self.gate.concerns(finding))
+
+    def may_fail(self, finding: Finding) -> bool:
+        """Whether a finding counts for the exit code where there is no gate."""
+        return counts(finding, self.threshold) and (self.preview or not finding.preview)
+
+    @property
+    def preview_line(self) -> str:
+        """How many findings do not fail the check since their rules are new, in one line; empty if there are none."""
+        found = [
+            finding
+            for file in self.files
+            for finding in file.findings
+            if counts(finding, self.threshold) and not self.may_fail(finding)
+        ]
+        if not found:
+            return ""
+        rules = sorted({finding.rule for finding in found})
+        named = ", ".join(rules[:FIRST_POSITIONS]) + (
+            f" and {len(rules) - FIRST_POSITIONS} more" if rules[FIRST_POSITIONS:] else ""
+        )
+        noun, verb = ("finding", "counts") if len(found) == 1 else ("findings", "count")
+        return f"{len(found):,} {noun} of preview rules ({named}) {verb} from the next minor release on, or with --preview"
 
     def at(self, gate: Gate | None) -> Report:
         """The report before a gate, whose files are counted."""
         if gate is None:
             return self
-        counted = ([one for one in file.findings if counts(one, self.threshold)] for file in self.files)
+        counted = ([one for one in file.findings if self.may_fail(one)] for file in self.files)
         return dataclasses.replace(self, gate=gate.after(counted))
 
     def to_json(self, indent: int | None = 2) -> str:

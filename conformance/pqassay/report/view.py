@@ -43,6 +43,7 @@ def _of_check(report: Report) -> View:
         ("tier", ", ".join(_tiers(report))),
         ("counted", _counted(report)),
         ("gate", report.gate and report.gate.line),
+        ("preview", report.preview_line),
         ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
         ("judged against", judged_against_line(report.judged_against)),

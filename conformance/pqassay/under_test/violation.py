@@ -25,7 +25,7 @@ class Violation:
     ``field`` is a text where nobody but the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
     `Field` is looked up if it is shown.
     ``more`` counts further places, so that a check need not yield thousands of them; ``more_row_groups`` are theirs, where they
-    differ.
+    differ.  ``data_file`` is the file that it is about, relative to the table, where a table says something of one.
     """
 
     message: str
@@ -39,6 +39,7 @@ class Violation:
     remedy: str = ""
     more: int = 0
     more_row_groups: set[int | None] | None = dataclasses.field(default=None, compare=False)
+    data_file: str | None = None
 
 
 class Spot(NamedTuple):

@@ -31,7 +31,7 @@ from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, R
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import BytesSource, write_whole
 from pqassay_spec.parquet.file import read_framing
-from pqassay_spec.rules.catalogue import digest
+from pqassay_spec.rules.catalogue import digest, file_rules
 from pqassay_spec.rules.observed import observed
 
 PART = "findings.parquet"
@@ -148,6 +148,7 @@ FIELDS = (
     _of_finding("row_group", pa.int32(), "first position: number of the row group", optional=True),
     _of_finding("page", pa.int32(), "first position: number of the page", optional=True),
     _of_finding("remedy", pa.string(), "a command that mends the file", optional=True),
+    _of_finding("files", pa.list_(pa.string()), "of a finding about a table, the files that it is about, relative to the table; 10,000 at most"),
     _of_finding("explanation", pa.string(), "a known defect of the file's writer that does this", optional=True),
     _of_finding("positions", pa.list_(POSITION), "the first three positions, each with these members"),
     _of_finding("hexdump", pa.list_(pa.string()), "the bytes at the first position, marked"),
@@ -315,7 +316,7 @@ def _gap_row(gap: Gap) -> dict[str, Any]:
 def _finding_row(finding: Finding) -> dict[str, Any]:
     row: dict[str, Any] = members(finding)
     positions: list[dict[str, Any]] = [{**_NO_PAGE, **position} for position in row.pop("at")]
-    defaults = {"hexdump": [], "known": False}
+    defaults = {"hexdump": [], "known": False, "files": []}
     seen = None if finding.observed is None else dataclasses.asdict(finding.observed)
     return {**defaults, **row, **positions[0], "observed": seen, "positions": positions}
 
@@ -442,6 +443,8 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
 def _finding(row: dict[str, Any]) -> Finding:
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}
+    stored["files"] = stored.get("files") or []
     positions = [Position(**position) for position in row["positions"]]
     # Measurements are made anew without a change of the rules: what is known now counts.
-    return Finding(**stored, at=positions, observed=observed(row["rule"]))
+    is_new = file_rules()[row["rule"]].stability == "preview"
+    return Finding(**stored, at=positions, observed=observed(row["rule"]), preview=is_new)

@@ -27,24 +27,24 @@ def said(error: Exception, path: str) -> str:
 
 
 @contextmanager
-def reported(path: Path) -> Generator[None]:
-    """Turn everything that a file can cause into one line on stderr and an exit code."""
+def reported(path: Path | str) -> Generator[None]:
+    """Turn everything that a file, or what a URI names, can cause into one line on stderr and an exit code."""
     from pqassay_reference.errors import Refused, Undecodable
     from pqassay_spec.base.errors import FormatError
 
-    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
-    if os.path.isdir(path):
-        fail(f"{path}: is a directory; name the files in it", 2)
-    if not os.path.exists(path):
-        fail(f"{path}: no such file", 2)
-    if not os.path.isfile(path):
-        fail(f"{path}: no regular file", 2)
+    is_stored = False
+    if isinstance(path, str) and "://" in path:
+        path, is_stored = shown(path), True
+    else:
+        _require_file(path)
     try:
         yield
     except FormatError as error:
         fail(str(error), 1)
     except (Refused, Undecodable) as error:
         fail(f"{path}: {error}", 1)
+    except FileNotFoundError as error:
+        fail(f"{path}: no such object" if is_stored else said(error, str(path)), 2 if is_stored else 1)
     except OSError as error:
         # Of the files that a command opens, the error knows which one it was.
         name = error.filename if isinstance(error.filename, str) else path
@@ -53,11 +53,29 @@ def reported(path: Path) -> Generator[None]:
         fail(f"{path}: there is not enough memory for it", 1)
 
 
-def require_writable(output: Path | None) -> None:
-    """Leave the command unless a file can be written under this name; ``None`` is the file itself."""
-    if output is None:
+def shown(uri: str) -> str:
+    """A URI without credentials and options, which belong in no log."""
+    scheme, _, rest = uri.partition("?")[0].partition("://")
+    host, mark, key = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{mark}{key}"
+
+
+def _require_file(path: Path | str) -> None:
+    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+    if os.path.isdir(path):
+        fail(f"{path}: is a directory; name the files in it", 2)
+    if not os.path.exists(path):
+        fail(f"{path}: no such file", 2)
+    if not os.path.isfile(path):
+        fail(f"{path}: no regular file", 2)
+
+
+def require_writable(output: Path | str | None) -> None:
+    """Leave the command unless a file can be written under this name; ``None`` is the file itself, and of a URI its store knows."""
+    if output is None or (isinstance(output, str) and "://" in output):
         return
-    if not os.path.isdir(output.parent):
-        fail(f"{output}: there is no folder {output.parent}", 2)
+    folder = Path(output).parent
+    if not os.path.isdir(folder):
+        fail(f"{output}: there is no folder {folder}", 2)
     if os.path.exists(output) and not os.path.isfile(output):
         fail(f"{output}: no regular file", 2)

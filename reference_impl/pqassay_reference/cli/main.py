@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from pqassay_reference.cli import answer as cli_answer
 from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli import scan as cli_scan
-from pqassay_reference.cli.errors import fail, reported, require_writable
+from pqassay_reference.cli.errors import fail, reported, require_writable, shown
 from pqassay_reference.cli.index import index_app
 from pqassay_reference.cli.pm_read import pm_app
 from pqassay_reference.cli.tables import counted
@@ -117,7 +117,12 @@ def embed(
 @app.command(epilog="Example: `pqassay-ref strip part-0.parquet --idx1`")
 def strip(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is replaced atomically.")
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A finished Parquet file; it is replaced atomically. Or the URI of one, such as s3://bucket/a.parquet.",
+            show_default=False,
+        ),
     ],
     idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
     directory: Annotated[
@@ -171,8 +176,13 @@ def strip(
         typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here and leave the file as it is."),
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write here and leave the file as it is; of a URI, another URI.",
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
     inside_table: Annotated[
@@ -206,11 +216,12 @@ def strip(
         except ValueError as error:
             fail(f"{error}; see pqassay-ref strip --help", 2)
         done = strip_file(file, selection, output=output, inside_table=inside_table, dry_run=dry_run)
-    for line in _stripped_lines(done, output if output is not None else file, dry_run=dry_run):
+    written = output if output is not None else file
+    for line in _stripped_lines(done, shown(written) if "://" in written else written, dry_run=dry_run):
         typer.echo(printable(line))
 
 
-def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:
+def _stripped_lines(done: Stripped, written: str, *, dry_run: bool) -> Iterator[str]:
     parts = [
         counted(count, noun)
         for count, noun in (

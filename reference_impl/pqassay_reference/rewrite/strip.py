@@ -28,6 +28,7 @@ from pqassay_reference.rewrite.index_directory import (
     stored_indexes,
     with_indexes,
 )
+from pqassay_reference.rewrite.stored_object import StoredObject, is_uri, stored_object
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.entries import KEY, Entry
@@ -180,24 +181,32 @@ def strip_file(
     inside_table: bool = False,
     dry_run: bool = False,
 ) -> Stripped:
-    """Strip a file by a footer-only rewrite, replacing it atomically.
+    """Strip a file by a footer-only rewrite, replacing it atomically; or an object of a store, see `pqassay_reference.rewrite.stored_object`.
 
     A file that has nothing of what is selected is left as it is (and copied, if there is an ``output``).
     Chunks that are stored in another file are left alone: that file's own footer describes them, too.
 
     Args:
-        path: A local Parquet file.
+        path: A Parquet file, or the URI of one.
         selection: What is to go.
-        output: Write the stripped file here and leave ``path`` as it is.
+        output: Write the stripped file here (of a URI, another one) and leave ``path`` as it is.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         dry_run: Do everything but write.
 
     Raises:
-        Refused: There is no such column or row group; a file inside a table.
+        Refused: There is no such column or row group; a file inside a table; a store in which nothing can be replaced on a condition.
         FormatError: The file is no Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
     """
-    with finished_file(path, inside_table=inside_table, output=output) as file:
+    name, target = os.fspath(path), None if output is None else os.fspath(output)
+    if target is not None and is_uri(target) and not is_uri(name):
+        raise Refused("a local file is written to a local path; copy the result to its store")
+    opened = (
+        stored_object(name, inside_table=inside_table, output=target, dry_run=dry_run)
+        if is_uri(name)
+        else finished_file(path, inside_table=inside_table, output=output)
+    )
+    with opened as file:
         _require_plaintext(file.metadata)
         removal, stripped = _removal(file.metadata, selection)
         stripped = replace(stripped, path=file.path)
@@ -213,7 +222,7 @@ def strip_file(
         if stripped.anything:
             stripped = replace(stripped, saved=len(before) - len(footer), dead=_dead(file, footer))
         if not dry_run and (stripped.anything or output is not None):
-            file.rewrite(footer, body_end=file.framing.footer_start, output=output)
+            file.rewrite(footer, body_end=file.framing.footer_start, output=target)
     return stripped
 
 
@@ -361,7 +370,7 @@ def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]
 # --------------------------------------------------------------------------------------- what nothing refers to
 
 
-def _dead(file: FinishedFile, footer: bytes) -> int:
+def _dead(file: FinishedFile | StoredObject, footer: bytes) -> int:
     """Bytes of the body that belong to a structure by the old footer and to none by the new one."""
     after, _ = decode(FileMetaData, footer)
     old = list(_ranges(file.metadata, file.source, file.framing.footer_start))

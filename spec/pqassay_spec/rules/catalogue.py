@@ -19,6 +19,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, cast, get_args
 
+from pqassay_spec import __version__
+
 Level = Literal["MUST", "SHOULD", "MAY"]
 """The demand of the document."""
 
@@ -36,6 +38,9 @@ Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosme
 
 Decoding = Literal["reject", "either"]
 """The answer of a reader of the structure to a file that breaks a rule, where the rule alone decides that."""
+
+Stability = Literal["stable", "preview"]
+"""Whether breaking a rule fails a check, or is only reported since the rule is new."""
 
 OriginKind = Literal["stated", "inferred", "ours"]
 """The source of an obligation: the document says it, the document implies it, or this specification adds it."""
@@ -116,6 +121,11 @@ class Rule:
         """Whether a file can break it."""
         return self.role != "reader"
 
+    @property
+    def stability(self) -> Stability:
+        """Whether breaking it fails a check: not in the minor release that introduced it, so that no upgrade turns a lake red."""
+        return "stable" if minor_release(self.since) < minor_release(__version__) else "preview"
+
 
 @dataclass(frozen=True)
 class Family:
@@ -145,6 +155,15 @@ class Family:
     def chapter(self) -> str:
         """File name of the chapter."""
         return f"{self.module}.md"
+
+
+def minor_release(version: str) -> tuple[int, ...]:
+    """The release line of a version.
+
+    >>> minor_release("0.10.2") > minor_release("0.9.0")
+    True
+    """
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 DEFAULT_VERDICT: Mapping[Level, Verdict] = {"MUST": "FAIL", "SHOULD": "WARN", "MAY": "INFO"}

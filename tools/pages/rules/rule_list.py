@@ -92,7 +92,9 @@ def files(site: Site) -> Iterator[File]:
 
 def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
     members = {name: value for name, value in asdict(rule).items() if value != ""}
-    if not rule.judges_files:
+    if rule.judges_files:
+        members["stability"] = rule.stability
+    else:
         members.pop("verdict")
     cases = cases_about(rule, site)
     if catalogue.family_of(rule.id).is_about_tables:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY, TABLE
+from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import Json
 from pqassay.tables.delta.comparison import described_differ, partitions_differ, statistics_differ
@@ -17,7 +18,7 @@ from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
 
-WRITTEN_ANEW = "a new checkpoint, written from the log"
+WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
 
 
 def has_checkpoint(table: DeltaTable) -> bool:

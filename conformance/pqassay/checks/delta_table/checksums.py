@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import TABLE
+from pqassay.tables import repairs
 from pqassay.tables.claims import DeletedRows, Place
 from pqassay.tables.delta.actions import Json, parse
 from pqassay.tables.delta.comparison import described_differ
@@ -19,7 +20,7 @@ from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
 
-REMOVED = "remove the file: it is optional, and may not be overwritten"
+REMOVED = repairs.DELTA_CHECKSUM.text
 
 
 class VersionChecksum:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY
+from pqassay.tables import repairs
 from pqassay.under_test.file import Broken
 from pqassay.under_test.tables.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 
-MISSING = "FSCK REPAIR TABLE, or a commit that removes the path"
-RESTATED = "a commit that adds the same path with its true size"
+MISSING = repairs.DELTA_MISSING.text
+RESTATED = repairs.DELTA_SIZE.text
 
 
 def is_inside(one: EntryUnderTest) -> bool:

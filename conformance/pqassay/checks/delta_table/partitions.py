@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY
+from pqassay.tables import repairs
 from pqassay.tables.delta.actions import Json
 from pqassay.tables.delta.statistics import written
 from pqassay.tables.delta.values import UnknownType, partition_value
@@ -14,7 +15,7 @@ from pqassay.under_test.file import Broken
 from pqassay.under_test.tables.delta_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 
-RESTATED = "a commit that adds the same path with its true partition values"
+RESTATED = repairs.DELTA_PARTITION.text
 
 
 def is_partitioned(one: EntryUnderTest) -> bool:

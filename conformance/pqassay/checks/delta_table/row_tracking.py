@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import ENTRY, TABLE
+from pqassay.tables import repairs
 from pqassay.tables.delta.actions import Json, parse
 from pqassay.tables.delta.state import AddEntry
 from pqassay.tables.delta.statistics import ROWS, count_of
@@ -17,7 +18,7 @@ from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_T
 from pqassay_spec.table.layout import delta_checkpoint, delta_commit
 
 BASE, SINCE = "baseRowId", "defaultRowCommitVersion"
-RESTATED = "a commit that adds the same paths with fresh row ids"
+RESTATED = repairs.DELTA_ROW_IDS.text
 
 
 def tracks_rows(table: DeltaTable) -> bool:

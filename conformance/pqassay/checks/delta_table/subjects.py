@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
@@ -22,10 +23,14 @@ def _entries(file: FileUnderTest) -> list[EntryUnderTest]:
     return [entry for table in _table(file) for entry in entries_of(table)]
 
 
+def _of_entry(violation: Violation, one: EntryUnderTest) -> Violation:
+    return replace(violation, data_file=one.entry.inside)
+
+
 TABLE: Subject[DeltaTable] = Subject("Delta table", _table)
 """The table as its log describes it."""
 
-ENTRY: Subject[EntryUnderTest] = Subject("entry", _entries)
+ENTRY: Subject[EntryUnderTest] = Subject("entry", _entries, _of_entry)
 """The entry of a live file."""
 
 

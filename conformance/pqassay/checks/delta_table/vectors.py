@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.deletion_vectors import vectors_of
 from pqassay.checks.delta_table.subjects import ENTRY
 from pqassay.checks.subjects import Subject
+from pqassay.tables import repairs
 from pqassay.tables.claims import DeletedRows
 from pqassay.tables.delta.statistics import REMEDY, ROWS, count_of
 from pqassay.tables.delta.vectors import DESCRIPTOR, deleted_rows
@@ -24,10 +25,8 @@ from pqassay_spec.table.delta import DESCRIPTOR_VECTOR
 if TYPE_CHECKING:
     from pqassay.values.tables.deletion_vector import DeletionVector
 
-RESTATED = "a commit that adds the same path with the true descriptor of its deletion vector"
-RESTORED = (
-    "RESTORE TABLE … TO VERSION AS OF, to a version before the rows were deleted; then delete them again"
-)
+RESTATED = repairs.DELTA_VECTOR.text
+RESTORED = repairs.DELTA_BEFORE.text
 
 
 # ------------------------------------------------------------------------------------------------ descriptors

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE
+from pqassay.tables import repairs
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable, scope_of
 from pqassay.under_test.tables.table import claim_field
@@ -13,7 +14,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES
 
-REMEDY = "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes"
+REMEDY = repairs.ICEBERG_DANGLING.text
 
 
 @rule("ICE-026", of=TABLE)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
+from pqassay.tables import repairs
 from pqassay.tables.iceberg.entry_claims import LOWER, UPPER
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN
 from pqassay.tables.iceberg.values import shown
@@ -22,7 +23,7 @@ from pqassay_spec.table.iceberg import (
     VECTORS_SINCE,
 )
 
-REMEDY = "rewrite_position_delete_files"
+REMEDY = repairs.ICEBERG_POSITIONS.text
 
 
 def names_one_file(one: EntryUnderTest) -> bool:

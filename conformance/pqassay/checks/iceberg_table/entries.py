@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
+from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.entry_claims import LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
 from pqassay.tables.iceberg.schema import IcebergColumn
@@ -18,8 +19,8 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS
 
-MISSING = "a commit that removes the file, such as DeleteFiles"
-RESTATED = "a commit that replaces the entry by one with the true length"
+MISSING = repairs.ICEBERG_MISSING.text
+RESTATED = repairs.ICEBERG_SIZE.text
 NAMES = {LOWER: "lower bound", UPPER: "upper bound"}
 
 

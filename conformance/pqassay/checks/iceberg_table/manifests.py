@@ -10,6 +10,7 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import MANIFEST, TABLE
+from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import parse
 from pqassay.tables.iceberg.manifests import Entry, Summary
@@ -33,7 +34,7 @@ from pqassay_spec.table.iceberg import (
     TRANSFORMS,
 )
 
-REMEDY = "rewrite_manifests"
+REMEDY = repairs.ICEBERG_MANIFESTS.text
 
 BEFORE_NUMBERS = 0
 """The sequence number of what version 1 wrote."""

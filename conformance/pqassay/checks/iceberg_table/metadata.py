@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
+from pqassay.tables import repairs
 from pqassay.tables.iceberg.metadata import EMPTY
 from pqassay.tables.iceberg.schema import DECIMAL, DEEPEST, FIXED, objects
 from pqassay.tables.iceberg.state import IcebergState, total
@@ -66,7 +67,7 @@ def manifests_can_be_read(table: IcebergTable) -> Iterator[Violation]:
 
 def _wrong(table: IcebergTable, path: tuple[str, ...], said: str, expected: str, actual: str) -> Violation:
     field = metadata_field(table.file, table.state.file, *path)
-    return Violation(said, field, expected, actual, remedy="a commit that writes the metadata anew")
+    return Violation(said, field, expected, actual, remedy=repairs.ICEBERG_METADATA.text)
 
 
 @rule("ICE-050", of=TABLE)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE
+from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.manifests import Entry, Manifest
 from pqassay.tables.iceberg.state import IcebergState
@@ -17,7 +18,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, ROW_IDS_SINCE
 
-REMEDY = "a snapshot whose data files are added anew, such as that of rewrite_data_files with rewrite-all"
+REMEDY = repairs.ICEBERG_ROW_IDS.text
 
 
 class RowIds(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
@@ -28,6 +29,10 @@ def _entries(file: FileUnderTest) -> list[EntryUnderTest]:
     return [entry for table in _table(file) for entry in entries_of(table)]
 
 
+def _of_entry(violation: Violation, one: EntryUnderTest) -> Violation:
+    return replace(violation, data_file=one.entry.inside)
+
+
 def _manifests(file: FileUnderTest) -> list[ManifestUnderTest]:
     return [manifest for table in _table(file) for manifest in manifests_of(table)]
 
@@ -38,7 +43,7 @@ TABLE: Subject[IcebergTable] = Subject("Iceberg table", _table)
 MANIFEST: Subject[ManifestUnderTest] = Subject("manifest", _manifests)
 """A manifest of the snapshot."""
 
-ENTRY: Subject[EntryUnderTest] = Subject("manifest entry", _entries)
+ENTRY: Subject[EntryUnderTest] = Subject("manifest entry", _entries, _of_entry)
 """The entry of a live file."""
 
 

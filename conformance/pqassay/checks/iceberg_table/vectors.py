@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.deletion_vectors import vectors_of
 from pqassay.checks.iceberg_table.subjects import ENTRY, TABLE
 from pqassay.checks.subjects import Subject
+from pqassay.tables import repairs
 from pqassay.tables.iceberg.entry_claims import AROUND
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.state import PUFFIN
@@ -25,7 +26,7 @@ from pqassay_spec.table.iceberg import DATA_FILE
 if TYPE_CHECKING:
     from pqassay.values.tables.deletion_vector import DeletionVector
 
-REMEDY = "rollback_to_snapshot, to one before the rows were deleted; then delete them again"
+REMEDY = repairs.ICEBERG_BEFORE.text
 
 
 def is_vector(one: EntryUnderTest) -> bool:

@@ -281,6 +281,8 @@ class _Text:
     def _gate(self) -> None:
         """Which of several things the exit code is about, where it can be about one alone."""
         report, summary = self._report, self._report.summary
+        if report.preview_line:
+            self._line(report.preview_line)
         if report.gate is not None:
             colour = "green" if report.gate.passed else "red"
             self._line(("gate", colour), f" {report.gate.line}")

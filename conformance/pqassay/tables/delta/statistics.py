@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
+from pqassay.tables import repairs
 from pqassay.tables.claims import (
     Bound,
     ColumnClaims,
@@ -28,7 +29,7 @@ from pqassay.tables.moments import MILLISECOND
 
 MIN, MAX, NULLS, ROWS, TIGHT = "minValues", "maxValues", "nullCount", "numRecords", "tightBounds"
 
-REMEDY = "ANALYZE TABLE … COMPUTE DELTA STATISTICS, or a commit that adds the same path with true statistics or without any"
+REMEDY = repairs.DELTA_FILE.text
 """What makes the statistics of a Delta table anew."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pqassay.tables import repairs
 from pqassay.tables.claims import (
     Bound,
     ColumnClaims,
@@ -36,7 +37,7 @@ SIZES, VALUES = field_ids.COLUMN_SIZES, field_ids.VALUE_COUNTS
 NULLS, NANS = field_ids.NULL_VALUE_COUNTS, field_ids.NAN_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 
-REMEDY = "rewrite_data_files on the file, or a commit that replaces its entry by one with true metrics or without them"
+REMEDY = repairs.ICEBERG_FILE.text
 """What makes the metrics of an Iceberg table anew."""
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pqassay.tables import repairs
 from pqassay.tables.claims import DeletesClaims
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.state import PARQUET
@@ -48,8 +49,8 @@ MOST_NAMES = 1_000_000
 MOST_FOOTERS = 16
 """Footers of data files that are read, at most, to see how many rows they have."""
 
-REMEDY = "rollback_to_snapshot, to one before the rows were deleted; then delete them again"
-REWRITE = "rewrite_position_delete_files"
+REMEDY = repairs.ICEBERG_BEFORE.text
+REWRITE = repairs.ICEBERG_POSITIONS.text
 
 UNKNOWN = np.iinfo(np.int64).max
 """The number of rows of a data file of which nobody knows it."""

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pqassay.tables import repairs
 from pqassay.tables.claims import RowOrder, SortedBy
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked
@@ -195,7 +196,7 @@ class OrderFamily:
                 actual=f"{before.shown} before {after.shown}",
                 column=column.name,
                 row_group=group,
-                remedy="rewrite_data_files with strategy sort on the file, or a commit that replaces its entry by one without sort_order_id",
+                remedy=repairs.ICEBERG_SORTED.text,
             )
         )
 

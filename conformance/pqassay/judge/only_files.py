@@ -1,0 +1,122 @@
+"""A list of files to which a check is limited: lines of paths, or the quarantine list of a repair plan.
+
+A table that was mended has other files than before.  So of the tables on the list, those files are judged that the list names and
+that are still live, and those that came into the table since the list was written: together they are what the repair concerned.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqassay.errors import UsageError
+from pqassay.lake.table_files import Moment
+from pqassay.lake.targets import is_uri
+from pqassay_spec.rules.catalogue import TIERS, Tier
+
+NOT_LISTED = "not on the list"
+"""Why files are not judged."""
+
+REPLACED = "on the list, and not in the table any more"
+"""Why files on the list are not judged."""
+
+PATH, TABLE, MOMENT, TIER = "path", "table", "moment", "tier"
+"""Columns of a list in CSV, and members of one in JSON."""
+
+
+@dataclass(frozen=True)
+class OnlyFiles:
+    """The files to which a check is limited.
+
+    Attributes:
+        paths: The files; names that a file of the list has been given.
+        tables: The tables to which they belong, and their state when the list was written; ``None`` where it is not known.
+        tier: How deep the files were looked at when the list was written; ``None`` where it does not say.
+    """
+
+    paths: frozenset[str]
+    tables: Mapping[str, int | None] = field(default_factory=dict[str, "int | None"])
+    tier: Tier | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return normal(name) in self.paths
+
+    def moment_of(self, table: str, kind: str) -> Moment | None:
+        """The state of a table when the list was written; ``None`` where it is not known."""
+        number = self.tables.get(normal(table))
+        if number is None:
+            return None
+        return Moment(version=number) if kind == "delta" else Moment(snapshot=number)
+
+    @property
+    def targets(self) -> list[str]:
+        """What there is to check, where nothing is named: the tables, and files of no table."""
+        return [*self.tables, *sorted(path for path in self.paths if not self._is_in_a_table(path))]
+
+    def _is_in_a_table(self, path: str) -> bool:
+        return any(path.startswith(f"{table.rstrip('/')}/") for table in self.tables)
+
+
+def normal(name: str) -> str:
+    """A path in the one form in which it is compared."""
+    return name if is_uri(name) else os.path.normpath(name)
+
+
+def read_list(name: str) -> OnlyFiles:
+    """Read a list: JSON or CSV of `pqassay plan-repair`, or a path on each line.
+
+    Raises:
+        UsageError: It cannot be read, or there is no path in it.
+    """
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 - paths stay the text that the user wrote
+            content = file.read()
+    except OSError as error:
+        raise UsageError(f"--only-files {name}: {error.strerror or error}") from None
+    text = os.fsdecode(content)
+    try:
+        if text.lstrip().startswith("{"):
+            found = _of_json(json.loads(text))
+        elif text.startswith(f"{PATH},"):
+            found = _of_csv(text)
+        else:
+            found = OnlyFiles(frozenset(normal(line) for line in text.splitlines() if line.strip()))
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"--only-files {name}: this is no list of files: {reason}; `pqassay plan-repair` writes one"
+        ) from None
+    if not found.paths and not found.tables:
+        raise UsageError(f"--only-files {name}: there is no path in it")
+    return found
+
+
+def _of_json(given: Any) -> OnlyFiles:
+    tables = {normal(str(one[PATH])): _number(one.get(MOMENT)) for one in given.get("tables", [])}
+    paths = frozenset(normal(str(one[PATH])) for one in given["files"])
+    return OnlyFiles(paths, tables, _tier(given.get(TIER)))
+
+
+def _of_csv(text: str) -> OnlyFiles:
+    paths: set[str] = set()
+    tables: dict[str, int | None] = {}
+    tier: Tier | None = None
+    for row in csv.DictReader(io.StringIO(text)):
+        paths.add(normal(row[PATH]))
+        tier = _tier(row.get(TIER)) or tier
+        if table := row.get(TABLE):
+            tables[normal(table)] = _number(row.get(MOMENT))
+    return OnlyFiles(frozenset(paths), tables, tier)
+
+
+def _number(given: Any) -> int | None:
+    return None if given in (None, "") else int(given)
+
+
+def _tier(given: Any) -> Tier | None:
+    return next((tier for tier in TIERS if tier == given), None)

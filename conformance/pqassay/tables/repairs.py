@@ -1,0 +1,154 @@
+"""How what is wrong in a table is mended: by the table's own software, which has to write what it records.
+
+A repair has a name, by which `pqassay plan-repair` groups statements, and a text, which findings show as their remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pqassay_spec.table.layout import TableKind
+
+
+class Repair(NamedTuple):
+    """One way to mend a table.
+
+    Attributes:
+        name: What plans call it.
+        text: What findings say.
+    """
+
+    name: str
+    text: str
+
+
+PLANNED = "`pqassay plan-repair` writes the statement"
+
+DELTA_FILE = Repair(
+    "rewrite data files",
+    f"MERGE of the table with the rows of this file, which writes it anew with true statistics: {PLANNED}",
+)
+"""The file is written anew, with new statistics in its footer and in the log."""
+
+ICEBERG_FILE = Repair(
+    "rewrite data files",
+    f"UPDATE of the rows of this file, which writes it anew with true metrics: {PLANNED}",
+)
+"""The file is written anew, with new statistics in its footer and new metrics in its manifest."""
+
+ICEBERG_SEEN = Repair(
+    "correct entries",
+    "a commit that replaces the entry by a true one; the table itself would write down the rows that it wrongly reads",
+)
+"""What is false decides which rows readers see, and with which values."""
+
+ICEBERG_SORTED = Repair(
+    "sort data files",
+    "rewrite_data_files with strategy sort on the file, or a commit that replaces its entry by one without sort_order_id",
+)
+
+ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
+
+ICEBERG_POSITIONS = Repair("rewrite position deletes", "rewrite_position_delete_files")
+
+ICEBERG_DANGLING = Repair(
+    "rewrite position deletes",
+    "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes",
+)
+
+ICEBERG_ROW_IDS = Repair(
+    "rewrite all data files",
+    "a snapshot whose data files are added anew, such as that of rewrite_data_files with rewrite-all",
+)
+
+ICEBERG_BEFORE = Repair(
+    "go back to an earlier snapshot",
+    "rollback_to_snapshot, to one before the rows were deleted; then delete them again",
+)
+
+ICEBERG_MISSING = Repair("remove missing files", "a commit that removes the file, such as DeleteFiles")
+
+ICEBERG_SIZE = Repair("correct entries", "a commit that replaces the entry by one with the true length")
+
+ICEBERG_METADATA = Repair("write metadata anew", "a commit that writes the metadata anew")
+
+DELTA_SEEN = Repair(
+    "correct entries",
+    "a commit that adds the same path with what is true of it; the table itself would write down the rows that it wrongly reads",
+)
+"""What is false decides which rows readers see, and with which values."""
+
+DELTA_MISSING = Repair("remove missing files", "FSCK REPAIR TABLE, or a commit that removes the path")
+
+DELTA_SIZE = Repair("correct entries", "a commit that adds the same path with its true size")
+
+DELTA_PARTITION = Repair("correct entries", "a commit that adds the same path with its true partition values")
+
+DELTA_VECTOR = Repair(
+    "correct entries", "a commit that adds the same path with the true descriptor of its deletion vector"
+)
+
+DELTA_ROW_IDS = Repair("correct entries", "a commit that adds the same paths with fresh row ids")
+
+DELTA_BEFORE = Repair(
+    "go back to an earlier version",
+    "RESTORE TABLE … TO VERSION AS OF, to a version before the rows were deleted; then delete them again",
+)
+
+DELTA_CHECKPOINT = Repair("write a new checkpoint", "a new checkpoint, written from the log")
+
+DELTA_CHECKSUM = Repair(
+    "remove checksum files", "remove the file: it is optional, and may not be overwritten"
+)
+
+OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}
+"""What makes a data file anew, by the format of its table."""
+
+SEEN: Mapping[TableKind, Repair] = {"delta": DELTA_SEEN, "iceberg": ICEBERG_SEEN}
+
+SEEN_BY_READERS = frozenset(
+    (
+        # Partition values, which stand for columns; columns that are not found; splits, by which files are read; rows themselves.
+        *("DLT-011", "DLT-026", "DLT-053"),
+        *("ICE-015", "ICE-033", "ICE-034", "ICE-043", "ICE-057", "ICE-060", "ICE-066", "ICE-068"),
+    )
+)
+"""Rules about claims by which readers read other rows than there are: a file that breaks one is not to be written anew by a reader."""
+
+
+def remedy_of(rule_id: str, remedy: str) -> str:
+    """The remedy of a finding in what a table says of a file, given the one for all of that."""
+    for kind, one in OF_FILES.items():
+        if remedy == one.text and rule_id in SEEN_BY_READERS:
+            return SEEN[kind].text
+    return remedy
+
+
+REPAIRS: Mapping[str, Repair] = {
+    one.text: one
+    for one in (
+        DELTA_FILE,
+        ICEBERG_FILE,
+        ICEBERG_SEEN,
+        ICEBERG_SORTED,
+        ICEBERG_MANIFESTS,
+        ICEBERG_POSITIONS,
+        ICEBERG_DANGLING,
+        ICEBERG_ROW_IDS,
+        ICEBERG_BEFORE,
+        ICEBERG_MISSING,
+        ICEBERG_SIZE,
+        ICEBERG_METADATA,
+        DELTA_SEEN,
+        DELTA_MISSING,
+        DELTA_SIZE,
+        DELTA_PARTITION,
+        DELTA_VECTOR,
+        DELTA_ROW_IDS,
+        DELTA_BEFORE,
+        DELTA_CHECKPOINT,
+        DELTA_CHECKSUM,
+    )
+}
+"""Every repair by its text: a report has nothing else of it."""

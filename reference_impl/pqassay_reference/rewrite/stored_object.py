@@ -1,0 +1,376 @@
+"""A finished Parquet file in an object store that is to get another footer: written as a new object, or replaced on a condition.
+
+A store has no rename, and of two who replace an object at once the later one wins without knowing of the other.  So an object is
+replaced only where the store checks that it is still the one that was read: S3 does so by the entity tag (``If-Match``).  Any
+store that pyarrow writes to can take a new object.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# Neither boto3 nor the stubs of pyarrow say what they return.
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.rewrite.finished_file import (
+    COPY_SIZE,
+    ICEBERG_FOLDER,
+    TABLE_MARKS,
+    ChangedError,
+    kind_of_table,
+)
+from pqassay_reference.rewrite.footer_splice import footer_and_tail
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.sources import Source, require_range
+from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
+from pqassay_spec.parquet.thrift import FileMetaData
+
+SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+"""Schemes of other programs, and what pyarrow calls them."""
+
+WHOLE = 8 << 20
+"""Bytes up to which an object is sent in one request; the body of a larger one is copied within the store."""
+
+PART = 1 << 30
+"""Bytes of a part that the store copies."""
+
+LEAST_PART = 5 << 20
+"""Bytes that every part but the last one must have."""
+
+CHANGED = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
+"""Answers of a store in which the object is another one by now."""
+
+ABSENT = ("404", "NoSuchKey", "NoSuchBucket")
+"""Answers of a store that has no such object."""
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def is_uri(text: str) -> bool:
+    """True if a text names something in a store rather than a local path."""
+    return _URI.match(text) is not None
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in a store.
+
+    Attributes:
+        name: The URI without credentials and options, for people.
+        scheme: What pyarrow calls the kind of store.
+        system: The store, as pyarrow knows it.
+        path: The path within it.
+        options: What the URI says of the store behind its question mark.
+    """
+
+    name: str
+    scheme: str
+    system: Any
+    path: str
+    options: dict[str, str]
+
+
+def location(uri: str) -> Location:
+    """Find the store that a URI names.
+
+    Raises:
+        Refused: pyarrow does not know such a store.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - local files do without it
+    from pyarrow import fs  # noqa: PLC0415 - as above
+
+    parts = urlsplit(uri)
+    scheme = SCHEMES.get(parts.scheme.lower(), parts.scheme.lower())
+    host = parts.netloc.rpartition("@")[2]
+    name = f"{scheme}://{host}{parts.path}"
+    try:
+        system, path = fs.FileSystem.from_uri(f"{scheme}{uri[len(parts.scheme) :]}")
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise Refused(f"{' '.join(str(error).split())[:200]}") from None
+    options = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    return Location(name, scheme, system, path, options)
+
+
+class _ObjectSource:
+    """A source over an object; see `pqassay_spec.base.sources.Source`."""
+
+    def __init__(self, at: Location) -> None:
+        self.name = at.name
+        self._file = at.system.open_input_file(at.path)
+        self.size = int(self._file.size())
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Read a range. See `pqassay_spec.base.sources.Source.read`."""
+        require_range(self, offset, length)
+        data = bytes(self._file.read_at(length, offset))
+        if len(data) != length:
+            raise Malformed("the object became shorter while it was read", offset=offset, file=self.name)
+        return data
+
+    def close(self) -> None:
+        """Close it."""
+        self._file.close()
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An opened object.
+
+    Attributes:
+        path: The URI without credentials.
+        source: Its bytes.
+        framing: Where its footer is stored.
+        metadata: The decoded footer.
+        replacement: Replaces it where it is; ``None`` where it is not to be replaced.
+    """
+
+    path: str
+    source: Source
+    framing: Framing
+    metadata: FileMetaData
+    replacement: S3Replacement | None = None
+
+    @property
+    def footer(self) -> bytes:
+        """The bytes of the footer."""
+        return self.source.read(self.framing.footer_start, self.framing.footer_length)
+
+    def rewrite(self, footer: bytes, *, body_end: int, output: str | None = None) -> None:
+        """Write the body as it is, then another footer; as a new object, or in the place of this one.
+
+        Args:
+            footer: The new footer, without length and magic.
+            body_end: How many bytes of the object are kept.
+            output: URI of the new object; ``None`` to replace this one.
+
+        Raises:
+            Refused: There is an object of that name already.
+            ChangedError: The object changed meanwhile; nothing was written.
+            OSError: The store does not take it.
+        """
+        end = footer_and_tail(footer)
+        if output is not None:
+            self._write_new(location(output), end, body_end)
+        else:
+            assert self.replacement is not None, "whoever opened it said where it goes"
+            self.replacement.replace(self.source, body_end, end)
+
+    def _write_new(self, at: Location, end: bytes, body_end: int) -> None:
+        from pyarrow import fs  # noqa: PLC0415 - as above
+
+        if at.system.get_file_info(at.path).type != fs.FileType.NotFound:
+            raise Refused(
+                f"{at.name} is there already, and only a new object can be written; name another one"
+            )
+        stream = at.system.open_output_stream(at.path)
+        try:
+            for piece in _body(self.source, body_end):
+                stream.write(piece)
+            stream.write(end)
+        except BaseException:
+            _abort(stream)
+            raise
+        stream.close()
+
+
+def _abort(stream: Any) -> None:
+    """End a stream so that no object comes of it, where the store can do that."""
+    with contextlib.suppress(Exception):
+        stream.abort() if hasattr(stream, "abort") else None
+
+
+def _body(source: Source, length: int) -> Iterator[bytes]:
+    for position in range(0, length, COPY_SIZE):
+        yield source.read(position, min(COPY_SIZE, length - position))
+
+
+@contextlib.contextmanager
+def stored_object(
+    uri: str, *, inside_table: bool = False, output: str | None = None, dry_run: bool = False
+) -> Generator[StoredObject]:
+    """Open an object whose footer is to be written again.
+
+    Args:
+        uri: The object.
+        inside_table: Do it even inside a table, whose metadata record the old length.
+        output: URI of the object that will be written, if it is another one.
+        dry_run: Nothing will be written.
+
+    Raises:
+        Refused: The object to be written belongs to a table, is not in a store, or cannot be replaced on a condition.
+        FormatError: No Parquet file, or an encrypted one.
+        OSError: It cannot be read.
+    """
+    if output is not None and not is_uri(output):
+        raise Refused(
+            f"{output} is no URI; an object of a store is written to another one, such as {uri}.stripped"
+        )
+    at = location(uri)
+    target = at if output is None else location(output)
+    if not inside_table and (table := enclosing_table(target)):
+        raise Refused(
+            f"{target.name} belongs to {table}, whose metadata record its size: readers would fail. "
+            "`pqassay plan-repair` writes the statement by which the table itself writes the file anew"
+        )
+    replacement = None if output is not None or dry_run else _replacement(at)
+    source = _ObjectSource(at)
+    with contextlib.closing(source), about(at.name):
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        yield StoredObject(at.name, source, framing, metadata, replacement)
+
+
+def enclosing_table(at: Location) -> str | None:
+    """Name the table whose folder holds an object; ``None`` if there is none."""
+    from pyarrow import fs  # noqa: PLC0415 - as above
+
+    folder = at.path.rpartition("/")[0]
+    while folder:
+        marks = list(TABLE_MARKS)
+        found = at.system.get_file_info([f"{folder}/{mark}" for mark in marks])
+        there = [mark for mark, info in zip(marks, found, strict=True) if info.type != fs.FileType.NotFound]
+        below = fs.FileSelector(f"{folder}/{ICEBERG_FOLDER}", allow_not_found=True)
+        if kind := kind_of_table(there, (info.base_name for info in at.system.get_file_info(below))):
+            return f"the {kind} table {folder.rpartition('/')[2]}"
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+# ------------------------------------------------------------------------------------------- replacement on S3
+
+
+def _replacement(at: Location) -> S3Replacement:
+    """What replaces an object on a condition. Raises `Refused` where nothing does."""
+    if at.scheme != "s3":
+        raise Refused(
+            f"it cannot be replaced: pqassay-ref does not know how {at.scheme} is asked to replace an object only if it is "
+            "unchanged, and without that somebody else's write would be lost. Write a new object: --output URI"
+        )
+    try:
+        # Local files, and new objects, do without it; it has no types.
+        import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError:
+        raise Refused(
+            "it cannot be replaced: that takes a conditional request, for which boto3 is needed "
+            "(python -m pip install boto3). Or write a new object: --output URI"
+        ) from None
+    endpoint = at.options.get("endpoint_override")
+    options: dict[str, Any] = {}
+    if endpoint is not None:
+        options["endpoint_url"] = f"{at.options.get('scheme', 'https')}://{endpoint}"
+    if "region" in at.options:
+        options["region_name"] = at.options["region"]
+    bucket, _, key = at.path.partition("/")
+    return S3Replacement.of(boto3.client("s3", **options), bucket, unquote(key), at.name)
+
+
+@dataclass(frozen=True)
+class S3Replacement:
+    """An object in S3 that is replaced if it is still the one that was looked at.
+
+    Attributes:
+        client: The client of boto3.
+        bucket, key: The object.
+        name: Its URI, for messages.
+        etag: Its entity tag.
+        kept: What is said of it beside its bytes, and stays.
+    """
+
+    client: Any
+    bucket: str
+    key: str
+    name: str
+    etag: str
+    kept: dict[str, Any]
+
+    KEPT = (
+        "CacheControl",
+        "ContentDisposition",
+        "ContentEncoding",
+        "ContentLanguage",
+        "ContentType",
+        "Metadata",
+    )
+
+    @classmethod
+    def of(cls, client: Any, bucket: str, key: str, name: str) -> S3Replacement:
+        """Look at an object. Raises `OSError`."""
+        with _as_os_errors(name):
+            head = client.head_object(Bucket=bucket, Key=key)
+        kept = {member: head[member] for member in cls.KEPT if head.get(member)}
+        return cls(client, bucket, key, name, head["ETag"], kept)
+
+    def replace(self, source: Source, body_end: int, end: bytes) -> None:
+        """Put the first bytes of the object, and others behind them, in its place.
+
+        Raises:
+            ChangedError: It is another object by now; nothing was written.
+            OSError: The store does not take it.
+        """
+        with _as_os_errors(self.name):
+            if body_end + len(end) <= WHOLE:
+                body = b"".join([*_body(source, body_end), end])
+                self.client.put_object(
+                    Bucket=self.bucket, Key=self.key, Body=body, IfMatch=self.etag, **self.kept
+                )
+            else:
+                self._replace_in_parts(source, body_end, end)
+
+    def _replace_in_parts(self, source: Source, body_end: int, end: bytes) -> None:
+        """Let the store copy the body; only its end and the footer are sent."""
+        place = {"Bucket": self.bucket, "Key": self.key}
+        upload = self.client.create_multipart_upload(**place, **self.kept)["UploadId"]
+        try:
+            parts: list[dict[str, Any]] = []
+            position = 0
+            while body_end - position > LEAST_PART:
+                length = min(PART, body_end - position)
+                copied = self.client.upload_part_copy(
+                    **place,
+                    UploadId=upload,
+                    PartNumber=len(parts) + 1,
+                    CopySource=place,
+                    CopySourceIfMatch=self.etag,
+                    CopySourceRange=f"bytes={position}-{position + length - 1}",
+                )
+                parts.append({"PartNumber": len(parts) + 1, "ETag": copied["CopyPartResult"]["ETag"]})
+                position += length
+            rest = b"".join([source.read(position, body_end - position), end])
+            sent = self.client.upload_part(**place, UploadId=upload, PartNumber=len(parts) + 1, Body=rest)
+            parts.append({"PartNumber": len(parts) + 1, "ETag": sent["ETag"]})
+            self.client.complete_multipart_upload(
+                **place, UploadId=upload, MultipartUpload={"Parts": parts}, IfMatch=self.etag
+            )
+        except BaseException:
+            with contextlib.suppress(Exception):  # the first error says what is wrong
+                self.client.abort_multipart_upload(**place, UploadId=upload)
+            raise
+
+
+@contextlib.contextmanager
+def _as_os_errors(name: str) -> Generator[None]:
+    """Turn what boto3 raises into `OSError`."""
+    from botocore.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
+        BotoCoreError,
+        ClientError,
+    )
+
+    try:
+        yield
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        if code in CHANGED:
+            raise ChangedError("it changed while it was worked on; nothing was written") from None
+        if code in ABSENT:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from None
+        raise OSError(errno.EIO, f"the store answers: {error}", name) from None
+    except BotoCoreError as error:
+        raise OSError(errno.EIO, f"the store cannot be asked: {error}", name) from None

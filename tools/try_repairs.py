@@ -1,0 +1,322 @@
+"""Let Spark mend tables by the statements of `pqassay plan-repair`, and try the statements that people expect to do it.
+
+    python tools/try_repairs.py            try, and print
+    python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
+
+It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
+
+    python -m venv spark && spark/bin/pip install pyspark==4.1.4 . && spark/bin/python tools/try_repairs.py
+
+The jars come from Maven Central.  Spark writes a table; one of its files has a false bound, in the log of a Delta table, and in the footer and
+manifest of an Iceberg table, which got the file by `add_files`.  Of each statement it is measured whether that file is still live afterwards, how many others were written anew, whether the rows are equal, and whether
+`pqassay check` is content.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pqassay
+from pqassay.repair.planning import plan_of
+from pqassay.repair.reports import read_report
+from pqassay.repair.writing import write_plan
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDE = ROOT / "docs/guide/repair.md"
+BEGIN, END = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
+
+PACKAGES = (
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    "io.delta:delta-spark_4.1_2.13:4.4.0",
+)
+
+FILES, ROWS = 3, 10
+"""Files of a table, each from one INSERT, and rows of each: the ids follow each other, and the last row of each is one that others have as well."""
+
+TRUE, FALSE = ROWS - 1, 5
+"""The greatest id of the first file, and what the table says it is."""
+
+
+class Tried(NamedTuple):
+    """What a statement did.
+
+    Attributes:
+        table: What kind of table it was.
+        statement: The statement, as it is shown.
+        outcome: What became of the file.
+        others: How many other files were written anew.
+        rows: Whether the rows are equal.
+        verdict: What `pqassay check` says then.
+    """
+
+    table: str
+    statement: str
+    outcome: str
+    others: str = ""
+    rows: str = ""
+    verdict: str = ""
+
+
+def session(warehouse: Path) -> Any:
+    """A session with both formats; Iceberg's tables are in the catalog ``lake``."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - what else is here is read without Spark
+
+    settings = {
+        "spark.jars.packages": ",".join(PACKAGES),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.cache-enabled": "false",
+        "spark.sql.catalog.lake.warehouse": warehouse.as_uri(),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+    }
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+class Table:
+    """A table that Spark has written, of whose first file it now says that its ids end too early."""
+
+    def __init__(
+        self, spark: Any, folder: Path, kind: str, properties: str = "", *, partitioned: bool = False
+    ) -> None:
+        self.spark, self.folder, self.kind = spark, folder, kind
+        self.name = f"delta.`{folder}`" if kind == "delta" else f"lake.{folder.name}"
+        told = f"TBLPROPERTIES ({properties})" if properties else ""
+        by = "PARTITIONED BY (p)" if partitioned else ""
+        spark.sql(f"CREATE TABLE {self.name} (id BIGINT, name STRING, p INT) USING {kind} {by} {told}")
+        for number in range(FILES):
+            first = number * ROWS
+            if number == 0 and kind == "iceberg":
+                self.concerned = self._added(partitioned=partitioned)
+                continue
+            spark.sql(
+                f"INSERT INTO {self.name} SELECT /*+ COALESCE(1) */ id, concat('n', id % {ROWS}), CAST({number % 2} AS INT) "
+                f"FROM range({first}, {first + ROWS})"
+            )
+        if kind == "delta":
+            self.concerned = self._lied()
+        self.before, self.rows = self.live(), self.all_rows()
+
+    def _lied(self) -> str:
+        """Put the false bound into the log; return the name of the file."""
+        for stray in self.folder.rglob(".*.crc"):
+            stray.unlink()
+        commit = self.folder / "_delta_log/00000000000000000001.json"
+        lines = commit.read_text().splitlines()
+        at, add = next((n, one["add"]) for n, line in enumerate(lines) if "add" in (one := json.loads(line)))
+        stats = json.loads(add["stats"])
+        stats["maxValues"]["id"] = FALSE
+        lines[at] = json.dumps({"add": {**add, "stats": json.dumps(stats)}})
+        commit.write_text("".join(f"{line}\n" for line in lines))
+        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001 - nothing public forgets a log
+        return str(add["path"]).rpartition("/")[2]
+
+    def _added(self, *, partitioned: bool) -> str:
+        """Add a file of another writer, whose footer has the false bound, which becomes one of the manifest; return its name."""
+        import pyarrow as pa  # noqa: PLC0415 - as above
+        import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+        folder = self.folder / "data/added"
+        path = folder / ("p=0/foreign.parquet" if partitioned else "foreign.parquet")
+        path.parent.mkdir(parents=True)
+        ids = range(ROWS)
+        columns: dict[str, Any] = {"id": pa.array(ids, pa.int64()), "name": [f"n{one}" for one in ids]}
+        if not partitioned:
+            columns["p"] = pa.array([0] * ROWS, pa.int32())
+        pq.write_table(pa.table(columns), path, use_dictionary=False, store_schema=False)
+        data = path.read_bytes()
+        start = len(data) - int.from_bytes(data[-8:-4], "little") - 8
+        footer = data[start:].replace(TRUE.to_bytes(8, "little"), FALSE.to_bytes(8, "little"))
+        path.write_bytes(data[:start] + footer)
+        table = self.name.partition(".")[2]
+        self.spark.sql(
+            f"CALL lake.system.add_files(table => '{table}', source_table => '`parquet`.`{folder}`')"
+        ).collect()
+        return path.name
+
+    def live(self) -> set[str]:
+        """The live files."""
+        if self.kind == "delta":
+            return set(self.spark.read.format("delta").load(str(self.folder)).inputFiles())
+        return {
+            row[0]
+            for row in self.spark.sql(f"SELECT file_path FROM {self.name}.files WHERE content = 0").collect()
+        }
+
+    def all_rows(self) -> list[Any]:
+        """All rows, in order."""
+        return sorted(tuple(row) for row in self.spark.sql(f"SELECT * FROM {self.name}").collect())
+
+    def report(self) -> Any:
+        """What a check says of it now."""
+        return pqassay.check(str(self.folder), tier="values", preview=True)
+
+    def tried(self, about: str, shown: str, statements: list[str]) -> Tried:
+        """Run statements, and look at what became of the table."""
+        try:
+            for statement in statements:
+                self.spark.sql(statement).collect()
+        except Exception as error:  # noqa: BLE001 - that a statement is refused is a result
+            return Tried(about, shown, f"refused: {_why(error)}")
+        after = self.live()
+        gone = {path.rpartition("/")[2] for path in self.before - after}
+        is_gone = self.concerned in gone
+        return Tried(
+            about,
+            shown,
+            "written anew" if is_gone else "**as before**",
+            f"{len(gone) - is_gone} of {FILES - 1}",
+            "equal" if self.all_rows() == self.rows else "**not equal**",
+            "conformant" if self.report().exit_code == 0 else "FAIL",
+        )
+
+    def mended(self, about: str) -> Tried:
+        """Run what a plan says, and prove by its list that it helped."""
+        with tempfile.TemporaryDirectory() as home:
+            report = Path(home, "report.json")
+            report.write_text(self.report().to_json())
+            names = {} if self.kind == "delta" else {str(self.folder): self.name}
+            plan = plan_of(read_report(str(report)), names=names)
+            write_plan(plan, Path(home, "plan"))
+            statements = [one for step in plan.steps for one in step.statements]
+            done = self.tried(
+                about, "*the plan's:* " + "; ".join(_code(one, self) for one in statements), statements
+            )
+            proof = pqassay.check([], only_files=Path(home, "plan/quarantine.csv"), preview=True)
+            assert proof.exit_code == 0, [file.findings for file in proof.files]
+        return done
+
+
+def _why(error: Exception) -> str:
+    text = str(error).strip().splitlines()[0]
+    return text.partition("]")[0].strip("[ ") if text.startswith("[") else " ".join(text.split())[:90]
+
+
+def _code(statement: str, table: Table) -> str:
+    short = statement.replace(str(table.folder), "/t").replace(f"lake.{table.folder.name}", "lake.t")
+    short = (
+        short.replace(table.concerned, "F").replace(table.folder.parent.as_uri(), "…").replace("file:/", "")
+    )
+    short = short.replace(f"'{table.folder.name}'", "'t'")
+    return f"`` {short} ``"  # there are backticks in it
+
+
+VECTORS = "'delta.enableDeletionVectors' = 'true'"
+DELTA: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}", "", {}),
+    ("OPTIMIZE {t} WHERE p = 0 ZORDER BY (id)", "", {"partitioned": True}),
+    ("REORG TABLE {t} APPLY (PURGE)", "", {}),
+    ("ANALYZE TABLE {t} COMPUTE DELTA STATISTICS", "", {}),
+    ("UPDATE {t} SET id = id WHERE _metadata.file_name = '{f}'", "", {}),
+    ("DELETE FROM {t} WHERE _metadata.file_name = '{f}'", "", {}),
+    ("INSERT INTO {t} REPLACE WHERE id > 5 AND id < 10 SELECT * FROM {t} WHERE id > 5 AND id < 10", "", {}),
+)
+ICEBERG: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("CALL lake.system.rewrite_data_files(table => '{n}')", "", {}),
+    ("CALL lake.system.rewrite_data_files(table => '{n}', where => '_file = \"{f}\"')", "", {}),
+    (
+        "CALL lake.system.rewrite_data_files(table => '{n}', where => 'id > 5 AND id < 10', options => map('rewrite-all', 'true'))",
+        "",
+        {},
+    ),
+    ("CALL lake.system.rewrite_manifests(table => '{n}')", "", {}),
+    ("UPDATE {t} SET id = id WHERE endswith(_file, '{f}')", "'write.update.mode' = 'merge-on-read'", {}),
+)
+
+
+def attempts(spark: Any, home: Path) -> Iterator[Tried]:
+    """Try every statement on a table of its own."""
+    count = 0
+
+    def fresh(kind: str, properties: str = "", **options: Any) -> Table:
+        nonlocal count
+        count += 1
+        return Table(spark, home / f"t{count}", kind, properties, **options)
+
+    for kind, properties, options in (
+        ("delta", "", {}),
+        ("delta", VECTORS, {}),
+        ("delta", "", {"partitioned": True}),
+        ("iceberg", "", {}),
+        ("iceberg", "'write.update.mode' = 'merge-on-read', 'format-version' = '3'", {}),
+        ("iceberg", "", {"partitioned": True}),
+    ):
+        yield fresh(kind, properties, **options).mended(_about(kind, properties, options))
+    for kind, statements in (("delta", DELTA), ("iceberg", ICEBERG)):
+        for statement, properties, options in statements:
+            table = fresh(kind, properties, **options)
+            real = (
+                statement.replace("{t}", table.name)
+                .replace("{n}", table.folder.name)
+                .replace("{f}", table.concerned)
+            )
+            about = _about(kind, properties, options)
+            yield table.tried(about, _code(real, table), real.split("; "))
+            spark.sql("RESET")
+
+
+def _about(kind: str, properties: str, options: dict[str, Any]) -> str:
+    parts = [kind.capitalize()]
+    if "Vectors" in properties:
+        parts.append("with deletion vectors")
+    if "'3'" in properties:
+        parts.append("version 3,")
+    if "merge-on-read" in properties:
+        parts.append("merging on read")
+    if options:
+        parts.append("by partitions")
+    return " ".join(parts).rstrip(",")
+
+
+def table_of(found: list[Tried]) -> str:
+    """The Markdown table."""
+    lines = [
+        "| table | statement | the file | others | rows | check |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in one) + " |" for one in found]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
+    """Try, and print or write what came of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(os.path.realpath(folder))
+        spark = session(home)
+        found: list[Tried] = []
+        for one in attempts(spark, home):
+            show(" | ".join(one))
+            found.append(one)
+        version = spark.version
+        spark.stop()
+    versions = f"Measured with Spark {version}, " + ", ".join(
+        f"{name} {package.rpartition(':')[2]}"
+        for name, package in zip(("Iceberg", "Delta"), PACKAGES, strict=True)
+    )
+    if "--write" in arguments:
+        text = GUIDE.read_text("utf-8")
+        before, _, rest = text.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        GUIDE.write_text(f"{before}{BEGIN}\n\n{versions}.\n\n{table_of(found)}\n\n{END}{after}", "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
