@@ -33,6 +33,7 @@ PAGES = (
             "example",
             "export",
             "indexes",
+            "lake",
             "pm",
             "report",
             "run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +12,11 @@ import typer
 from pqassay.cli import check_options as declared
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
 from pqassay.cli.progress_bar import progress_bar
+from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from pqassay.judge.checker import Plan
     from pqassay.judge.estimate import StorePrices
     from pqassay.report.model import Report
 
@@ -21,7 +24,7 @@ EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
-    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --history findings --metrics pqassay.prom lake/` (for `pqassay history` and for alarms), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 
@@ -101,7 +104,9 @@ def check(
                 "--gb-price": gb_price,
             }
         )
-        report = _run(wanted)
+        started = dt.datetime.now(dt.UTC)
+        record = recording(wanted, started)
+        plan, report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
             report = with_new_baseline(
@@ -112,6 +117,11 @@ def check(
     except UsageError as error:
         fail_with_lines(str(error))
     print_report(report, wanted.format, wanted.output)
+    try:
+        with interruptible():
+            record(plan, report)
+    except UsageError as error:  # the report is there all the same
+        fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
 
 
@@ -148,7 +158,7 @@ def _processes(jobs: int | None) -> int:
     return jobs or 1
 
 
-def _run(wanted: declared.Wanted) -> Report:
+def _run(wanted: declared.Wanted) -> tuple[Plan, Report]:
     """Check, with a progress bar; what interrupts it leaves no worker behind."""
     from pqassay.judge import checker
 
@@ -165,13 +175,9 @@ def _run(wanted: declared.Wanted) -> Report:
             from pqassay.judge import workers
 
             workers.preload()
-        return checker.check(
-            wanted.paths,
-            **wanted.options,
-            jobs=jobs,
-            timeout=wanted.timeout,
-            memory=wanted.memory,
-            progress=progress,
+        plan = checker.planned(wanted.paths, **wanted.options)
+        return plan, checker.carried_out(
+            plan, jobs=jobs, timeout=wanted.timeout, memory=wanted.memory, progress=progress
         )
 
 

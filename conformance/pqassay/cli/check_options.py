@@ -190,6 +190,23 @@ class Arguments:
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
     ] = None
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history",
+            metavar="HISTORY",
+            help="Append what is found to a history, for `pqassay history`: a folder or URI (one Parquet file for each run), delta:FOLDER, "
+            "or iceberg:CATALOG:NAMESPACE.TABLE.",
+        ),
+    ] = None
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            "--metrics",
+            metavar="FILE",
+            help="Write metrics as OpenMetrics text, or as JSON if the name ends in .json; the file is replaced as a whole.",
+        ),
+    ] = None
     config: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Defaults for these options. Default: the nearest pqassay.toml."),
@@ -256,6 +273,8 @@ class Wanted:
         output: Where to write the report, instead of stdout.
         write_baseline: Where to write a baseline.
         by_writer: Whether its entries name writers.
+        history: The history to which the run is appended.
+        metrics: Where to write metrics.
     """
 
     paths: Sequence[str]
@@ -267,6 +286,18 @@ class Wanted:
     output: Path | None
     write_baseline: str | None
     by_writer: bool
+    history: str | None = None
+    metrics: Path | None = None
+
+    @property
+    def scope(self) -> str:
+        """What is asked to be checked, as a history names it."""
+        return ",".join(self.paths)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only some of the files of the scope are judged."""
+        return bool(self.options.get("literal"))
 
     def require_apart(self, inputs: Sequence[str] | None = None) -> None:
         """Refuse outputs that are among the files to check, by default those that are named.
@@ -276,7 +307,7 @@ class Wanted:
         """
         if inputs is None:
             inputs = [*self.paths, *(os.fspath(path) for path in self.options.get("literal", ()))]
-        outputs = [str(path) for path in (self.output, self.write_baseline) if path is not None]
+        outputs = [str(path) for path in (self.output, self.write_baseline, self.metrics) if path is not None]
         for output in outputs:
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
@@ -364,11 +395,19 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         output=arguments.output,
         write_baseline=arguments.write_baseline,
         by_writer=arguments.by_writer,
+        history=defaults.get("history", arguments.history),
+        metrics=arguments.metrics if arguments.metrics is not None else _path(defaults.get("metrics", None)),
     )
     if merged.by_writer and merged.write_baseline is None:
         raise UsageError("--by-writer says how --write-baseline is written; there is none")
     merged.require_apart()
-    require_no_data({"--output": arguments.output, "--write-baseline": arguments.write_baseline})
+    require_no_data(
+        {
+            "--output": arguments.output,
+            "--write-baseline": arguments.write_baseline,
+            "--metrics": merged.metrics,
+        }
+    )
     return merged
 
 
@@ -379,6 +418,10 @@ def _defaults(config: str | None, no_config: bool) -> Config:
         raise UsageError("--config and --no-config exclude each other")
     path = None if no_config else config or configuration.nearest()
     return configuration.read(path) if path is not None else configuration.Config()
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
 
 
 def _memory(text: str | None) -> int | None:

@@ -20,6 +20,7 @@ from pqassay.cli import check as cli_check
 from pqassay.cli import diff as cli_diff
 from pqassay.cli import drivers as cli_drivers
 from pqassay.cli import export as cli_export
+from pqassay.cli import history as cli_history
 from pqassay.cli import report as cli_report
 from pqassay.cli import run as cli_run
 from pqassay.cli.failure import fail
@@ -208,6 +209,8 @@ app.command(epilog=cli_drivers.EPILOG)(cli_drivers.drivers)
 app.command("new-driver", epilog=cli_drivers.NEW_EPILOG)(cli_drivers.new_driver)
 
 app.command(epilog=cli_report.EPILOG)(cli_report.report)
+
+app.command(epilog=cli_history.EPILOG)(cli_history.history)
 
 app.command("export-pack", epilog=cli_export.PACK_EPILOG)(cli_export.export_pack)
 

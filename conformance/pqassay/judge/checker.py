@@ -167,6 +167,18 @@ def check(
     if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
         raise UsageError("a source is read in this process, which has no jobs and no limits")
     plan = planned(target, kind=kind, beside=beside, **options)
+    return carried_out(plan, jobs=jobs, timeout=timeout, memory=memory, progress=progress)
+
+
+def carried_out(
+    plan: Plan,
+    *,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Judge what a plan has, in this process or in workers; the arguments are those of `check`."""
     if jobs is None and (timeout is not None or memory is not None):
         jobs = 1
     if jobs is not None and (jobs > 1 or wants_isolation(plan.settings, timeout, memory)):

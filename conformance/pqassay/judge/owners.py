@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from pqassay.errors import UsageError
 from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import Target, find
+from pqassay.report.model import Finding
 from pqassay.tables.delta.commits import FileOwners, owner_in_log, owners_in_log
 from pqassay.tables.iceberg.metadata import Json, NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
@@ -17,6 +18,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
 
 NOT_LISTED = "the table does not list it"
+AS_A_WHOLE = "it is about the table as a whole"
 EXPIRED = "the snapshot that added it has expired"
 
 
@@ -57,27 +59,49 @@ def owners_in(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
         return {path: FileOwners(unknown, unknown) for path in paths}
 
 
-def owners_of_targets(targets: Collection[Target], names: Collection[str]) -> dict[str, FileOwners]:
-    """The owners of some of the targets of a check, by the names that its report has.
+class Owners:
+    """The owners of findings in the files of a check.
 
     Args:
-        targets: The targets.
-        names: Those of the files that are asked for.
+        targets: What was judged.
+        names: The files of the report that are asked for.
     """
-    wanted = set(names)
-    tables: dict[TableAt, dict[str, str]] = {}
-    full: dict[TableAt, TableAt] = {}
-    for target in targets:
-        if target.table is not None and target.is_table:
-            full[target.table.light()] = target.table
-        elif target.table is not None and target.name in wanted:
-            prefix = target.table.path_of("")
-            tables.setdefault(target.table.light(), {})[target.path.removeprefix(prefix)] = target.name
-    found: dict[str, FileOwners] = {}
-    for table, paths in tables.items():
-        owners = owners_in(full.get(table, table), paths)
-        found.update({paths[path]: owner for path, owner in owners.items()})
-    return found
+
+    def __init__(self, targets: Iterable[Target], names: Collection[str]) -> None:
+        wanted = set(names)
+        self._tables: dict[str, TableAt] = {}
+        self._of_files: dict[str, FileOwners] = {}
+        paths: dict[TableAt, dict[str, str]] = {}
+        full: dict[TableAt, TableAt] = {}
+        for target in targets:
+            if target.table is None:
+                continue
+            if target.is_table:
+                self._tables[target.name] = full[target.table.light()] = target.table
+            elif target.name in wanted:
+                inside = target.path.removeprefix(target.table.path_of(""))
+                paths.setdefault(target.table.light(), {})[inside] = target.name
+        for table, inside in paths.items():
+            owners = owners_in(full.get(table, table), inside)
+            self._of_files.update({inside[path]: owner for path, owner in owners.items()})
+
+    def of_file(self, name: str) -> Owner | None:
+        """Who added a file to its table; ``None`` of a file that belongs to none."""
+        found = self._of_files.get(name)
+        return None if found is None else found.wrote
+
+    def of_finding(self, finding: Finding) -> Owner | None:
+        """Whom a finding is for: about a file, who wrote it; about what the table says of it, who made the entry.
+
+        ``None`` where no table is behind it.
+        """
+        file = finding.at[0].file
+        if (table := self._tables.get(finding.path)) is not None:
+            return Owner(reason=AS_A_WHOLE) if file is None else owner_of_metadata(table, file)
+        found = self._of_files.get(finding.path)
+        if found is None:
+            return None
+        return found.wrote if file is None else found.claimed
 
 
 def owner_of_metadata(table: TableAt, file: str) -> Owner:
@@ -85,8 +109,9 @@ def owner_of_metadata(table: TableAt, file: str) -> Owner:
 
     Args:
         table: The table.
-        file: The file, relative to the table.
+        file: The file, relative to the table, or as a report names it.
     """
+    file = file.removeprefix(f"{table.name.rstrip('/')}/")
     try:
         if table.kind == "delta":
             return owner_in_log(table, file)

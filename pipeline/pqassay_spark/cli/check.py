@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ from pqassay.cli.output import (
     print_report,
     with_new_baseline,
 )
+from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
@@ -89,10 +91,15 @@ def check(
             run.print_estimate(declared.prices(request_price, gb_price))
             return
         declared.require_dry_run({"--request-price": request_price, "--gb-price": gb_price})
-        report, notes = run.checked()
+        record = recording(wanted, dt.datetime.now(dt.UTC), is_partial=sample is not None)
+        plan, report, notes = run.checked()
     except UsageError as error:
         fail_with_lines(str(error))
     _print(report, notes, wanted)
+    try:
+        record(plan, report)
+    except UsageError as error:  # the report is there all the same
+        fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
 
 
@@ -135,8 +142,8 @@ class _Run:
     _stack: ExitStack = field(default_factory=ExitStack)
     _spark: SparkSession | None = None
 
-    def checked(self) -> tuple[Report, list[str]]:
-        """Check; return the report, and what must be said beside it."""
+    def checked(self) -> tuple[Plan, Report, list[str]]:
+        """Check; return what was to be judged, the report, and what must be said beside it."""
         from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.check import findings_table
         from pqassay_spark.check.executor_judging import Means
@@ -169,7 +176,7 @@ class _Run:
                 except OSError as error:
                     stop(f"--out {self.table}: {error.strerror or error}")
                 notes.append(f"findings table: {self.table}")
-            return report, notes
+            return plan, report, notes
 
     def print_estimate(self, prices: StorePrices) -> None:
         """Say what a check would cost."""

@@ -3,19 +3,22 @@
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pqassay
+from places import GOLDEN_FILES
 from pqassay.errors import UsageError
-from pqassay.judge.owners import owner_of, owner_of_metadata, owners_in, owners_of_targets
+from pqassay.judge.checker import planned
+from pqassay.judge.owners import Owners, owner_of, owner_of_metadata, owners_in
 from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import find
 from pqassay.tables.owner import UNKNOWN, Owner, owner_of_commit, owner_of_snapshot
 
-ROOT = Path(__file__).resolve().parents[3]
-ICEBERG = ROOT / "golden_files/interop/spark-4.1.4/iceberg-position-deletes/table"
+ICEBERG = GOLDEN_FILES / "interop/spark-4.1.4/iceberg-position-deletes/table"
 
 
 def log(folder: Path, *commits: list[dict[str, Any]], first: int = 0) -> TableAt:
@@ -124,10 +127,25 @@ def test_a_snapshot_that_has_expired_is_named_without_an_owner(tmp_path: Path) -
     assert all(one.commit for one in owners)
 
 
-def test_targets_of_a_check_are_owned_by_the_names_of_its_report(tmp_path: Path) -> None:
+def test_a_finding_about_a_file_is_for_its_writer_and_one_about_the_entry_for_whoever_made_that() -> None:
+    table = GOLDEN_FILES / "dlt/maximum-lowered/table"
+    plan = planned(table, tier="footer")
+    (finding,) = (one for file in pqassay.check(table, tier="footer").files for one in file.findings)
+    owners = Owners(plan.targets, [finding.path])
+    number = finding.at[0].file
+    assert number is not None
+    assert owner_of_metadata(plan.targets[0].table or _none(), number) == owners.of_finding(finding)
+    of_bytes = replace(finding, at=[replace(finding.at[0], file=None)])
+    assert owners.of_file(finding.path) == owners.of_finding(of_bytes)
+    assert None is owners.of_file("elsewhere.parquet")
+
+
+def _none() -> TableAt:
+    raise AssertionError("there is no table")
+
+
+def test_a_file_of_metadata_is_owned_by_the_commit_that_it_is(tmp_path: Path) -> None:
     table = log(tmp_path, [by("loader"), add("a.parquet")])
-    target = find([str(tmp_path)]).targets[0]
-    assert {} == owners_of_targets([target], [target.name])
     assert "loader" == owner_of_metadata(table, "_delta_log/00000000000000000000.json").name
     assert "it is no commit" == owner_of_metadata(table, "_delta_log/_last_checkpoint").reason
 
