@@ -9,7 +9,7 @@ from pages.markup import table
 
 def findings_table() -> Iterator[str]:
     """Yield the columns of the findings table."""
-    from pqassay_spark.check.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
+    from pqassay.history.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
 
     for heading, kind in (
         ("both kinds of rows", "both"),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +22,8 @@ from pqassay.errors import UsageError
 if TYPE_CHECKING:
     from pqassay.judge.checker import Plan
     from pqassay.judge.estimate import StorePrices
+    from pqassay.judge.one_file import Judged
+    from pqassay.lake.targets import Target
     from pqassay.report.model import Report
 
 EPILOG = (
@@ -51,6 +57,20 @@ def check(
         list[str] | None,
         typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
     ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write the report as a findings table as well: a folder with one Parquet file, replaced as a whole.",
+        ),
+    ] = None,
+    incremental: Annotated[
+        bool,
+        typer.Option(
+            "--incremental",
+            help="Take over what the table of --out says of files that have not changed since.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -94,6 +114,10 @@ def check(
             arguments = replace(arguments, tier="values")
         wanted = declared.wanted(arguments, jobs)
         if dry_run:
+            if out is not None or incremental:
+                raise UsageError(
+                    "--dry-run predicts a check of all files and writes no table: leave out --out and --incremental"
+                )
             _predict(wanted, latency, bandwidth, declared.prices(request_price, gb_price))
             return
         declared.require_dry_run(
@@ -104,9 +128,10 @@ def check(
                 "--gb-price": gb_price,
             }
         )
-        started = dt.datetime.now(dt.UTC)
-        record = recording(wanted, started)
-        plan, report = _run(wanted)
+        table = declared.findings_folder(out, is_needed=incremental)
+        started = time.time_ns()
+        record = recording(wanted, dt.datetime.fromtimestamp(started / 1e9, dt.UTC))
+        plan, report = _run(wanted, table, started, is_incremental=incremental)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
             report = with_new_baseline(
@@ -158,7 +183,9 @@ def _processes(jobs: int | None) -> int:
     return jobs or 1
 
 
-def _run(wanted: declared.Wanted) -> tuple[Plan, Report]:
+def _run(
+    wanted: declared.Wanted, table: Path | None, started: int, *, is_incremental: bool
+) -> tuple[Plan, Report]:
     """Check, with a progress bar; what interrupts it leaves no worker behind."""
     from pqassay.judge import checker
 
@@ -176,9 +203,32 @@ def _run(wanted: declared.Wanted) -> tuple[Plan, Report]:
 
             workers.preload()
         plan = checker.planned(wanted.paths, **wanted.options)
-        return plan, checker.carried_out(
-            plan, jobs=jobs, timeout=wanted.timeout, memory=wanted.memory, progress=progress
+
+        def judge(targets: Sequence[Target]) -> Generator[Judged]:
+            return checker.verdicts(
+                targets, plan.settings, jobs=jobs, timeout=wanted.timeout, memory=wanted.memory
+            )
+
+        if table is None:
+            with closing(judge(plan.targets)) as verdicts:
+                return plan, checker.concluded(plan, verdicts, progress)
+        from pqassay.history import findings_table, incremental
+
+        found = incremental.recorded(
+            plan,
+            table,
+            judge,
+            started=started,
+            is_incremental=is_incremental,
+            progress=progress,
         )
+        try:
+            findings_table.write(table, found.report, found.states, plan.settings)
+        except OSError as error:
+            raise UsageError(f"--out {table}: {error.strerror or error}") from None
+        if found.note:
+            typer.echo(f"note: {found.note}", err=True)
+        return plan, found.report
 
 
 def _require_engines(names: list[str], spark_packages: str | None, *, prove: bool) -> None:

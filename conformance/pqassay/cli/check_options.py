@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from pqassay.cli.config import Config
     from pqassay.judge.checker import CheckOptions
     from pqassay.judge.estimate import Estimate, StorePrices
+    from pqassay.judge.since import Since
 
+
+LAST = "last"
+"""What ``--since`` says for the last run."""
 
 ProfileName = Literal["strict", "spark", "arrow", "questdb"]
 """Whom the files are for."""
@@ -135,6 +139,15 @@ class Arguments:
     ] = None
     ref: Annotated[
         str | None, typer.Option("--ref", metavar="NAME", help="Branch or tag of an Iceberg table.")
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="MOMENT",
+            help="Of tables, judge only files that were added since: after a version of a Delta table, a snapshot of an Iceberg table, a time such as "
+            "2026-11-20T03:00Z, or `last`: after what the last run in --history judged.",
+        ),
     ] = None
     crc: Annotated[
         bool | None,
@@ -292,12 +305,14 @@ class Wanted:
     @property
     def scope(self) -> str:
         """What is asked to be checked, as a history names it."""
-        return ",".join(self.paths)
+        return scope_of(self.paths)
 
     @property
     def is_partial(self) -> bool:
         """Whether only some of the files of the scope are judged."""
-        return bool(self.options.get("literal"))
+        since = self.options.get("since")
+        is_first = since is not None and not isinstance(since, str) and since.by_table == {}
+        return bool(self.options.get("literal")) or (since is not None and not is_first)
 
     def require_apart(self, inputs: Sequence[str] | None = None) -> None:
         """Refuse outputs that are among the files to check, by default those that are named.
@@ -312,6 +327,27 @@ class Wanted:
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
                 raise UsageError(f"{output} is one of the files to check; write somewhere else")
+
+
+def findings_folder(out: str | None, *, is_needed: bool) -> Path | None:
+    """The folder of the findings table of ``--out``.
+
+    Args:
+        out: What the option says.
+        is_needed: Whether verdicts are to be taken from it.
+
+    Raises:
+        UsageError: It is needed and not there, or is no local folder.
+    """
+    from pqassay.lake.targets import is_uri
+
+    if out is None:
+        if is_needed:
+            raise UsageError("--incremental takes verdicts from the table of --out; there is none")
+        return None
+    if is_uri(out):
+        raise UsageError(f"--out {out}: a findings table is written to a local folder; copy it from there")
+    return Path(out)
 
 
 def print_estimate(wanted: Wanted, found: Estimate, how: str) -> None:
@@ -363,6 +399,8 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
     """
     defaults = _defaults(arguments.config, arguments.no_config)
+    history = defaults.get("history", arguments.history)
+    paths = arguments.paths or (defaults.values.get("paths") if arguments.files_from is None else None) or []
     options: CheckOptions = {
         "tier": defaults.get("tier", arguments.tier),
         "level": defaults.get("level", arguments.level) or "must",
@@ -382,11 +420,10 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "version": arguments.version,
         "snapshot": arguments.snapshot,
         "ref": arguments.ref,
+        "since": _since(arguments.since, history, paths),
     }
     merged = Wanted(
-        paths=arguments.paths
-        or (defaults.values.get("paths") if arguments.files_from is None else None)
-        or [],
+        paths=paths,
         options=options,
         jobs=defaults.get("jobs", jobs),
         timeout=defaults.get("timeout", arguments.timeout),
@@ -395,7 +432,7 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         output=arguments.output,
         write_baseline=arguments.write_baseline,
         by_writer=arguments.by_writer,
-        history=defaults.get("history", arguments.history),
+        history=history,
         metrics=arguments.metrics if arguments.metrics is not None else _path(defaults.get("metrics", None)),
     )
     if merged.by_writer and merged.write_baseline is None:
@@ -418,6 +455,28 @@ def _defaults(config: str | None, no_config: bool) -> Config:
         raise UsageError("--config and --no-config exclude each other")
     path = None if no_config else config or configuration.nearest()
     return configuration.read(path) if path is not None else configuration.Config()
+
+
+def scope_of(paths: Sequence[str]) -> str:
+    """What is asked to be checked, as a history names it."""
+    return ",".join(paths)
+
+
+def _since(text: str | None, history: str | None, paths: Sequence[str]) -> str | Since | None:
+    """What ``--since`` asks for; ``last`` is looked up in the history."""
+    if text is None:
+        return None
+    if text != LAST:
+        from pqassay.judge.since import parse_since
+
+        return parse_since(text)
+    if history is None:
+        raise UsageError("--since last is after what the last run in --history judged; give that as well")
+    from pqassay.history.stores import history_at
+    from pqassay.history.views import last_versions
+    from pqassay.judge.since import Since
+
+    return Since(by_table=last_versions(history_at(history), scope_of(paths)))
 
 
 def _path(text: str | None) -> Path | None:

@@ -51,10 +51,18 @@ def recording(wanted: Wanted, started: dt.datetime, *, is_partial: bool = False)
             from pqassay.history.run import Run, rows_of
 
             run = Run.begun(started, wanted.scope, partial=is_partial or wanted.is_partial)
-            kept.append(run.id, rows_of(report, run, owners))
+            kept.append(run.id, rows_of(report, run, owners, _versions(plan)))
             typer.echo(f"history: {run.id} appended to {wanted.history}", err=True)
 
     return record
+
+
+def _versions(plan: Plan) -> dict[str, int]:
+    from pqassay.judge.since import version_of
+
+    tables = [target.table for target in plan.targets if target.table is not None and target.is_table]
+    found = {table.name: version_of(table) for table in tables}
+    return {name: version for name, version in found.items() if version is not None}
 
 
 def _write_metrics(wanted: Wanted, report: Report, started: dt.datetime, owners: Owners) -> None:

@@ -1,4 +1,4 @@
-"""The columns of a history: one row for each run, for each writer in it, for each finding, and for each file that could not be judged.
+"""The columns of a history: one row for each run, for each writer and each table in it, for each finding, and for each file that could not be judged.
 
 Files without findings have no row of their own, so that a history grows by what is wrong and not by what there is; the rows of writers
 count them.
@@ -25,7 +25,7 @@ class Column:
 COLUMNS = (
     Column("run", pa.string(), "which run: its time and a random part"),
     Column("at", TIME, "when it began"),
-    Column("kind", pa.string(), "what the row is about: `run`, `writer`, `finding`, or `file` for one that could not be judged"),
+    Column("kind", pa.string(), "what the row is about: `run`, `writer`, `table`, `finding`, or `file` for one that could not be judged"),
     Column("scope", pa.string(), "what was asked to be checked: paths, with commas between them"),
     Column("partial", pa.bool_(), "whether only some of it was judged: what is new, a sample, files of a list"),
     Column("tier", pa.string(), "how deep it was looked at"),
@@ -37,7 +37,8 @@ COLUMNS = (
     Column("errored", pa.int64(), "`run`, `writer`: those that could not be judged"),
     Column("writer", pa.string(), "`writer`, `finding`, `file`: the software and version that wrote the file, or `unknown`"),
     Column("created_by", pa.string(), "`finding`, `file`: what the footer says about the writer"),
-    Column("path", pa.string(), "`finding`, `file`: the file or table"),
+    Column("version", pa.string(), "`table`: the version of a Delta table, or the snapshot of an Iceberg table, that was judged"),
+    Column("path", pa.string(), "`finding`, `file`, `table`: the file or table"),
     Column("error", pa.string(), "`file`: why it could not be judged"),
     Column("rule", pa.string(), "`finding`: id of the rule that is broken"),
     Column("verdict", pa.string(), "`finding`: `FAIL`, `WARN`, `POLICY` or `INFO`"),

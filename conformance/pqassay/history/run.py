@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,20 +40,21 @@ class Run:
         return cls(at, scope, partial, f"{at:%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(3)}")
 
 
-def rows_of(report: Report, run: Run, owners: Owners) -> pa.Table:
+def rows_of(report: Report, run: Run, owners: Owners, versions: Mapping[str, int]) -> pa.Table:
     """What a run appends, with the columns of `pqassay.history.columns`.
 
     Args:
         report: What it found.
         run: The run.
         owners: Who is behind the files with findings.
+        versions: The version or snapshot of each table that was judged, by its name.
     """
-    rows = list(_rows(report, run, owners))
+    rows = list(_rows(report, run, owners, versions))
     arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in SCHEMA]
     return pa.Table.from_arrays(arrays, schema=SCHEMA)
 
 
-def _rows(report: Report, run: Run, owners: Owners) -> Iterator[dict[str, Any]]:
+def _rows(report: Report, run: Run, owners: Owners, versions: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     common: dict[str, Any] = {
         "run": run.id,
         "at": run.at,
@@ -82,6 +83,8 @@ def _rows(report: Report, run: Run, owners: Owners) -> Iterator[dict[str, Any]]:
             "nonconformant": outcomes[writer, "nonconformant"],
             "errored": outcomes[writer, "errored"],
         }
+    for name, version in versions.items():
+        yield {**common, "kind": "table", "path": clean(name), "version": str(version)}
     for file in report.files:
         about = {**common, "path": clean(file.path), "created_by": clean(file.created_by)}
         about["writer"] = clean(writer_of(file.created_by))

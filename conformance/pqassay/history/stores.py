@@ -37,6 +37,10 @@ PREFIX, SUFFIX = "run-", ".parquet"
 NEEDED = "needs {library}, which is not installed: pip install 'pqassay[engines]'"
 
 
+class NoRunError(UsageError):
+    """There is no run in a history, or no history at all."""
+
+
 class History(Protocol):
     """A history in a place of its own."""
 
@@ -56,7 +60,8 @@ class History(Protocol):
         """Some columns of all rows.
 
         Raises:
-            UsageError: There is no history, or it cannot be read.
+            NoRunError: There is no history.
+            UsageError: It cannot be read.
         """
         ...
 
@@ -116,7 +121,7 @@ def _aligned(table: pa.Table, columns: Sequence[str]) -> pa.Table:
 
 def _joined(name: str, tables: Sequence[pa.Table], columns: Sequence[str]) -> pa.Table:
     if not tables:
-        raise UsageError(f"{name}: there is no run in it; `pqassay check --history {name} PATH` appends one")
+        raise NoRunError(f"{name}: there is no run in it; `pqassay check --history {name} PATH` appends one")
     return pa.concat_tables([_aligned(one, columns) for one in tables])
 
 
@@ -144,7 +149,7 @@ class _FolderHistory:
         tables: list[pa.Table] = []
         with _told(self._name):
             if not folder.is_dir():
-                raise UsageError(f"{self._name}: no such folder")
+                raise NoRunError(f"{self._name}: no such folder")
             for path in sorted(path for path in folder.iterdir() if _is_run(path.name)):
                 with _told(str(path)), path.open("rb") as file:
                     tables.append(_read_file(file, columns))
@@ -202,7 +207,7 @@ class _DeltaHistory:
         delta = self._library()
         with _told(self._name):
             if not delta.DeltaTable.is_deltatable(self._place):
-                raise UsageError(f"{self._name}: there is no Delta table")
+                raise NoRunError(f"{self._name}: there is no Delta table")
             data = delta.DeltaTable(self._place).to_pyarrow_dataset()
             found = data.to_table(columns=[name for name in columns if name in data.schema.names])
             return _joined(self._name, [found], columns)
@@ -233,7 +238,10 @@ class _IcebergHistory:
     def read(self, columns: Sequence[str]) -> pa.Table:
         load = self._library()
         with _told(self._name):
-            table = load(self._catalog).load_table(self._table)
+            catalog = load(self._catalog)
+            if not catalog.table_exists(self._table):
+                raise NoRunError(f"{self._name}: there is no such table")
+            table = catalog.load_table(self._table)
             names = [field.name for field in table.schema().fields]
             found = table.scan(selected_fields=tuple(name for name in columns if name in names)).to_arrow()
             return _joined(self._name, [found], columns)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pyarrow.compute as pc
 
 from pqassay.errors import UsageError
-from pqassay.history.stores import History, newest_first
+from pqassay.history.stores import History, NoRunError, newest_first
 from pqassay.report.model import members_json
 
 SCHEMA_VERSION = 1
@@ -195,15 +195,38 @@ def findings_view(
     return view
 
 
+def last_versions(history: History, scope: str) -> dict[str, int]:
+    """The version or snapshot of each table that a run of a scope judged last, by the table's name; none before the first run.
+
+    A run counts if it could judge all of its files, so that what it could not is judged again.
+    """
+    try:
+        table = history.read(["run", "at", "kind", "scope", "errored", "path", "version"])
+    except NoRunError:
+        return {}
+    kinds: Any = table["kind"]
+    runs = newest_first(table.filter(pc.equal(kinds, "run")))
+    good = {
+        run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
+    }
+    found: dict[str, tuple[int, int]] = {}
+    for row in table.filter(pc.equal(kinds, "table")).to_pylist():
+        if row["run"] in good:
+            number = good[row["run"]]
+            if row["path"] not in found or number < found[row["path"]][0]:
+                found[row["path"]] = number, int(row["version"])
+    return {name: version for name, (_, version) in found.items()}
+
+
 class _Past:
     """The runs of a history, and what each found."""
 
     def __init__(self, history: History, columns: Sequence[str]) -> None:
         table = history.read([*dict.fromkeys([*RUN_COLUMNS, *columns])])
-        kinds = table["kind"]
+        kinds: Any = table["kind"]
         self.runs = newest_first(table.filter(pc.equal(kinds, "run")).select(list(RUN_COLUMNS)))
         if not self.runs:
-            raise UsageError("there is no run in this history")
+            raise NoRunError("there is no run in this history")
         self.findings: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in table.filter(pc.equal(kinds, "finding")).select(list(columns)).to_pylist():
             self.findings[row["run"]].append(row)

@@ -86,7 +86,15 @@ def check(
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
     try:
         wanted = declared.wanted(given)
-        run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
+        run = _Run(
+            wanted,
+            declared.findings_folder(out, is_needed=incremental),
+            incremental,
+            sample,
+            tasks,
+            master,
+            ship,
+        )
         if dry_run:
             run.print_estimate(declared.prices(request_price, gb_price))
             return
@@ -101,18 +109,6 @@ def check(
     except UsageError as error:  # the report is there all the same
         fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
-
-
-def _table(out: str | None, *, is_needed: bool) -> Path | None:
-    from pqassay.lake.targets import is_uri
-
-    if out is None:
-        if is_needed:
-            raise UsageError("--incremental takes verdicts from the table of --out; there is none")
-        return None
-    if is_uri(out):
-        raise UsageError(f"--out {out}: a findings table is written to a local folder; copy it from there")
-    return Path(out)
 
 
 def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
@@ -145,7 +141,7 @@ class _Run:
     def checked(self) -> tuple[Plan, Report, list[str]]:
         """Check; return what was to be judged, the report, and what must be said beside it."""
         from pqassay.cli.progress_bar import progress_bar
-        from pqassay_spark.check import findings_table
+        from pqassay.history import findings_table
         from pqassay_spark.check.executor_judging import Means
         from pqassay_spark.check.run import carried_out
 
@@ -208,8 +204,8 @@ class _Run:
                 stop(str(error), 4)
 
     def _plan(self) -> Plan:
+        from pqassay.history import findings_table
         from pqassay.judge.checker import planned
-        from pqassay_spark.check import findings_table
         from pqassay_spark.check.spark_listing import SparkListing
 
         # What is wrong with the paths is said before Spark is started, which takes a while.

@@ -70,6 +70,9 @@ class Catalog(FolderCatalog):
     def load_table(self, identifier: Any) -> Any:
         return super().load_table(self._place(identifier))
 
+    def table_exists(self, identifier: Any) -> bool:
+        return self._place(identifier) in self._newest
+
     def create_table_if_not_exists(self, identifier: Any, schema: Any, **_: Any) -> Any:
         place = self._place(identifier)
         return self.load_table(place) if place in self._newest else self.made(Path(place[0]), schema)
