@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay.errors import UsageError
@@ -204,13 +205,12 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
         table = history.read(["run", "at", "kind", "scope", "errored", "path", "version"])
     except NoRunError:
         return {}
-    kinds: Any = table["kind"]
-    runs = newest_first(table.filter(pc.equal(kinds, "run")))
+    runs = newest_first(_of_kind(table, "run"))
     good = {
         run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
     }
     found: dict[str, tuple[int, int]] = {}
-    for row in table.filter(pc.equal(kinds, "table")).to_pylist():
+    for row in _of_kind(table, "table").to_pylist():
         if row["run"] in good:
             number = good[row["run"]]
             if row["path"] not in found or number < found[row["path"]][0]:
@@ -223,14 +223,13 @@ class _Past:
 
     def __init__(self, history: History, columns: Sequence[str]) -> None:
         table = history.read([*dict.fromkeys([*RUN_COLUMNS, *columns])])
-        kinds: Any = table["kind"]
-        self.runs = newest_first(table.filter(pc.equal(kinds, "run")).select(list(RUN_COLUMNS)))
+        self.runs = newest_first(_of_kind(table, "run").select(list(RUN_COLUMNS)))
         if not self.runs:
             raise NoRunError("there is no run in this history")
         self.findings: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for row in table.filter(pc.equal(kinds, "finding")).select(list(columns)).to_pylist():
+        for row in _of_kind(table, "finding").select(list(columns)).to_pylist():
             self.findings[row["run"]].append(row)
-        writers = table.filter(pc.equal(kinds, "writer")).select(["run", "writer", "files"]).to_pylist()
+        writers = _of_kind(table, "writer").select(["run", "writer", "files"]).to_pylist()
         self.judged = {(row["run"], row["writer"]): row["files"] for row in writers}
         self._first: dict[Key, str] = {}
         for run in reversed(self.runs):
@@ -321,6 +320,12 @@ def _groups(
             )
         )
     return sorted(lines, key=lambda line: (-line.files, line.name))
+
+
+def _of_kind(table: pa.Table, kind: str) -> pa.Table:
+    """The rows about one kind of thing."""
+    kinds: Any = table["kind"]
+    return table.filter(pc.equal(kinds, pa.scalar(kind)))
 
 
 def _key(row: Mapping[str, Any]) -> Key:

@@ -81,9 +81,9 @@ class Owners:
             elif target.name in wanted:
                 inside = target.path.removeprefix(target.table.path_of(""))
                 paths.setdefault(target.table.light(), {})[inside] = target.name
-        for table, inside in paths.items():
-            owners = owners_in(full.get(table, table), inside)
-            self._of_files.update({inside[path]: owner for path, owner in owners.items()})
+        for table, names_of in paths.items():
+            owners = owners_in(full.get(table, table), names_of)
+            self._of_files.update({names_of[path]: owner for path, owner in owners.items()})
 
     def of_file(self, name: str) -> Owner | None:
         """Who added a file to its table; ``None`` of a file that belongs to none."""

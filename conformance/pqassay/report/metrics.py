@@ -83,7 +83,7 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
         at: When the check began, in seconds since 1970.
         owner: Whom a finding is for; ``None`` where nobody is known.
     """
-    files = Counter(file.outcome for file in report.files)
+    files = Counter[str](file.outcome for file in report.files)
     findings = Counter(
         (one.rule, one.verdict, one.could, "yes" if one.known else "no")
         for file in report.files

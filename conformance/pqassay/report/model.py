@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, cast
 
+from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 from pqassay_spec.rules.observed import Observed
@@ -326,7 +327,8 @@ class Report:
     """The result of one run of ``pqassay check``.
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
-    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do.  ``judged_against`` are the documents from which rules for files of these kinds come.
+    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``sample`` what is known of the
+    other files where only some were judged.  ``judged_against`` are the documents from which rules for files of these kinds come.
     """
 
     schema_version: int
@@ -343,6 +345,7 @@ class Report:
     complete: bool = False
     judged_against: list[Revision] = field(default_factory=list[Revision])
     gate: Gate | None = None
+    sample: Sampled | None = None
 
     @property
     def exit_code(self) -> int:

@@ -73,7 +73,7 @@ class Catalog(FolderCatalog):
     def table_exists(self, identifier: Any) -> bool:
         return self._place(identifier) in self._newest
 
-    def create_table_if_not_exists(self, identifier: Any, schema: Any, **_: Any) -> Any:
+    def create_table_if_not_exists(self, identifier: Any, schema: Any, *_: Any, **__: Any) -> Any:
         place = self._place(identifier)
         return self.load_table(place) if place in self._newest else self.made(Path(place[0]), schema)
 

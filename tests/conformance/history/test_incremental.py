@@ -76,7 +76,7 @@ def test_a_file_that_was_changed_a_moment_ago_is_judged_again(lake: Path) -> Non
         (["--incremental"], "--incremental takes verdicts from the table of --out; there is none"),
         (["--out", "lake/table"], "would lie in lake, which is checked"),
         (["--out", "s3://bucket/table"], "a findings table is written to a local folder"),
-        (["--out", "table", "--dry-run"], "leave out --out and --incremental"),
+        (["--out", "table", "--dry-run"], "leave out --out, --incremental and --sample"),
     ],
 )
 def test_a_table_that_cannot_be_kept_is_refused(lake: Path, arguments: list[str], message: str) -> None:
