@@ -272,7 +272,7 @@ def _run(
         if wish is not None:
             from pqassay.judge.sampling import sampled
 
-            save = (lambda _report, _positions: None) if keeper is None else keeper.write
+            save = None if keeper is None else keeper.write
             plan, report = sampled(plan, wish, judge_some, save=save, progress=progress)
         else:
             every = range(len(plan.targets))

@@ -147,7 +147,8 @@ class Sampling:
     """
 
     def __init__(self, targets: Sequence[Target], wish: Wish, level: Threshold) -> None:
-        self._wish, self._level = wish, level
+        self._wish = wish
+        self._level: Threshold = level
         self.tables = [position for position, target in enumerate(targets) if target.is_table]
         self._files = [position for position, target in enumerate(targets) if not target.is_table]
         strata = [stratum_of(targets[position]) for position in self._files]
@@ -252,7 +253,7 @@ def sampled(
     wish: Wish,
     judge: Judge,
     *,
-    save: Callable[[Report, Sequence[int]], object] = lambda _report, _positions: None,
+    save: Callable[[Report, Sequence[int]], object] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Plan, Report]:
     """Carry out a plan on a sample, which grows until its bounds are reached.
@@ -277,7 +278,8 @@ def sampled(
                 found[position] = verdict
                 if progress is not None:
                     progress(len(found), len(sampling.tables) + sampling.size, verdict[0])
-            save(_concluded(plan, found)[1], sorted(found))
+            if save is not None:
+                save(_concluded(plan, found)[1], sorted(found))
         if not sampling.grow(found[position][0] for position in sampling.chosen):
             break
     judged, report = _concluded(plan, found)
