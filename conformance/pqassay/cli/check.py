@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay.cli import check_options as declared
+from pqassay.cli.earlier_runs import findings_folder
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
 from pqassay.cli.progress_bar import progress_bar
 from pqassay.cli.recording import recording
@@ -141,7 +142,7 @@ def check(
         if prove and arguments.tier is None:
             arguments = replace(arguments, tier="values")
         wanted = declared.wanted(arguments, jobs)
-        table = declared.findings_folder(out, is_needed=incremental)
+        table = findings_folder(out, is_needed=incremental)
         if dry_run:
             _require_whole(out, sample)
             _predict(wanted, latency, bandwidth, declared.prices(request_price, gb_price))

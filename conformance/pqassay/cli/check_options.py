@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from pqassay.cli.earlier_runs import scope_of, since_of
 from pqassay.cli.failure import require_no_data
 from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
@@ -23,11 +24,7 @@ if TYPE_CHECKING:
     from pqassay.cli.config import Config
     from pqassay.judge.checker import CheckOptions
     from pqassay.judge.estimate import Estimate, StorePrices
-    from pqassay.judge.since import Since
 
-
-LAST = "last"
-"""What ``--since`` says for the last run."""
 
 ProfileName = Literal["strict", "spark", "arrow", "questdb"]
 """Whom the files are for."""
@@ -329,27 +326,6 @@ class Wanted:
                 raise UsageError(f"{output} is one of the files to check; write somewhere else")
 
 
-def findings_folder(out: str | None, *, is_needed: bool) -> Path | None:
-    """The folder of the findings table of ``--out``.
-
-    Args:
-        out: What the option says.
-        is_needed: Whether verdicts are to be taken from it.
-
-    Raises:
-        UsageError: It is needed and not there, or is no local folder.
-    """
-    from pqassay.lake.targets import is_uri
-
-    if out is None:
-        if is_needed:
-            raise UsageError("--incremental takes verdicts from the table of --out; there is none")
-        return None
-    if is_uri(out):
-        raise UsageError(f"--out {out}: a findings table is written to a local folder; copy it from there")
-    return Path(out)
-
-
 def print_estimate(wanted: Wanted, found: Estimate, how: str) -> None:
     """Print an estimate, or write it where a report would be written."""
     text = found.to_json() if wanted.format is FormatName.JSON else "\n".join(found.lines(how))
@@ -420,7 +396,7 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "version": arguments.version,
         "snapshot": arguments.snapshot,
         "ref": arguments.ref,
-        "since": _since(arguments.since, history, paths),
+        "since": since_of(arguments.since, history, paths),
     }
     merged = Wanted(
         paths=paths,
@@ -455,28 +431,6 @@ def _defaults(config: str | None, no_config: bool) -> Config:
         raise UsageError("--config and --no-config exclude each other")
     path = None if no_config else config or configuration.nearest()
     return configuration.read(path) if path is not None else configuration.Config()
-
-
-def scope_of(paths: Sequence[str]) -> str:
-    """What is asked to be checked, as a history names it."""
-    return ",".join(paths)
-
-
-def _since(text: str | None, history: str | None, paths: Sequence[str]) -> str | Since | None:
-    """What ``--since`` asks for; ``last`` is looked up in the history."""
-    if text is None:
-        return None
-    if text != LAST:
-        from pqassay.judge.since import parse_since
-
-        return parse_since(text)
-    if history is None:
-        raise UsageError("--since last is after what the last run in --history judged; give that as well")
-    from pqassay.history.stores import history_at
-    from pqassay.history.views import last_versions
-    from pqassay.judge.since import Since
-
-    return Since(by_table=last_versions(history_at(history), scope_of(paths)))
 
 
 def _path(text: str | None) -> Path | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from pqassay.cli import check_options as declared
+from pqassay.cli.earlier_runs import findings_folder
 from pqassay.cli.output import (
     fail_with_lines,
     interruptible,
@@ -88,7 +89,7 @@ def check(
         wanted = declared.wanted(given)
         run = _Run(
             wanted,
-            declared.findings_folder(out, is_needed=incremental),
+            findings_folder(out, is_needed=incremental),
             incremental,
             sample,
             tasks,
