@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast golden recall damages observe drivers matrix docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,10 @@ drivers: $(VENV)/.pipeline ## build the drivers of foreign libraries, as far as 
 
 matrix: drivers ## ask all drivers about all golden files, and keep the results; takes some minutes
 	@$(BIN)/python tools/matrix.py $(MATRIX)
+
+matrix-spark: $(VENV)/.spark ## check and index with several releases of Spark, Spark Connect included; takes some minutes
+	@$(HAVE_JAVA)
+	@$(BIN)/python tools/matrix_spark.py $(MATRIX)
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

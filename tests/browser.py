@@ -22,7 +22,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import pytest
 
@@ -43,11 +43,15 @@ def program() -> str:
     """The path of the browser; the test is skipped where there is none, and fails with ``CI=true``."""
     found = installed()
     if found is None:
-        reason = f"there is no browser: none of {', '.join(BROWSERS)}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{reason}; tools/ci-setup installs one")
-        pytest.skip(reason)
+        do_without(f"there is no browser: none of {', '.join(BROWSERS)}; tools/ci-setup installs one")
     return found
+
+
+def do_without(reason: str) -> NoReturn:
+    """Skip a test since this machine lacks something; with ``CI=true``, where nothing may be missing, fail it."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -260,6 +264,20 @@ class Tab:
         document = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
         self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
+
+    def drop_files(self, selector: str, *paths: Path, leaves: bool = False) -> None:
+        """Drop files or folders on an element, as a user does with a mouse; with ``leaves`` wait for the page that it leads to."""
+        x, y = self.evaluate(
+            f"""(() => {{ const element = document.querySelector({json.dumps(selector)});
+            element.scrollIntoView({{ block: "center", behavior: "instant" }});
+            const place = element.getBoundingClientRect();
+            return [place.x + place.width / 2, place.y + place.height / 2]; }})()"""
+        )
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+        if leaves:
+            self._loaded()
 
     def picture(self, path: Path, *, whole: bool = False) -> None:
         """Save what the page shows as PNG; with ``whole``, what would have to be scrolled to, too."""

@@ -1,12 +1,15 @@
-"""Building the site, for the tests that look at it."""
+"""Building the site, and searching it, for the tests that look at it."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+from browser import Tab
 from places import ROOT
 
 IMPORT_ROOTS = [str(ROOT / room) for room in ("spec", "reference_impl", "conformance", "pipeline")]
@@ -27,3 +30,26 @@ def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.Comple
         cwd=ROOT,
         env=environment,
     )
+
+
+RESULTS = (
+    """[...document.querySelectorAll(".md-search-result__list a")].map((link) => link.getAttribute("href"))"""
+)
+
+
+def searched(tab: Tab, words: str) -> list[str]:
+    """The addresses within the site that a search for words gives, the best first; a section behind its page."""
+    tab.evaluate(
+        f"""(() => {{
+          document.querySelector("#__search").checked = true;
+          document.querySelector("#__search").dispatchEvent(new Event("change"));
+          document.querySelector(".md-search-result__list").replaceChildren();
+          const query = document.querySelector("[data-md-component=search-query]");
+          query.value = {json.dumps(words)};
+          query.dispatchEvent(new Event("focus"));
+          query.dispatchEvent(new KeyboardEvent("keyup"));
+        }})()"""
+    )
+    tab.wait("document.querySelector('.md-search-result__item')", seconds=30)
+    root = tab.evaluate("location.href").rpartition("/")[0] + "/"
+    return [re.sub(r"\?[^#]*", "", link.removeprefix(root)) for link in tab.evaluate(RESULTS)]

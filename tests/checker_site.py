@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
 import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+from npm_package import PackageMissingError
 from pages.cases import case_pages
 from pages.files import checker
 from pages.page import Site
 from pages.tables import table_pages
 
+from browser import do_without
 from places import ROOT
 
 FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8">
@@ -20,11 +21,16 @@ FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <body class="md-typeset"><h1>Check a file in the browser</h1>{body}</body></html>"""
 
 
+HOME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>home</title><link rel="icon" href="data:,"></head>
+<body>{drop}<script src="assets/drop.js"></script></body></html>"""
+
+
 def write_checker_site(folder: Path) -> Site:
-    """Write it; without a runtime, that is where no registry of npm can be reached, the test is skipped, and `run_checks` says so."""
-    if checker.runtime() is None:
-        reason = f"there is no Pyodide {checker.VERSION}: neither kept nor to be had from npm"
-        pytest.skip(reason)
+    """Write it; where the runtime is neither kept nor to be had, the test is skipped, and fails with ``CI=true``."""
+    try:
+        checker.PACKAGE.content()
+    except PackageMissingError as error:
+        do_without(f"there is no {checker.PACKAGE}: {error}")
     site = Site()
     for file in (*checker.files(site), *case_pages.files(site), *table_pages.files(site)):
         target = folder / file.path
@@ -36,7 +42,14 @@ def write_checker_site(folder: Path) -> Site:
     shutil.copytree(ROOT / "docs" / "assets", folder / "assets")
     body = "\n".join(checker.lines(site))
     (folder / "check" / "index.html").write_text(FRAME.format(policy=policy(), body=body), "utf-8")
+    (folder / "index.html").write_text(HOME.format(drop=drop_zone()), "utf-8")
     return site
+
+
+def drop_zone() -> str:
+    """The line of the home page on which files are dropped."""
+    lines = (ROOT / "docs" / "index.md").read_text("utf-8").splitlines()
+    return next(line for line in lines if line.startswith('<a class="drop"'))
 
 
 def policy() -> str:

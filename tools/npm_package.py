@@ -17,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,9 @@ KEPT = Path(__file__).resolve().parent.parent / ".venv"
 
 SECONDS = 120
 """How long npm may take."""
+
+ATTEMPTS = 3
+"""How often npm is asked before a package counts as missing: a registry fails now and then."""
 
 
 class PackageMissingError(Exception):
@@ -93,6 +97,18 @@ class NpmPackage:
         return content
 
     def _fetched(self) -> bytes:
+        for _ in range(ATTEMPTS - 1):
+            with suppress(PackageMissingError):
+                return self._asked_for()
+        try:
+            return self._asked_for()
+        except PackageMissingError as error:
+            raise PackageMissingError(
+                f"{error}. Where npm's registry can be reached, `npm pack {self}` fetches it: put it at {self.kept_at}, "
+                f"or name its place with {self.variable}"
+            ) from error
+
+    def _asked_for(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
             command = [*_npm(), "pack", str(self), "--silent", "--pack-destination", folder]
             try:

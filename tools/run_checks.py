@@ -106,7 +106,7 @@ def failed_of(checks: Iterable[Check]) -> list[str]:
 
 def lacking() -> list[str]:
     """Describe what this machine lacks and what was therefore not tested."""
-    from npm_package import AXE  # noqa: PLC0415 - broken code must not stop the checks
+    from npm_package import AXE, PackageMissingError  # noqa: PLC0415 - broken code must not stop the checks
     from pages.files.checker import PACKAGE as PYODIDE  # noqa: PLC0415 - as above
 
     from pqassay_spark.jobs.java import JavaMissingError, require_java  # noqa: PLC0415 - as above
@@ -124,8 +124,10 @@ def lacking() -> list[str]:
         (PYODIDE, "the checker in the browser"),
         (AXE, "whether everybody can use the site"),
     ):
-        if not package.kept_at.exists():
-            lacks.append(f"NOT TESTED: {what}. npm could not get {package}: there is no {package.kept_at}.")
+        try:
+            package.content()
+        except PackageMissingError as error:
+            lacks.append(f"NOT TESTED: {what}. {error}.")
     return lacks
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from pages.frame import search_index
-from pages.frame.chapters import numbered
+from pages.frame.chapters import numbered, with_rules
 from pages.frame.console import painted
 from pages.frame.frames import write_pages
 from pages.page import Page, case_page, inline, relative, rule_page
 from pages.rules.rule_tables import family_called, status_of_family
 
 from pqassay_spec.rules import documents
+from pqassay_spec.rules.catalogue import rules
 
 INDEX = """<a href="#all-rules" class="md-skip">Skip</a><head><!-- frame:head --><link rel="next" href="x.html"><!-- /frame:head -->
 <!-- frame:title --><title>Rules - kit</title><!-- /frame:title --></head>
@@ -106,6 +108,22 @@ def test_sections_of_a_chapter_are_numbered_and_keep_their_anchors() -> None:
         '<h1 id="t">T</h1><h2 id="a">1 A</h2><h3 id="b">1.1 B</h3><h3 id="c">1.2 C</h3><h4 id="x">X</h4>'
         '<h2 id="d">2 D</h2><h3 id="e">2.1 E</h3>'
     )
+
+
+def test_a_section_ends_with_the_rules_that_it_is_the_first_to_name() -> None:
+    page = (
+        '<h2 id="a">A</h2><p>STA-041 and PIX-070</p><h3 id="b">B</h3><p>STA-041, STA-042</p>'
+        '<h2 id="r">R</h2><div class="rules">STA-043</div>'
+    )
+    told = with_rules(page, ["STA"])
+    first, second = re.findall(r'<ul class="rules".*?</ul>', told)
+    assert told == page.replace("</p><h3", f"</p>{first}\n<h3").replace("</p><h2", f"</p>{second}\n<h2")
+    sentence = rules()["STA-041"].sentence
+    assert [f'<a href="../rules/sta-041.html">STA-041</a> <b class="must">MUST</b> {sentence}'] == re.findall(
+        r"<li[^>]*>(.*?)</li>", first
+    )
+    assert re.findall(r"[A-Z]+-\d+", second) == ["STA-042"]
+    assert with_rules(page, []) == page
 
 
 def test_the_status_of_a_chapter_names_version_documents_rules_errata_and_how_to_cite_it() -> None:

@@ -21,7 +21,7 @@ KINDS = {
     "museum": "museum/index.html",
     "exhibit": "museum/16-sta-max-too-small.html",
     "implementations": "implementations/index.html",
-    "implementation": "implementations/duckdb.html",
+    "implementation": "implementations/polars.html",
     "status": "status.html",
     "data": "data/index.html",
     "chapter": "spec/bloom.html",
@@ -63,6 +63,23 @@ def test_everybody_can_use_it_in_light_and_dark_on_a_screen_and_on_a_phone(
     assert grave(tab, BY_COLOUR) == []
 
     assert (tab.complaints, tab.outside(address)) == ([], [])
+    tab.close()
+
+
+LAPTOP = (1440, 900)
+"""Width and height of the screen of a laptop in pixels."""
+
+FONTS = 40
+"""By how many pixels the fonts of two machines may differ."""
+
+
+def test_the_guide_for_a_wrong_result_is_one_screen_of_a_laptop(browser: Browser, address: str) -> None:
+    width, height = LAPTOP
+    tab = browser.open(f"{address}guide/wrong-result.html", width=width, height=height)
+    steps = tab.evaluate("[...document.querySelectorAll('article strong')].map((one) => one.innerText)")
+    assert steps == ["1. Check the file", "2. Prove it.", "3. Strip", "4. Report it"]
+    end = tab.evaluate("document.querySelector('article').lastElementChild.getBoundingClientRect().bottom")
+    assert end <= height + FONTS
     tab.close()
 
 

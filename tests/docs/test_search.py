@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from browser import Browser, Tab, served
+from built_site import searched
 
 pytestmark = pytest.mark.slow
-
-RESULTS = (
-    """[...document.querySelectorAll(".md-search-result__list a")].map((link) => link.getAttribute("href"))"""
-)
 
 
 @pytest.fixture(scope="module")
 def tab(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     with served(site) as address, Browser(tmp_path_factory.mktemp("browser")) as browser:
         yield browser.open(f"{address}index.html")
-
-
-def found(tab: Tab, words: str) -> list[str]:
-    """The addresses within the site that a search for words gives, the best first; a section behind its page."""
-    tab.evaluate(
-        f"""(() => {{
-          document.querySelector("#__search").checked = true;
-          document.querySelector("#__search").dispatchEvent(new Event("change"));
-          document.querySelector(".md-search-result__list").replaceChildren();
-          const query = document.querySelector("[data-md-component=search-query]");
-          query.value = {json.dumps(words)};
-          query.dispatchEvent(new Event("focus"));
-          query.dispatchEvent(new KeyboardEvent("keyup"));
-        }})()"""
-    )
-    tab.wait("document.querySelector('.md-search-result__item')", seconds=30)
-    root = tab.evaluate("location.href").rpartition("/")[0] + "/"
-    return [re.sub(r"\?[^#]*", "", link.removeprefix(root)) for link in tab.evaluate(RESULTS)]
 
 
 @pytest.mark.parametrize(
@@ -54,11 +31,11 @@ def found(tab: Tab, words: str) -> list[str]:
     ],
 )
 def test_what_people_look_for_is_at_the_first_place(tab: Tab, words: str, pages: list[str]) -> None:
-    assert found(tab, words)[: len(pages)] == pages
+    assert searched(tab, words)[: len(pages)] == pages
 
 
 def test_the_row_that_a_search_leads_to_is_in_sight(tab: Tab) -> None:
-    assert found(tab, "byte 29 descriptor")[1] == "spec/pm.html#columndescriptor-byte-29"
+    assert searched(tab, "byte 29 descriptor")[1] == "spec/pm.html#columndescriptor-byte-29"
     tab.follow('document.querySelectorAll(".md-search-result__list a")[1].click()')
     row, header = tab.evaluate(
         """[document.querySelector(":target").closest("tr"), document.querySelector(".md-header")].map((one) => one.getBoundingClientRect().toJSON())"""

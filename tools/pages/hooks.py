@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File
 
 from pages import kinds
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave out links for editing pages where nobody said where the repository is."""
+    """Leave out links for editing pages where nobody said where the repository is, and look for no cycles of objects until the site is built.
+
+    Nearly everything that is read, modules and half a million fields of golden files, is held until the end: to look again and again for
+    cycles among it takes long.
+    """
+    gc.disable()
     if not config.repo_url:
         config.edit_uri = ""
     return config
@@ -55,15 +61,30 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, *, page: Page, **_: Any) -> str:
-    """Put colours into what commands print, and numbers before the sections of chapters."""
+    """Put colours into what commands print, and numbers before the sections of chapters and rules behind them."""
     if page.file.src_uri.startswith(chapters.FOLDER):
         chapters.number_contents(page.toc)
+        html = chapters.with_rules(html, chapters.prefixes_of(Path(page.file.src_uri).stem))
         html = chapters.numbered(html)
     return painted(html)
 
 
-def on_page_context(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
-    """Leave the headings of an index page out of the navigation where other pages take it as their frame."""
+_whole: dict[str, str] = {}
+"""The content of the page that is being indexed, by its path."""
+
+
+@event_priority(100)
+def _skimmed(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
+    """Show the search, which comes next, what it is to know of a page."""
+    _whole[page.file.src_uri] = page.content or ""
+    page.content = search_index.skimmed(page.content or "")
+    return context
+
+
+@event_priority(-100)
+def _framed(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
+    """Give the page back, and leave the headings of an index page out of the navigation where other pages take it as their frame."""
+    page.content = _whole.pop(page.file.src_uri)
     if page.meta.get("frame"):
         page.toc.items = page.toc.items[:1]
         for heading in page.toc.items:
@@ -71,12 +92,13 @@ def on_page_context(context: TemplateContext, page: Page, **_: Any) -> TemplateC
     return context
 
 
+on_page_context = CombinedEvent(_skimmed, _framed)  # type: ignore[arg-type]  # it is typed for methods, and these are functions
+
+
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     """Write the generated pages and what can be downloaded, and let the search find the pages."""
     folder = Path(config.site_dir)
     site = generated.shared_site()
-    # Half a million fields of golden files are held until the end: to look again and again for cycles among them takes a third of the time.
-    gc.disable()
     try:
         pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
         byte_search.mend_worker(folder)

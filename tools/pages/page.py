@@ -156,7 +156,12 @@ def relative(target: str, here: str) -> str:
     path, mark, anchor = target.partition("#")
     if path == here and mark:
         return f"#{anchor}"
-    return f"{posixpath.relpath(path, posixpath.dirname(here) or '.')}{mark}{anchor}"
+    return f"{_way(path, posixpath.dirname(here) or '.')}{mark}{anchor}"
+
+
+@cache
+def _way(path: str, folder: str) -> str:
+    return posixpath.relpath(path, folder)
 
 
 def _links(here: str) -> Mapping[str, Callable[..., Any]]:
@@ -174,7 +179,7 @@ def _links(here: str) -> Mapping[str, Callable[..., Any]]:
 
 
 def inline(text: str) -> Markup:
-    """A text as HTML, with what is between backticks as code, and links of Markdown as links.
+    """A text as HTML, with what is between backticks as code, and links of Markdown and addresses as links.
 
     >>> inline("at most `a < b`, see [this](x.html)")
     Markup('at most <code>a &lt; b</code>, see <a href="x.html">this</a>')
@@ -182,21 +187,25 @@ def inline(text: str) -> Markup:
     return Markup("").join(_inline(text))
 
 
-_MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)\s]+)\)")
+_MARKS = re.compile(
+    r"`([^`]+)`|\*\*([^*]+)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)\s]+)\)|(https?://[^\s()]+[^\s().,;:])"
+)
 
 
 def _inline(text: str) -> Iterator[Markup]:
     last = 0
     for found in _MARKS.finditer(text):
         yield Markup(html.escape(text[last : found.start()], quote=False))
-        code, strong, emphasis, linked, address = found.groups()
+        code, strong, emphasis, linked, address, plain = found.groups()
         if code is not None:
             yield Markup("<code>{}</code>").format(code)
         elif strong is not None:
             yield Markup("<strong>{}</strong>").format(strong)
         elif emphasis is not None:
             yield Markup("<em>{}</em>").format(emphasis)
-        else:
+        elif linked is not None:
             yield Markup('<a href="{}">{}</a>').format(address, inline(linked))
+        else:
+            yield Markup('<a href="{}">{}</a>').format(plain, plain)
         last = found.end()
     yield Markup(html.escape(text[last:], quote=False))

@@ -2,7 +2,7 @@
 
 A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
 
-    <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
+    <!-- rules: IDX1 -->                the rules of one family for files, each a box and an anchor (``#idx1-016``)
     <!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
     <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
     <!-- revision: IDX1 -->             the status of a chapter: the documents that its rules come from at their revisions, errata, how to cite it
@@ -62,7 +62,7 @@ Part = Callable[[str, Link], Iterator[str]]
 
 
 PARTS: Mapping[str, Part] = {
-    "rules": lambda name, link: rule_tables.rule_table(rule_tables.family_called(name), link),
+    "rules": lambda name, link: rule_tables.rules_of_files(rule_tables.family_called(name), link),
     "reader rules": reader_rules.reader_rules,
     "relied on": lambda name, link: reader_rules.relied_on(name.split(","), link),
     "revision": lambda name, link: rule_tables.status_of_family(rule_tables.family_called(name), link),

@@ -5,7 +5,7 @@ Each family declares the rules; which of its own words a message uses, it does n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import Count
@@ -17,8 +17,11 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind
 
+FileScreen = Callable[[FileUnderTest], Hashable | None]
+"""The shape of a file of which its table certainly says nothing else than its footer; ``None`` of others."""
 
-def claimed_by(table: TableKind) -> Subject[ClaimedFile]:
+
+def claimed_by(table: TableKind, screen: FileScreen) -> Subject[ClaimedFile]:
     """A data file of a table of one format."""
 
     def find(file: FileUnderTest) -> list[ClaimedFile]:
@@ -27,10 +30,10 @@ def claimed_by(table: TableKind) -> Subject[ClaimedFile]:
         _ = file.metadata
         return [file.part(ClaimedFile)]
 
-    return Subject(f"file of a {table} table", find)
+    return Subject(f"file of a {table} table", find, shape=screen)
 
 
-def columns_claimed_by(table: TableKind) -> Subject[ClaimedColumn]:
+def columns_claimed_by(table: TableKind, screen: FileScreen) -> Subject[ClaimedColumn]:
     """A column of a data file of which a table of one format says something."""
 
     def find(file: FileUnderTest) -> list[ClaimedColumn]:
@@ -42,7 +45,7 @@ def columns_claimed_by(table: TableKind) -> Subject[ClaimedColumn]:
         _ = column
         return violation
 
-    return Subject(f"column of a {table} table", find, placed)
+    return Subject(f"column of a {table} table", find, placed, shape=screen)
 
 
 def _said(column: ClaimedColumn) -> str:

@@ -53,7 +53,7 @@ def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
     parts: list[str] = []
     youngest = modified
     if target.claims is not None:
-        said = repr(target.claims).encode("utf-8", "surrogatepass")
+        said = repr((target.claims, target.claims.columns)).encode("utf-8", "surrogatepass")
         parts.append(f"claims {hashlib.sha256(said).hexdigest()}")
     for name in file_kinds.beside(target.kind):
         other = target.beside(name)

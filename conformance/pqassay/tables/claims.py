@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 from pqassay_spec.table.layout import TableKind
 
@@ -232,7 +233,18 @@ class DeletesClaims:
     named: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+class ColumnsSaid(Protocol):
+    """What a table says of the columns of one file, as its format holds it.
+
+    Most files are as they are said to be, which shows without a claim for each column: see `pqassay.under_test.tables.claim_screens`.
+    """
+
+    def columns(self) -> tuple[ColumnClaims, ...]:
+        """The claims."""
+        ...
+
+
+@dataclass(frozen=True)
 class FileClaims:
     """All that a table says of one data file, or of one delete file.
 
@@ -240,15 +252,13 @@ class FileClaims:
         table: The format of the table.
         place: The entry of the file.
         path: The file, relative to the table.
-        size: Its length in bytes.
         rows: Its rows, with those that a deletion vector removes.
         is_tight: Whether bounds and counts describe exactly the rows that remain; wide bounds only enclose them.
-        columns: What is said of its columns; those of which nothing is said are left out.
+        said: What is said of its columns, as the format holds it; ``None`` where nothing is.
         partition: The values of its partition fields.
         deleted: Its deletion vector.
         order: How its rows are sorted.
         deletes: Of a delete file, what it deletes.
-        by_id: Whether columns are found by id.
         has_names: Whether columns of a file without ids are found by names.
         first_split: Where the first part of the file begins that is read by itself.
         splits: Where the others begin.
@@ -258,16 +268,19 @@ class FileClaims:
     table: TableKind
     place: Place
     path: str
-    size: Count | None = None
     rows: Count | None = None
     is_tight: bool = True
-    columns: tuple[ColumnClaims, ...] = ()
+    said: ColumnsSaid | None = field(default=None, repr=False)
     partition: tuple[PartitionValue, ...] = ()
     deleted: DeletedRows | None = None
     order: RowOrder | None = None
     deletes: DeletesClaims | None = None
-    by_id: bool = False
     has_names: bool = False
     first_split: Count | None = None
     splits: tuple[int, ...] = ()
     remedy: str = field(default="", compare=False)
+
+    @cached_property
+    def columns(self) -> tuple[ColumnClaims, ...]:
+        """What is said of its columns; those of which nothing is said are left out."""
+        return () if self.said is None else self.said.columns()

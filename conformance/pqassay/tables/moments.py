@@ -9,6 +9,7 @@ True
 from __future__ import annotations
 
 import re
+from datetime import date, datetime
 
 _DATE = re.compile(r"([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})", re.ASCII)
 _TIMESTAMP = re.compile(
@@ -17,6 +18,11 @@ _TIMESTAMP = re.compile(
     re.ASCII,
 )
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+_EPOCH, _EPOCH_DAY = datetime(1970, 1, 1), date(1970, 1, 1).toordinal()  # noqa: DTZ001 - moments are counted without zones
+
+_PLAIN_LENGTHS = (19, 23, 26)
+"""Characters of a timestamp to seconds, milliseconds and microseconds."""
 
 SECOND = 1_000_000_000
 """Nanoseconds of a second."""
@@ -31,6 +37,12 @@ MILLISECOND = 1_000_000
 
 def days(text: str) -> int:
     """Days since 1970 of ``year-month-day``. Raises `ValueError`."""
+    if len(text) == 10 and text[4] == "-" == text[7]:
+        # As nearly all are. Python knows other forms of ten characters, none of which has these two, and no year 0.
+        try:
+            return date.fromisoformat(text).toordinal() - _EPOCH_DAY
+        except ValueError:
+            pass
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError("it is no date")
@@ -50,6 +62,11 @@ def nanoseconds(text: str, *, zone: bool | None) -> int:
     Raises:
         ValueError: It is none.
     """
+    is_utc = text.endswith("Z")
+    if zone is None or zone is is_utc:
+        plain = _plain_moment(text[:-1] if is_utc else text)
+        if plain is not None:
+            return plain
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         raise ValueError("it is no timestamp")
@@ -65,6 +82,22 @@ def nanoseconds(text: str, *, zone: bool | None) -> int:
     return total * SECOND + int((match["f"] or "").ljust(9, "0"))
 
 
+def _plain_moment(text: str) -> int | None:
+    """Nanoseconds since 1970 of a timestamp without a zone in the form that nearly all have; ``None`` of others."""
+    if len(text) not in _PLAIN_LENGTHS or not (text[4] == "-" == text[7] and text[13] == ":" == text[16]):
+        return None
+    if text[10] not in "T " or text[19:20] not in ("", "."):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is not None:
+        return None
+    since = moment - _EPOCH
+    return (since.days * DAY_SECONDS + since.seconds) * SECOND + since.microseconds * 1000
+
+
 def _is_leap(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
@@ -75,17 +108,3 @@ def _days_of(year: int, month: int, day: int) -> int:
     era, of_era = divmod(year, 400)
     of_year = (153 * ((month - 3) % 12) + 2) // 5 + day - 1
     return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
-
-
-def civil(day: int) -> tuple[int, int, int]:
-    """Year, month and day of a number of days since 1970.
-
-    >>> civil(0), civil(-1), civil(19_782)
-    ((1970, 1, 1), (1969, 12, 31), (2024, 2, 29))
-    """
-    day += 719_468
-    era, of_era = divmod(day, 146_097)
-    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year + year // 4 - year // 100)
-    month = (5 * of_year + 2) // 153
-    return era * 400 + year + (month > 9), (month + 2) % 12 + 1, of_year - (153 * month + 2) // 5 + 1

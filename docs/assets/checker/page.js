@@ -16,7 +16,7 @@ const progress = part("progress");
 const judge = new Judge(import.meta.url, new URL("runtime/", new URL("check/", root)).href, (loaded, total) => {
   progress.max = total;
   progress.value = loaded;
-  say(`Loading the checker: ${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB, once`);
+  say(loaded < total ? `Loading the checker: ${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB, once` : "The checker is loaded and starts");
 });
 
 const say = (text, isError = false) => {
@@ -45,7 +45,7 @@ async function judged(open, name) {
     const told = await judge.ask("judge", { tier: form.elements.tier.value });
     if (mine !== turn) return;
     const took = ((performance.now() - start) / 1000).toFixed(2);
-    const read = told.read === null ? "" : `; ${told.read.toLocaleString("en")} bytes were read from a file of ${told.size.toLocaleString("en")} bytes`;
+    const read = told.read === null || told.read > told.size ? "" : `; ${told.read.toLocaleString("en")} bytes were read from a file of ${told.size.toLocaleString("en")} bytes`;
     say(`Judged in ${took} s${read}. Nothing left this machine.${others(open, told)}`);
     part("verdict").replaceChildren(...verdict(told), downloads(told));
     part("verdict").hidden = false;

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pqassay.errors import UsageError
 from pqassay.judge.checker import wants_isolation
@@ -15,6 +15,7 @@ from pqassay.judge.workers import require_memory
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
 from pqassay_spark.check.executor_judging import Judging, Means, Verdict, judged_task
+from pqassay_spark.jobs import connected
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import Counts, JobError, cores, packed, run, unpacked
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Tier
@@ -163,11 +164,13 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
 
 def tasks_on_one_machine(spark: SparkSession) -> int:
     """The number of tasks that may run on one machine at the same time, as far as the settings say so."""
-    conf = spark.sparkContext.getConf()
-    master = spark.sparkContext.master or ""
+    conf: Any = spark.conf if connected.is_connected(spark) else spark.sparkContext.getConf()
+    master = str(conf.get("spark.master", None) or "")
     if master.startswith("local-cluster["):  # executors and their cores, all of this machine
         executors, each = master.partition("[")[2].split(",")[:2]
         return int(executors) * int(each)
     if master.startswith("local"):
         return cores(spark)
-    return max(1, int(conf.get("spark.executor.cores") or 1) // int(conf.get("spark.task.cpus") or 1))
+    return max(
+        1, int(conf.get("spark.executor.cores", None) or 1) // int(conf.get("spark.task.cpus", None) or 1)
+    )

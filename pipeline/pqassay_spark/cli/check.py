@@ -23,7 +23,7 @@ from pqassay.cli.output import (
 from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
-from pqassay_spark.cli.session import Master, Ship, command_session, stop
+from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -226,6 +226,6 @@ class _Run:
             self._spark = self._stack.enter_context(command_session(self.master, ship=self.ship))
             if not was_running:
                 # We say in a line what failed; Spark takes pages.
-                self._spark.sparkContext.setLogLevel("FATAL")
+                quiet(self._spark)
             require_modules(self._spark, is_deep=self.wanted.options.get("tier") == "values")
         return self._spark

@@ -95,7 +95,10 @@ def index(
         from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.index.run import index_files
 
-        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+        with (
+            command_session(master, ship=ship, needs_rdds="pqassay-spark index") as spark,
+            progress_bar() as bar,
+        ):
             done = index_files(
                 spark,
                 path,
@@ -130,7 +133,10 @@ def _add_to_directories(
         wanted = WantedIndex(
             IndexType[kind.name], tuple(columns), Granularity[granularity.name], max_bytes=max_bytes
         )
-        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+        with (
+            command_session(master, ship=ship, needs_rdds="pqassay-spark index") as spark,
+            progress_bar() as bar,
+        ):
             done = index_directories(
                 spark,
                 path,

@@ -58,7 +58,10 @@ def pm(
         from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.index.pm import generate_files
 
-        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+        with (
+            command_session(master, ship=ship, needs_rdds="pqassay-spark pm") as spark,
+            progress_bar() as bar,
+        ):
             done = generate_files(
                 spark,
                 path,

@@ -18,8 +18,8 @@ Master = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="Where Spark runs: local[2], spark://host:7077, yarn, k8s://... Default: what spark-submit says, "
-        "else all cores of this machine.",
+        help="Where Spark runs: local[2], spark://host:7077, yarn, k8s://..., sc://host:15002 (Spark Connect). Default: what "
+        "spark-submit or SPARK_REMOTE says, else all cores of this machine.",
         show_default=False,
     ),
 ]
@@ -35,15 +35,28 @@ Ship = Annotated[
 
 
 @contextmanager
-def command_session(master: str | None, *, ship: bool = False) -> Generator[SparkSession]:
+def command_session(
+    master: str | None, *, ship: bool = False, needs_rdds: str | None = None
+) -> Generator[SparkSession]:
     """The Spark session of a command; without Java or Spark, the command ends and says what to install.
 
     A session that runs already, of a notebook or a job, is used and goes on afterwards.
+
+    Args:
+        master: Where Spark runs; see `open_session`.
+        ship: Whether the package is sent to the executors.
+        needs_rdds: The command, if it needs RDDs: then it ends where the session would be one of Spark Connect, which has none.
     """
+    from pqassay_spark.jobs.connected import address_of, is_connected
     from pqassay_spark.jobs.java import JavaMissingError
     from pqassay_spark.jobs.session import is_running, open_session
     from pqassay_spark.jobs.start import SparkStartError
 
+    if needs_rdds is not None and (address := address_of(master)) is not None:
+        stop(
+            f"{needs_rdds} needs RDDs, which Spark Connect ({address}) does not have: run it with spark-submit, or give the "
+            "address of the cluster itself as --master"
+        )
     was_running = is_running()
     try:
         with _same_handler():
@@ -54,9 +67,10 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         if error.name != "pyspark":
             raise
         stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
-    server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
-    if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere
-        server.handle_error = _say_nothing
+    if not is_connected(session):
+        server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
+        if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere
+            server.handle_error = _say_nothing
     try:
         if ship:
             from pqassay_spark.jobs.shipping import ship_package
@@ -77,6 +91,14 @@ def _same_handler() -> Generator[None]:
     finally:
         with suppress(ValueError):  # only the main thread may
             signal.signal(signal.SIGINT, before)
+
+
+def quiet(session: SparkSession) -> None:
+    """Let the commands say in a line what failed, for which Spark takes pages. A server's log is its own."""
+    from pqassay_spark.jobs.connected import is_connected
+
+    if not is_connected(session):
+        session.sparkContext.setLogLevel("FATAL")
 
 
 def _say_nothing(*_: object) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pqassay_spark.jobs.connected import address_of, connected
 from pqassay_spark.jobs.java import require_java
 from pqassay_spark.jobs.java_process import launched
 from pqassay_spark.jobs.start import (
@@ -59,8 +60,9 @@ def open_session(
 
     Args:
         name: What Spark calls the application.
-        master: URL of the cluster's master, or ``local[N]``.  By default what ``spark-submit`` was told, if that has
-            started this process, and otherwise all cores of this machine.
+        master: URL of the cluster's master, ``local[N]``, or the address of a server of Spark Connect (``sc://host:15002``), which
+            needs no Java here and has settings of its own.  By default what ``spark-submit`` was told, if that has
+            started this process, or the server of Spark Connect that ``SPARK_REMOTE`` names, and otherwise all cores of this machine.
         settings: Spark settings; on this machine they are added to `LOCAL_SETTINGS` or replace them.
 
     Raises:
@@ -68,6 +70,8 @@ def open_session(
         SparkStartError: Spark does not start for another reason, or its workers could not work.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if (address := address_of(master)) is not None:
+        return connected(address, name)
     if not is_submitted:
         require_java()
     import pyspark  # noqa: PLC0415 - importing this module must not cost what pyspark costs
@@ -144,6 +148,11 @@ def is_running() -> bool:
         return False
     from pyspark.sql import SparkSession  # noqa: PLC0415 - see above
 
+    if "pyspark.sql.connect.session" in sys.modules:
+        from pyspark.sql.connect.session import SparkSession as ConnectedSession  # noqa: PLC0415 - see above
+
+        if ConnectedSession.getActiveSession() is not None:
+            return True
     return SparkSession.getActiveSession() is not None
 
 

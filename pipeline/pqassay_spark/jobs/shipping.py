@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pqassay_spark.jobs import connected
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -33,17 +35,22 @@ LEFT_OUT = ("pqassay/corpus/", "pqassay/golden_files/", "pqassay/schemas/", "pqa
 
 def ship_package(spark: SparkSession) -> None:
     """Send the package to all executors, those that start later included; once is enough for an application."""
-    context = spark.sparkContext
-    if context.applicationId not in _shipped:
-        # Executors fetch the archive from where it stands, whenever they start: it stays as long as this process.
+    is_connected = connected.is_connected(spark)
+    receiver = connected.session_id(spark) if is_connected else spark.sparkContext.applicationId
+    if receiver not in _shipped:
+        # Executors fetch the archive from where it is, whenever they start: it stays as long as this process.
         folder = Path(tempfile.mkdtemp(prefix="pqassay-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        context.addPyFile(str(write_archive(folder / "pqassay-executors.zip")))
-        _shipped.add(context.applicationId)
+        archive = str(write_archive(folder / "pqassay-executors.zip"))
+        if is_connected:
+            spark.addArtifacts(archive, pyfile=True)
+        else:
+            spark.sparkContext.addPyFile(archive)
+        _shipped.add(receiver)
 
 
 _shipped: set[str | None] = set()
-"""Ids of the applications whose executors have the package."""
+"""Ids of the applications, and of the sessions of Spark Connect, whose executors have the package."""
 
 
 def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
@@ -60,11 +67,13 @@ def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
     """
     from pqassay_spark.jobs.spark_jobs import JobError, lacking, told  # noqa: PLC0415 - it knows this module
 
-    master = spark.sparkContext.master or ""
+    is_connected = connected.is_connected(spark)
+    master = "" if is_connected else spark.sparkContext.master or ""
     if master == "local" or master.startswith("local["):
         return
+    ask = connected.missing_modules if is_connected else missing_modules
     try:
-        missing = missing_modules(spark, NEEDED + (NEEDED_FOR_VALUES if is_deep else ()))
+        missing = ask(spark, NEEDED + (NEEDED_FOR_VALUES if is_deep else ()))
     except Exception as error:  # noqa: BLE001 - whatever Spark raises for a job that fails
         raise told(error) from None
     if missing:

@@ -15,6 +15,7 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pqassay_spark.jobs import connected
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def unpacked(content: bytes) -> Any:
 
 def cores(spark: SparkSession) -> int:
     """Tasks that run at the same time."""
+    if connected.is_connected(spark):
+        return connected.cores(spark)
     return max(1, spark.sparkContext.defaultParallelism)
 
 
@@ -105,6 +108,13 @@ def run(
     """
     if not tasks:
         return []
+    if connected.is_connected(spark):
+        try:
+            return connected.run(spark, tasks, work, tell or _say_nothing)
+        except Exception as error:
+            if not is_of_spark(error):
+                raise
+            raise told(error) from None
     counter = accumulator(spark, (0, 0), _sum_of)
 
     def job() -> list[bytes]:
@@ -167,6 +177,10 @@ def watched(
     return outcome.result()
 
 
+def _say_nothing(_: Counts) -> None:
+    pass
+
+
 def _done(work: Work, counter: Any, task: bytes) -> bytes:
     result = work(bytes(task), counter.add)
     keep_what_is_loaded()
@@ -198,7 +212,7 @@ def _sum_of(one: Counts, other: Counts) -> Counts:
 
 def is_of_spark(error: Exception) -> bool:
     """True if Spark, or Java on its behalf, raised it; anything else was raised on this side."""
-    return java_is_gone(error) or type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
+    return java_is_gone(error) or type(error).__module__.partition(".")[0] in ("grpc", "py4j", "pyspark")
 
 
 def java_is_gone(error: BaseException) -> bool:
@@ -220,6 +234,8 @@ def told(error: BaseException) -> JobError:
     text = str(error)
     if java_is_gone(error):
         return JobError(NO_JAVA)
+    if connected.is_of_grpc(error):
+        return JobError(f"the server of Spark Connect is gone: {connected.grpc_words(text)}")
     if found := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", text):
         return JobError(lacking([found[1]]))
     if any(death in text for death in DEATHS):

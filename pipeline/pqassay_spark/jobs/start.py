@@ -55,7 +55,8 @@ def require_master(master: str) -> None:
     """
     if not re.match(r"(local(\[[^\]]*\])?$|local-cluster\[|spark://.|k8s://.|yarn$)", master):
         raise SparkStartError(
-            f"{master!r} is no master of Spark. Those are local[2], spark://host:7077, yarn, k8s://host:443."
+            f"{master!r} is not a master of Spark. Those are local[2], spark://host:7077, yarn, k8s://host:443, and "
+            "sc://host:15002 for Spark Connect."
         )
 
 

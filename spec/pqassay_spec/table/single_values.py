@@ -21,6 +21,9 @@ WIDTHS: dict[str, tuple[int, ...]] = {
 }
 """Bytes of a value of each type, those of a type from which it may be promoted included."""
 
+NANOSECONDS = {"time": 1000, "timestamp": 1000, "timestamptz": 1000, "timestamp_ns": 1, "timestamptz_ns": 1}
+"""Nanoseconds of the unit of each type of moments and times of day."""
+
 POINT_WIDTHS = (16, 24, 32)
 """Bytes of a point of two, three or four coordinates."""
 

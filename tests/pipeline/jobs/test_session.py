@@ -130,7 +130,7 @@ def test_a_master_that_spark_knows_is_accepted(master: str) -> None:
 
 @pytest.mark.parametrize("master", ["", "foo", "localhost:7077", "spark:host", "yarn-client", "local[2"])
 def test_a_master_that_spark_does_not_know_is_refused(master: str) -> None:
-    with pytest.raises(SparkStartError, match="is no master of Spark"):
+    with pytest.raises(SparkStartError, match="is not a master of Spark"):
         require_master(master)
 
 

@@ -20,12 +20,13 @@ REFERENCE = ROOT / "docs" / "reference"
 DIRECTIVE = re.compile(r"^::: (?P<module>\S+)\n(?P<options>(?:    .*\n?)*)", re.MULTILINE)
 
 HEAD = """---
+title: {module}
 search:
   exclude: true
 ---
 
 """
-"""Before each page: whoever looks for a name of the code asks the code, and the search stays small."""
+"""Before each page, which is called as the module is: whoever looks for a name of the code asks the code, and the search stays small."""
 
 
 class ModulePage(NamedTuple):
@@ -39,9 +40,10 @@ def module_pages() -> Iterator[ModulePage]:
     """Yield the page of every module that the page of a package lists."""
     for package in sorted(REFERENCE.glob("*.md")):
         for found in DIRECTIVE.finditer(package.read_text(encoding="utf-8")):
-            back = f"[{package.stem}]({package.name})"
+            back = f'<nav class="crumbs" aria-label="Breadcrumb" markdown="span">[Python reference](index.md) / [{package.stem}]({package.name})</nav>'
             yield ModulePage(
-                f"reference/{found['module']}.md", f"{HEAD}# {found['module']}\n\n{back}\n\n{found[0]}"
+                f"reference/{found['module']}.md",
+                f"{HEAD.format(module=found['module'])}{back}\n\n# {found['module']}\n\n{found[0]}",
             )
 
 

@@ -1,15 +1,28 @@
-"""Numbers of sections in the chapters of the specification, by which they are cited; anchors stay words, which outlive a new section."""
+"""Chapters of the specification: numbers of sections, by which they are cited, and boxes of the rules that a section speaks of.
+
+Anchors stay words, which outlive a new section.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING
+
+from pages.rules.rule_boxes import brief, spoken_of
+from pqassay_spec.rules import catalogue
 
 if TYPE_CHECKING:
     from mkdocs.structure.toc import TableOfContents
 
 FOLDER = "spec/"
 """Where the chapters are."""
+
+TO_RULES = "../rules/"
+"""Where the pages of rules are, as seen from a chapter."""
+
+ALSO_ABOUT = {"pages": "parquet_file"}
+"""Chapters without a family of their own, each with the one whose rules it explains, by their modules."""
 
 HEADING = re.compile(r"<(?P<tag>h[23]) id=\"[^\"]+\">")
 
@@ -40,3 +53,35 @@ def number_contents(contents: TableOfContents) -> None:
             entry.title = f"{section} {entry.title}"
             for part, below in enumerate(entry.children, 1):
                 below.title = f"{section}.{part} {below.title}"
+
+
+def prefixes_of(chapter: str) -> list[str]:
+    """The families that a chapter explains, by its name; none for a chapter whose rules belong to others.
+
+    >>> prefixes_of("pages"), prefixes_of("scan")
+    (['PQF'], [])
+    """
+    module = ALSO_ABOUT.get(chapter, chapter)
+    return [family.prefix for family in catalogue.families() if family.module == module]
+
+
+def with_rules(page: str, prefixes: Collection[str]) -> str:
+    """The HTML of a chapter with boxes at the end of each section for the rules that it is the first to name.
+
+    The lists of all rules of a family stay as they are.
+    """
+    if not prefixes:
+        return page
+    starts = [found.start() for found in HEADING.finditer(page)]
+    parts = [page[start:end] for start, end in zip([0, *starts], [*starts, len(page)], strict=True)]
+    shown: set[str] = set()
+    told: list[str] = []
+    for part in parts:
+        told.append(part)
+        if 'class="rules"' in part:
+            continue
+        rules = [rule for rule in spoken_of(part, prefixes) if rule.id not in shown]
+        shown |= {rule.id for rule in rules}
+        if rules:
+            told.append(f"{brief(rules, TO_RULES)}\n")
+    return "".join(told)

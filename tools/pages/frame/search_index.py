@@ -22,6 +22,12 @@ LEFT_OUT = ("reference/",)
 MOST = 380
 """Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
 
+LONG = 4000
+"""Characters of HTML from which a table is one of those whose rows have pages of their own."""
+
+PASSED_OVER = re.compile(rf"<pre\b.*?</pre>|<table\b(?:(?!</table>).){{{LONG},}}?</table>", re.DOTALL)
+"""What is taken out of a page before it is divided into sections, which takes long."""
+
 BLOCKS = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 
 MARKUP = re.compile(r"<[^>]+>")
@@ -49,6 +55,15 @@ def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for one in entries:
         if not one["location"].startswith(LEFT_OUT):
             yield {**one, "text": shortened(one["text"])}
+
+
+def skimmed(page: str) -> str:
+    """The HTML of a page without what is not searched: listings and long tables.
+
+    >>> skimmed("<p>a</p><pre><code>b</code></pre><table><tr><td>c</table>")
+    '<p>a</p><table><tr><td>c</table>'
+    """
+    return PASSED_OVER.sub("", page)
 
 
 def shortened(text: str) -> str:

@@ -19,6 +19,7 @@ from pages.page import File, Page, Site, implementation_page
 from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES, Result
 from pqassay.suite.cases.expectations import Expectation, parse
 from pqassay.suite.drivers.implementations import EXPECTATIONS, Implementation
+from pqassay_spec.rules import catalogue
 
 CASES_SHOWN = 12
 """Cases of one cause that are named; the rest is counted."""
@@ -76,6 +77,7 @@ def pages(site: Site) -> Iterator[Page]:
             kinds=KINDS,
             causes=list(_causes(kept)),
             lies=_by_rules(lies, site),
+            sentences={rule.id: rule.sentence for rule in catalogue.rules().values()},
             expectations=_expectations(known.get(kept.name)),
             changes=list(_changes(kept.name, site)),
             exchange=site.results.exchange,

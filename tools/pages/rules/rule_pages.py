@@ -106,10 +106,11 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
     words = " ".join(
         (rule.verdict, rule.tier, rule.could, rule.field, *(case["title"] for case in breaking[:MOST_CASES]))
     )
+    sentence = _plain(rule.sentence)
     return Page(
         path,
-        f"{rule.id}: {rule.sentence}",
-        rule.sentence,
+        f"{rule.id}: {sentence}",
+        sentence,
         body,
         words if rule.judges_files else "",
         BOOST,
@@ -173,7 +174,13 @@ def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
     words = " ".join(
         (rule.verdict, rule.tier, rule.could, rule.field, *(one["title"] for one in lessons.tables))
     )
-    return Page(path, f"{rule.id}: {rule.sentence}", rule.sentence, body, words, BOOST)
+    sentence = _plain(rule.sentence)
+    return Page(path, f"{rule.id}: {sentence}", sentence, body, words, BOOST)
+
+
+def _plain(sentence: str) -> str:
+    """A sentence without the marks of code, for titles and for the search."""
+    return sentence.replace("`", "")
 
 
 @cache

@@ -1,13 +1,13 @@
-"""Tables of rules, of the documents that they come from, and of the releases that they name."""
+"""Lists of rules, and tables of the documents that they come from, and of the releases that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pages.markup import Link, generated_page, rule_link, table
+from pages.markup import Link, generated_page, table
+from pages.rules.rule_boxes import boxes
 from pqassay_spec import __version__
 from pqassay_spec.rules import catalogue, documents, releases
-from pqassay_spec.rules.observed import observed
 
 
 def family_called(prefix: str) -> catalogue.Family:
@@ -18,50 +18,9 @@ def family_called(prefix: str) -> catalogue.Family:
     return found[prefix]
 
 
-def rule_table(family: catalogue.Family, link: Link) -> Iterator[str]:
+def rules_of_files(family: catalogue.Family, link: Link) -> Iterator[str]:
     """Yield one family's rules for files with everything the catalogue knows about them."""
-    judging = (rule for rule in family.rules if rule.judges_files)
-    rows = ((rule_cell(rule, link), obligation(rule), _report(rule)) for rule in judging)
-    yield from table(("Rule", "Obligation", "Verdict, tier, could, observed"), rows)
-
-
-def rule_cell(rule: catalogue.Rule, link: Link) -> str:
-    """The id as an anchor and a link to the rule's page, the level, and who is obliged."""
-    anchor = rule.id.lower()
-    return f'<span id="{anchor}">{rule_link(rule.id, link)}</span><br>{rule.level}<br><small>{ROLES[rule.role]}</small>'
-
-
-ROLES = {"writer": "for writers", "reader": "for readers", "both": "for both"}
-
-ORIGINS = {
-    "stated": "Stated in {source}.",
-    "inferred": "Inferred from {source}.",
-    "ours": "Added by this specification: {source}.",
-}
-
-
-def obligation(rule: catalogue.Rule) -> str:
-    """The sentence, and below it where it comes from and what explains it."""
-    origin = ORIGINS[rule.origin.kind].format(source=_source(rule.origin))
-    obliged = f"Obliges since {releases.release(rule.obliged_since).name}."
-    notes = [f"{origin} {obliged} Field `{rule.field}`. Since {rule.since}."]
-    for label, text in (
-        ("Practice", rule.practice),
-        ("Reading", rule.reading),
-        ("Not tested", rule.excluded),
-    ):
-        if text:
-            notes.append(f"**{label}:** {text}")
-    return "<br>".join([rule.sentence, *(f"<small>{note}</small>" for note in notes)])
-
-
-def _source(origin: catalogue.Origin) -> str:
-    """A document with its revision, linked at the heading that a rule comes from; a chapter of ours as it is."""
-    document = documents.document(origin.document)
-    if document is None:
-        return f"{origin.document}, section “{origin.section}”"
-    linked = f"[{origin.document}]({document.place(origin.section)})"
-    return f"{linked} {document.revision}, section “{origin.section}”"
+    yield from boxes((rule for rule in family.rules if rule.judges_files), link)
 
 
 def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
@@ -102,12 +61,3 @@ def release_table(name: str) -> Iterator[str]:
         if one.marks or one.version in obliging
     )
     yield from table(("Release", "Date", "Marks"), rows)
-
-
-def _report(rule: catalogue.Rule) -> str:
-    seen = observed(rule.id)
-    told = seen.sentence if seen.is_harm else seen.effect
-    return (
-        f"**{rule.verdict}**<br>tier&nbsp;`{rule.tier}`"
-        f"<br><small>could: {rule.could}</small><br><small>observed: {told}</small>"
-    )

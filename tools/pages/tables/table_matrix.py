@@ -1,4 +1,4 @@
-"""What each engine does with the false claims of golden tables: as a matrix, and in a sentence."""
+"""What each engine does with the false claims of golden tables: as a matrix, and in a sentence for each family."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def lines(site: Site, here: str) -> Iterator[str]:
 
 def headline(site: Site) -> Iterator[str]:
     """Yield a sentence for each family: by how many false claims each engine returns wrong rows, the gravest first."""
-    told: list[str] = []
     for prefix, title in FAMILIES:
         tables = _by_table(site, prefix)
         engines = engines_of(trial for trials in tables for trial in trials)
@@ -51,5 +50,4 @@ def headline(site: Site) -> Iterator[str]:
         harmed = sorted(((count, engine) for engine, count in misled.items() if count), reverse=True)
         listed = [f"{engine.name} for {count}" for count, engine in harmed]
         several = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
-        told.append(f"of {len(tables)} {title} that make a false claim, {several or 'nobody'}")
-    yield f"Who returns wrong rows: {'; '.join(told)}."
+        yield f"- Of {len(tables)} {title} that make a false claim, wrong rows come from {several or 'nobody'}."

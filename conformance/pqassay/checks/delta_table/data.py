@@ -14,12 +14,13 @@ from pqassay.checks.table_claims import (
     row_count,
 )
 from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.screens.delta_claims import delta_claims_shape
 from pqassay.under_test.tables.claimed_columns import ClaimedColumn, ClaimedFile
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 
-CLAIMED = claimed_by("delta")
-COLUMN = columns_claimed_by("delta")
+CLAIMED = claimed_by("delta", delta_claims_shape)
+COLUMN = columns_claimed_by("delta", delta_claims_shape)
 
 
 def has_rows(file: ClaimedFile) -> bool:

@@ -14,13 +14,14 @@ from pqassay.checks.table_claims import (
     row_count,
 )
 from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.screens.iceberg_claims import iceberg_claims_shape
 from pqassay.under_test.tables.claimed_columns import ClaimedColumn, ClaimedFile
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import chunk_start
 
-CLAIMED = claimed_by("iceberg")
-COLUMN = columns_claimed_by("iceberg")
+CLAIMED = claimed_by("iceberg", iceberg_claims_shape)
+COLUMN = columns_claimed_by("iceberg", iceberg_claims_shape)
 
 
 @rule("ICE-030", of=CLAIMED)

@@ -109,13 +109,15 @@ def queries(
         if candidate.predicate in chosen:
             touched |= candidate.marks
 
+    weights: dict[Mark, int] = {}
+    for candidate in candidates:
+        for mark in candidate.marks:
+            own = WEIGHTS.get(str(mark[0]), 1)
+            light = min(own, LIGHT.get(str(mark[0]), HEAVY))
+            weights[mark] = HEAVY * own if mark[1] == column else light
+
     def weight(candidate: _Candidate) -> int:
-        return sum(
-            (HEAVY * WEIGHTS.get(str(mark[0]), 1))
-            if mark[1] == column
-            else min(WEIGHTS.get(str(mark[0]), 1), LIGHT.get(str(mark[0]), HEAVY))
-            for mark in candidate.marks - touched
-        )
+        return sum(map(weights.__getitem__, candidate.marks - touched))
 
     while len(chosen) < most and candidates:
         best = max(candidates, key=weight)

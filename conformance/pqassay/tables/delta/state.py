@@ -53,9 +53,14 @@ class AddEntry:
         """Where it is."""
         return Place(self.file, self.number, ("add",))
 
+    @property
+    def statistics(self) -> Place:
+        """Where its statistics are."""
+        return Place(self.file, self.number, ("add", self.stats_member))
+
     def stat(self, name: str) -> Place:
         """Where a member of its statistics is."""
-        return Place(self.file, self.number, ("add", self.stats_member, name))
+        return self.statistics.below(name)
 
 
 @dataclass(frozen=True)

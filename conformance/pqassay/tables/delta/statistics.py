@@ -6,6 +6,7 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, cast
 
 from pqassay.tables.claims import (
@@ -45,35 +46,52 @@ def count_of(raw: Any) -> int | None:
     return raw if type(raw) is int else None
 
 
+@dataclass(frozen=True, slots=True)
+class StatisticsSaid:
+    """The statistics of a file, see `pqassay.tables.claims.ColumnsSaid`.
+
+    Attributes:
+        schema: The columns of the table.
+        stats: The statistics as JSON holds them.
+        place: Where they are.
+    """
+
+    schema: DeltaSchema
+    stats: Json
+    place: Place
+
+    def columns(self) -> tuple[ColumnClaims, ...]:
+        """The claims."""
+        return tuple(_columns(self))
+
+
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
     """What the log says of a live file that is below the table."""
     stats = entry.stats or {}
     rows = count_of(stats.get(ROWS))
-    size = count_of(entry.action.get("size"))
     deleted = deleted_rows(entry)
     return FileClaims(
         table="delta",
         place=entry.place,
         path=entry.inside or "",
-        size=None if size is None else Count(size, entry.place.below("size")),
         rows=None if rows is None else Count(rows, entry.stat(ROWS)),
         is_tight=stats.get(TIGHT) is not False,
-        columns=tuple(_columns(state.schema, entry, stats)),
+        said=StatisticsSaid(state.schema, stats, entry.statistics) if stats else None,
         partition=tuple(_partition(state.schema, entry)),
         deleted=DeletedRows(entry.place.below("deletionVector"), "", 0, 0, 0, broken=DESCRIPTOR)
         if isinstance(deleted, str)
         else deleted,
-        by_id=state.schema.mode == "id",
         remedy=REMEDY,
     )
 
 
-def _columns(schema: DeltaSchema, entry: AddEntry, stats: Json) -> Iterator[ColumnClaims]:
+def _columns(said: StatisticsSaid) -> Iterator[ColumnClaims]:
+    schema, stats = said.schema, said.stats
     minimums, maximums, nulls = stats.get(MIN), stats.get(MAX), stats.get(NULLS)
     for column in schema.columns:
         count = count_of(member_of(nulls, column.path))
-        lower = _bound(column, member_of(minimums, column.path), entry, MIN)
-        upper = _bound(column, member_of(maximums, column.path), entry, MAX)
+        lower = _bound(column, member_of(minimums, column.path), said.place, MIN)
+        upper = _bound(column, member_of(maximums, column.path), said.place, MAX)
         if count is None and lower is None and upper is None:
             continue
         yield ColumnClaims(
@@ -81,23 +99,21 @@ def _columns(schema: DeltaSchema, entry: AddEntry, stats: Json) -> Iterator[Colu
             path=column.path,
             field_id=column.field_id if schema.mode == "id" else None,
             type=column.type,
-            nulls=None if count is None else Count(count, entry.stat(NULLS).below(*column.path)),
+            nulls=None if count is None else Count(count, said.place.below(NULLS, *column.path)),
             lower=lower,
             upper=upper,
             is_null_where_absent=not column.is_partition,
         )
 
 
-def _bound(column: DeltaColumn, raw: Any, entry: AddEntry, member: str) -> Bound | None:
+def _bound(column: DeltaColumn, raw: Any, place: Place, member: str) -> Bound | None:
     if raw is None:
         return None
     try:
         kind, value = bound_value(column, raw)
     except (ValueError, UnknownType):
         return None
-    return Bound(
-        kind, value, written(raw), entry.stat(member).below(*column.path), slack_of(kind, value, member)
-    )
+    return Bound(kind, value, written(raw), place.below(member, *column.path), slack_of(kind, value, member))
 
 
 def slack_of(kind: ValueKind, value: Any, member: str) -> int:

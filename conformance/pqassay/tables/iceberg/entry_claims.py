@@ -5,7 +5,8 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pqassay.tables.claims import (
@@ -21,7 +22,7 @@ from pqassay.tables.claims import (
     SortedBy,
 )
 from pqassay.tables.iceberg.manifests import Entry
-from pqassay.tables.iceberg.schema import IcebergColumn, PartitionField
+from pqassay.tables.iceberg.schema import IcebergColumn, IcebergSchema, PartitionField
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.tables.iceberg.values import UnknownTypeError, value_of, written
 from pqassay_spec.table import iceberg_field_ids as field_ids
@@ -39,25 +40,51 @@ REMEDY = "rewrite_data_files on the file, or a commit that replaces its entry by
 """What makes the metrics of an Iceberg table anew."""
 
 
+@dataclass(frozen=True, slots=True)
+class MetricsSaid:
+    """The metrics of a file, see `pqassay.tables.claims.ColumnsSaid`.
+
+    Attributes:
+        schema: The columns of the table.
+        place: The record of the file in the manifest.
+        names: What the manifest calls the fields of that record.
+        partitioned: The columns whose values the manifest holds.
+        metrics: The maps of the record by their numbers, each by the ids of columns.
+    """
+
+    schema: IcebergSchema
+    place: Place
+    names: Mapping[int, str]
+    partitioned: frozenset[int]
+    metrics: Mapping[int, Mapping[int, Any]]
+
+    def columns(self) -> tuple[ColumnClaims, ...]:
+        """The claims."""
+        return tuple(_columns(self))
+
+    def at(self, metric: int, column: int) -> Place:
+        """Where a metric of a column is."""
+        return self.place.below(f"{self.names.get(metric, metric)}[{column}]")
+
+
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
     """What a manifest says of a live file that is below the table."""
-    splits = entry.value(field_ids.SPLIT_OFFSETS)
+    splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
     if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside
+    name = entry.manifest.files.name
     return FileClaims(
         table="iceberg",
-        place=entry.place(field_ids.FILE_PATH),
+        place=own.below(name(field_ids.FILE_PATH)),
         path=entry.inside or "",
-        size=Count(entry.value(field_ids.FILE_SIZE_IN_BYTES), entry.place(field_ids.FILE_SIZE_IN_BYTES)),
-        rows=Count(entry.value(field_ids.RECORD_COUNT), entry.place(field_ids.RECORD_COUNT)),
-        columns=tuple(_columns(state, entry)),
+        rows=Count(entry.value(field_ids.RECORD_COUNT), own.below(name(field_ids.RECORD_COUNT))),
+        said=_said(state, entry),
         partition=tuple(_partition(state, entry)),
         deleted=_deleted(state, entry),
         order=_order(state, entry),
         deletes=_deletes(state, entry),
-        by_id=True,
         has_names=bool(state.schema.names),
-        first_split=Count(splits[0], entry.place(field_ids.SPLIT_OFFSETS)) if splits else None,
+        first_split=Count(splits[0], own.below(name(field_ids.SPLIT_OFFSETS))) if splits else None,
         splits=tuple(splits[1:]) if splits else (),
         remedy=REMEDY,
     )
@@ -122,44 +149,53 @@ def _deletes(state: IcebergState, entry: Entry) -> DeletesClaims | None:
     )
 
 
-def _columns(state: IcebergState, entry: Entry) -> Iterator[ColumnClaims]:
-    maps: dict[int, dict[int, Any]] = {
-        identifier: entry.value(identifier) or {} for identifier in (SIZES, VALUES, NULLS, NANS, LOWER, UPPER)
-    }
-    given = {one.source for one in _spec(state, entry) if one.transform == "identity"}
+METRICS = (SIZES, VALUES, NULLS, NANS, LOWER, UPPER)
+"""The maps of a record that are by the ids of columns."""
+
+
+def _said(state: IcebergState, entry: Entry) -> MetricsSaid | None:
+    metrics = {identifier: found for identifier in METRICS if (found := entry.value(identifier))}
+    if not metrics:
+        return None
+    partitioned = frozenset(one.source for one in _spec(state, entry) if one.transform == "identity")
+    return MetricsSaid(state.schema, entry.own, entry.manifest.files.names, partitioned, metrics)
+
+
+def _columns(said: MetricsSaid) -> Iterator[ColumnClaims]:
+    maps: dict[int, Mapping[int, Any]] = {number: said.metrics.get(number, {}) for number in METRICS}
     for identifier in dict.fromkeys(key for one in maps.values() for key in one):
-        column = state.schema.column(identifier)
+        column = said.schema.column(identifier)
         if column is None or column.is_repeated:
             continue
         counts = {
-            number: Count(maps[number][identifier], entry.place(number, identifier))
+            number: Count(maps[number][identifier], said.at(number, identifier))
             if identifier in maps[number]
             else None
             for number in (SIZES, VALUES, NULLS, NANS)
         }
         yield ColumnClaims(
             name=column.name,
-            path=state.schema.names.get(identifier, ()),
+            path=said.schema.names.get(identifier, ()),
             field_id=identifier,
             type=column.type,
             values=counts[VALUES],
             nulls=counts[NULLS],
             nans=counts[NANS],
-            lower=_bound(column, maps[LOWER].get(identifier), entry, LOWER),
-            upper=_bound(column, maps[UPPER].get(identifier), entry, UPPER),
+            lower=_bound(column, maps[LOWER].get(identifier), said, LOWER),
+            upper=_bound(column, maps[UPPER].get(identifier), said, UPPER),
             size=counts[SIZES],
-            is_null_where_absent=not column.has_default and identifier not in given,
+            is_null_where_absent=not column.has_default and identifier not in said.partitioned,
         )
 
 
-def _bound(column: IcebergColumn, raw: bytes | None, entry: Entry, field: int) -> Bound | None:
+def _bound(column: IcebergColumn, raw: bytes | None, said: MetricsSaid, field: int) -> Bound | None:
     if raw is None:
         return None
     try:
         typed = value_of(column.type, raw)
     except (ValueError, UnknownTypeError):
         return None
-    return Bound(typed.kind, typed.value, written(typed), entry.place(field, column.id))
+    return Bound(typed.kind, typed.value, written(typed), said.at(field, column.id))
 
 
 def _spec(state: IcebergState, entry: Entry) -> tuple[PartitionField, ...]:

@@ -258,8 +258,12 @@ class Entry:
     def place(self, identifier: int, key: int | None = None) -> Place:
         """Where a field of the file is; of a map, where the value of a key is."""
         name = self.manifest.files.name(identifier)
-        own = self.manifest.layout.name(field_ids.DATA_FILE)
-        return Place(self.manifest.name, self.number, (own, name if key is None else f"{name}[{key}]"))
+        return self.own.below(name if key is None else f"{name}[{key}]")
+
+    @property
+    def own(self) -> Place:
+        """Where the record of the file is."""
+        return self.own_place(field_ids.DATA_FILE)
 
     def partition_place(self, identifier: int) -> Place:
         """Where a partition value is."""

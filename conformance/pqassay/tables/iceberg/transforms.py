@@ -9,7 +9,7 @@
 >>> transformed("month", 0, "date", (-1).to_bytes(4, "little", signed=True))
 -1
 
-Source: the Iceberg specification, "Partition Transforms" and "Appendix B: 32-bit Hash Requirements".
+The transforms themselves are in `pqassay_spec.table.partition_transforms`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,26 @@ from pqassay.tables.claims import Scalar, ValueKind
 from pqassay.tables.iceberg.manifests import Entry
 from pqassay.tables.iceberg.schema import DECIMAL, IcebergColumn, IcebergSchema, PartitionField
 from pqassay.tables.iceberg.values import (
-    NANOSECOND,
     UnknownTypeError,
     partition_scalar,
     shown,
     value_of,
 )
-from pqassay.tables.moments import DAY, civil
+from pqassay.tables.moments import DAY
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.murmur3 import murmur3
+from pqassay_spec.table.partition_transforms import (
+    ORDERED,
+    TRUNCATED_BITS,
+    bucket,
+    hashed,
+    since_1970,
+    truncated,
+    truncated_text,
+)
 
 ROWS, NULLS = field_ids.RECORD_COUNT, field_ids.NULL_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 """Numbers of the fields of an entry."""
-
-ORDERED = ("identity", "truncate", "year", "month", "day", "hour")
-"""Transforms that keep the order of values."""
-
-HOUR = DAY // 24
-
-BITS = {"int": 32, "long": 64}
-"""Of whole numbers, by their types."""
 
 _DIGITS = Context(prec=100)
 
@@ -125,44 +124,20 @@ def transformed(transform: str, parameter: int, kind: str, raw: bytes) -> Scalar
     if transform == "truncate":
         return _truncated(typed.kind, typed.value, kind, raw, parameter)
     if transform == "bucket":
-        return (murmur3(_hashed(kind, raw)) & 0x7FFFFFFF) % parameter
+        return bucket(hashed(kind, raw), parameter)
     if typed.kind not in (ValueKind.DATE, ValueKind.TIMESTAMP) or not isinstance(typed.value, int):
         raise ValueError(f"a value of type {kind} has no {transform}")
-    moment = typed.value * (DAY if typed.kind is ValueKind.DATE else 1)
-    if transform == "hour":
-        return moment // HOUR
-    days = moment // DAY
-    if transform == "day":
-        return days
-    year, month, _ = civil(days)
-    return year - 1970 if transform == "year" else (year - 1970) * 12 + month - 1
+    return since_1970(transform, typed.value * (DAY if typed.kind is ValueKind.DATE else 1))
 
 
 def _truncated(kind: ValueKind, value: Scalar, name: str, raw: bytes, width: int) -> Scalar:
     if kind is ValueKind.TEXT:
-        return raw.decode()[:width].encode()
+        return truncated_text(raw, width)
     if kind is ValueKind.BYTES:
         return raw[:width]
     if (match := DECIMAL.fullmatch(name)) is not None:
         unscaled = int.from_bytes(raw, "big", signed=True)
-        return Decimal(unscaled - unscaled % width).scaleb(-int(match[2]), _DIGITS)
+        return Decimal(truncated(unscaled, width)).scaleb(-int(match[2]), _DIGITS)
     if kind is not ValueKind.NUMBER or not isinstance(value, int):
         raise ValueError(f"a value of type {name} is not truncated")
-    bits = BITS.get(name, 64)
-    lower = value - value % width
-    return lower if lower >= -1 << bits - 1 else lower + (1 << bits)  # it wraps, as writers store it
-
-
-def _hashed(kind: str, raw: bytes) -> bytes:
-    """The bytes of a value of which the hash is made."""
-    if kind in ("string", "binary", "uuid") or kind.startswith("fixed"):
-        return raw
-    if kind.startswith("decimal"):
-        unscaled = int.from_bytes(raw, "big", signed=True)
-        return unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True)
-    if kind in ("int", "long", "date") or (kind in NANOSECOND and len(raw) == 8):
-        number = int.from_bytes(raw, "little", signed=True)
-        if kind.endswith("_ns"):
-            number //= 1000
-        return number.to_bytes(8, "little", signed=True)
-    raise ValueError(f"a value of type {kind} has no bucket")
+    return truncated(value, width, TRUNCATED_BITS.get(name, 64))

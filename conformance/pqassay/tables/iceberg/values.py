@@ -1,7 +1,7 @@
 r"""Values as Iceberg serializes each by itself: bounds of columns and of partition fields.
 
->>> value_of("int", bytes([5, 0, 0, 0])), value_of("decimal(9, 2)", b"\x01\x00")
-((<ValueKind.NUMBER: 'number'>, 5), (<ValueKind.NUMBER: 'number'>, Decimal('2.56')))
+>>> value_of("int", bytes([5, 0, 0, 0])).value, value_of("decimal(9, 2)", b"\x01\x00").value
+(5, Decimal('2.56'))
 
 Source: the Iceberg specification, "Appendix D: Single-value serialization" and "Schema Evolution".
 """
@@ -17,7 +17,7 @@ from uuid import UUID
 from pqassay.tables.claims import Scalar, ValueKind
 from pqassay.tables.iceberg.schema import DECIMAL, FIXED
 from pqassay.tables.moments import DAY
-from pqassay_spec.table.single_values import MOST_DECIMAL, POINT_WIDTHS, WIDTHS
+from pqassay_spec.table.single_values import MOST_DECIMAL, NANOSECONDS, POINT_WIDTHS, WIDTHS
 
 
 class Typed(NamedTuple):
@@ -30,9 +30,6 @@ class Typed(NamedTuple):
 class UnknownTypeError(Exception):
     """Values of a type are not compared."""
 
-
-NANOSECOND = {"time": 1000, "timestamp": 1000, "timestamptz": 1000, "timestamp_ns": 1, "timestamptz_ns": 1}
-"""Nanoseconds of the unit of each type of moments."""
 
 _DIGITS = Context(prec=100)
 
@@ -78,9 +75,9 @@ def _primitive(kind: str, raw: bytes) -> Typed:
     if kind == "date":
         return Typed(ValueKind.DATE, number)
     if kind == "time":
-        return Typed(ValueKind.TIME, number * NANOSECOND[kind])
-    if kind in NANOSECOND:
-        return Typed(ValueKind.TIMESTAMP, number * (DAY if len(raw) == 4 else NANOSECOND[kind]))
+        return Typed(ValueKind.TIME, number * NANOSECONDS[kind])
+    if kind in NANOSECONDS:
+        return Typed(ValueKind.TIMESTAMP, number * (DAY if len(raw) == 4 else NANOSECONDS[kind]))
     return Typed(ValueKind.NUMBER, number)
 
 

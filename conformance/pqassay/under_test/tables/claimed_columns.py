@@ -25,8 +25,22 @@ class Ordinals(NamedTuple):
     by_path: dict[tuple[str, ...], int]
     folded: dict[tuple[str, ...], int]
 
+    def of(self, field_id: int | None, path: tuple[str, ...]) -> int | None:
+        """The position of a column; ``None`` if there is none.
 
-def _ordinals(schema: Schema) -> Ordinals:
+        Args:
+            field_id: The id by which it is found; in a file without ids, and without one, it is found by its path.
+            path: Its names; empty if it is not found by them.
+        """
+        if field_id is not None and (self.by_id or not path):
+            return self.by_id.get(field_id)
+        found = self.by_path.get(path)
+        # some engines take no heed of upper and lower case
+        return self.folded.get(tuple(name.casefold() for name in path)) if found is None else found
+
+
+def ordinals_of(schema: Schema) -> Ordinals:
+    """The positions of the leaves of a schema."""
     found = Ordinals({}, {}, {})
     for number, leaf in enumerate(schema.leaves):
         found.by_path.setdefault(leaf.path, number)
@@ -36,7 +50,8 @@ def _ordinals(schema: Schema) -> Ordinals:
     return found
 
 
-def _forms(schema: Schema) -> list[Form]:
+def forms_of(schema: Schema) -> list[Form]:
+    """What the values of each leaf of a schema are."""
     return [form_of(leaf.element) for leaf in schema.leaves]
 
 
@@ -69,7 +84,7 @@ class ClaimedColumn:
         """A bound in the form of this column; see `bound_in`."""
         if self.ordinal is None:
             raise NotApplicable
-        return bound_in(self.owner.file.schema.view(_forms)[self.ordinal], bound, above=above)
+        return bound_in(self.owner.file.schema.view(forms_of)[self.ordinal], bound, above=above)
 
     def sides(self) -> Sequence[Side]:
         """The bounds, each with its side."""
@@ -120,23 +135,13 @@ class ClaimedFile:
         return found
 
     def ordinal_of(self, field_id: int | None, path: tuple[str, ...]) -> int | None:
-        """The position of a column among the leaves; ``None`` if the file has none. Raises what the leaves do.
-
-        Args:
-            field_id: The id by which it is found; in a file without ids, and without one, it is found by its path.
-            path: Its names; empty if it is not found by them.
-        """
-        by_id, by_path, folded = self.file.schema.view(_ordinals)
-        if field_id is not None and (by_id or not path):
-            return by_id.get(field_id)
-        found = by_path.get(path)
-        # some engines take no heed of upper and lower case
-        return folded.get(tuple(name.casefold() for name in path)) if found is None else found
+        """The position of a column among the leaves; see `Ordinals.of`. Raises what the leaves do."""
+        return self.file.schema.view(ordinals_of).of(field_id, path)
 
     @property
     def has_ids(self) -> bool:
         """Whether the file gives ids to its columns."""
-        return bool(self.file.schema.view(_ordinals).by_id)
+        return bool(self.file.schema.view(ordinals_of).by_id)
 
     @Remembered
     def present(self) -> list[ClaimedColumn]:

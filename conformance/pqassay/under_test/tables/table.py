@@ -18,6 +18,7 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Re
 from pqassay.under_test.tables.iceberg_table import TABLES_KEPT, IcebergTable, forget_iceberg
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.table.avro import MAGIC
 from pqassay_spec.table.delta import CATALOG_MANAGED
 from pqassay_spec.table.json_places import find
@@ -263,12 +264,25 @@ def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: 
     return Field(Structure(path, holder, lambda: (None, offset, length), beside=beside))
 
 
+class _TracedEntries:
+    """Where the fields of the entries of a manifest are: what a report says of a file is said of one entry, mostly."""
+
+    def __init__(self, _: FileUnderTest) -> None:
+        self._known: dict[int, tuple[list[Leaf], bytes, int]] = {}
+
+    def of(self, place: Place, data: bytes) -> tuple[list[Leaf], bytes, int]:
+        """See `pqassay.tables.avro.Container.traced`, for errors as well."""
+        if place.entry not in self._known:
+            self._known[place.entry] = container(place.file, data, "").traced(place.entry)
+        return self._known[place.entry]
+
+
 def _avro_field(
     file: FileUnderTest, place: Place, data: bytes, holder: FileUnderTest, beside: str | None
 ) -> Field:
     """A field of an object of Avro: in the file, or in the bytes of its block where these are compressed."""
     try:
-        leaves, plain, start = container(place.file, data, "").traced(place.entry)
+        leaves, plain, start = holder.part(_TracedEntries).of(place, data)
         found = avro_span(leaves, place.path)
     except (FormatError, IndexError, ValueError):
         return Field(Structure(str(place), holder, lambda: (None, *NOWHERE), beside=beside))

@@ -23,6 +23,7 @@ from pqassay.values.decoding.keys import extended
 from pqassay.values.tables.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
 from pqassay_spec.parquet.logical_values import UNITS, logical_name
 from pqassay_spec.parquet.thrift import SchemaElement, Type
+from pqassay_spec.table.partition_transforms import BUCKET_MASK
 
 MICROSECONDS = ("time", "timestamp", "timestamptz")
 NANOSECONDS = ("timestamp_ns", "timestamptz_ns")
@@ -53,7 +54,7 @@ def transformed(values: ChunkValues, transform: str, kind: str) -> Any:
     if name == "truncate" and int(parameter or 0):
         return _truncated(values, kind, int(parameter))
     if name == "bucket" and int(parameter or 0):
-        return (_hashes(values, kind) & 0x7FFFFFFF) % int(parameter)
+        return (_hashes(values, kind) & BUCKET_MASK) % int(parameter)
     if name in _OF_TIME or name == "hour":
         return _of_time(values, kind, name)
     raise NotChecked(f"pqassay does not know the transform {transform[:40]!r}", "tool")
@@ -81,7 +82,7 @@ def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | 
     if not isinstance(claim.value, int):
         raise _unreadable(claim)
     if name == "bucket" and parameter:
-        found = (_hashes(values, kind) & 0x7FFFFFFF) % int(parameter)
+        found = (_hashes(values, kind) & BUCKET_MASK) % int(parameter)
     elif name in _OF_TIME or name == "hour":
         found = _of_time(values, kind, name)
     else:

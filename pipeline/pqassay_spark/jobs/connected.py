@@ -1,0 +1,251 @@
+"""Sessions of Spark Connect: work on executors without a Spark context, by `mapInArrow`, and what else a context would do.
+
+A session of Connect speaks to a server, so that this side needs no Java and no Spark of its own.  It has no RDDs and no
+accumulators: tasks travel as the rows of a table, one in each partition, and results come back as rows, each with what it
+counts, as soon as its task ends.
+
+Source: "Spark Connect Overview" of Apache Spark's documentation.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import uuid
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from pqassay_spark.jobs.spark_jobs import Counts, Work
+
+SCHEME = "sc://"
+"""What the address of a server of Spark Connect begins with."""
+
+REMOTE = "SPARK_REMOTE"
+"""Environment variable with the address of the server, where a program names none."""
+
+PORT = 15002
+"""Port of a server, where an address names none."""
+
+CONNECT_SECONDS = 20.0
+"""Time in which a server has to take a connection."""
+
+TASKS = "position int, task binary"
+RESULTS = "position int, files long, findings long, result binary"
+"""Columns of the tables by which tasks and results travel."""
+
+MANY_ROWS = 1 << 16
+"""Rows of which each core gets some."""
+
+_cores: dict[str, int] = {}
+"""Tasks that run at the same time, by the id of a session."""
+
+
+def is_connected(spark: object) -> bool:
+    """Whether a session is one of Spark Connect. Does not load it to find out."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def address_of(master: str | None) -> str | None:
+    """The server of Spark Connect that is meant; ``None`` where none is: a program of ``spark-submit`` has its own Spark.
+
+    Args:
+        master: What is given as the master. Without it, the environment counts.
+    """
+    wanted = master if master or "PYSPARK_GATEWAY_PORT" in os.environ else os.environ.get(REMOTE)
+    return wanted if wanted and wanted.startswith(SCHEME) else None
+
+
+def connected(address: str, name: str) -> SparkSession:
+    """A session on a server of Spark Connect.
+
+    Raises:
+        SparkStartError: Nobody answers there, or this Python lacks what speaks to it.
+    """
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - as above
+
+    from pqassay_spark.jobs.start import SparkStartError, plain_words  # noqa: PLC0415 - it knows this module
+
+    _require_listener(address)
+    try:
+        session = SparkSession.builder.appName(name).remote(address).getOrCreate()
+        _ = session.version  # a server is spoken to when it is asked for something
+    except ImportError as error:
+        raise SparkStartError(
+            f"{plain_words(str(error))}. Spark Connect needs more: pip install 'pqassay[connect]'"
+        ) from None
+    except (PySparkException, OSError) as error:
+        raise SparkStartError(f"{address} does not answer: {grpc_words(str(error))}") from None
+    except Exception as error:  # errors of gRPC have no base class that is there before it is loaded
+        if not is_of_grpc(error):
+            raise
+        raise SparkStartError(f"{address} does not answer: {grpc_words(str(error))}") from None
+    return session
+
+
+def _require_listener(address: str) -> None:
+    """Make sure that somebody listens: the client of Spark Connect would ask for many minutes.
+
+    Raises:
+        SparkStartError: Nobody does, or the address is none.
+    """
+    from pqassay_spark.jobs.start import SparkStartError  # noqa: PLC0415 - it knows this module
+
+    server = urlsplit(address)
+    try:
+        host, port = server.hostname, server.port or PORT
+    except ValueError:
+        host, port = None, PORT
+    if not host:
+        raise SparkStartError(f"{address!r} is not the address of a server: sc://host:{PORT} is one")
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        raise SparkStartError(
+            f"{address} does not answer: {error.strerror or error}. Is it the address of a server of Spark Connect?"
+        ) from None
+
+
+def is_of_grpc(error: BaseException) -> bool:
+    """Whether the connection raised an error, and neither side of it."""
+    return type(error).__module__.partition(".")[0] == "grpc"
+
+
+def grpc_words(message: str) -> str:
+    """What went wrong, without the frame of gRPC around it.
+
+    >>> grpc_words('<_Rendezvous of RPC that terminated with: status = UNAVAILABLE, details = "no route">')
+    'no route'
+    """
+    details = re.search(r'details = "(.*)"', message)
+    return " ".join((details[1] if details else message.strip() or "no reason given").split())[:300]
+
+
+def cores(spark: SparkSession) -> int:
+    """Tasks that run at the same time: the parts into which the server cuts rows that nobody has cut. One small job, once."""
+    from pyspark.sql.functions import spark_partition_id  # noqa: PLC0415 - see `connected`
+
+    session = session_id(spark)
+    if session not in _cores:
+        parts = spark.range(MANY_ROWS).select(spark_partition_id()).distinct().count()
+        _cores[session] = max(1, parts)
+    return _cores[session]
+
+
+def session_id(spark: SparkSession) -> str:
+    """What the server calls a session."""
+    return str(cast("Any", spark).session_id)
+
+
+def run(
+    spark: SparkSession, tasks: Sequence[bytes], work: Work, tell: Callable[[Counts], object]
+) -> list[bytes]:
+    """Do some work on the executors, as `pqassay_spark.jobs.spark_jobs.run` does it.
+
+    Args:
+        spark: The session.
+        tasks: What to do; each is a partition of its own.
+        work: What does it.
+        tell: Told how much is done whenever a task has ended.
+
+    Returns:
+        The results, in the order of the tasks.
+
+    Raises:
+        PySparkException: A task failed more often than Spark puts up with.
+        KeyboardInterrupt: And whatever else ends the wait; the job is cancelled.
+    """
+    frame = spark.createDataFrame([(at, bytearray(task)) for at, task in enumerate(tasks)], TASKS)
+    alone = frame.repartitionByRange(len(tasks), "position")
+    found: dict[int, bytes] = {}
+    files = findings = 0
+    with _interruptible(spark):
+        for row in alone.mapInArrow(cast("Any", _Mapped(work)), RESULTS).toLocalIterator():
+            found[row["position"]] = bytes(row["result"])
+            files, findings = files + row["files"], findings + row["findings"]
+            tell((files, findings))
+    return [found[at] for at in range(len(tasks))]
+
+
+class _interruptible:  # noqa: N801 - a context manager reads like a verb
+    """Cancels what runs on the server where the wait for it ends early."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark: Any = spark
+        self._tag = f"pqassay-{uuid.uuid4()}"
+
+    def __enter__(self) -> None:
+        self._spark.addTag(self._tag)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and not issubclass(kind, Exception):
+                self._spark.interruptTag(self._tag)
+        finally:
+            self._spark.removeTag(self._tag)
+
+
+class _Mapped:
+    """The work on the tasks of a partition: batches of `TASKS` in, batches of `RESULTS` out."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch]:
+        import pyarrow as pa  # noqa: PLC0415 - on an executor
+
+        for batch in batches:
+            for position, task in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
+                counted = [0, 0]
+
+                def count(counts: Counts, counted: list[int] = counted) -> None:
+                    counted[0] += counts[0]
+                    counted[1] += counts[1]
+
+                result = self.work(task, count)
+                keep_what_is_loaded()
+                yield pa.record_batch(
+                    [
+                        pa.array([position], pa.int32()),
+                        pa.array([counted[0]], pa.int64()),
+                        pa.array([counted[1]], pa.int64()),
+                        pa.array([result], pa.binary()),
+                    ],
+                    names=["position", "files", "findings", "result"],
+                )
+
+
+def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
+    """Those of some modules that a Python of an executor does not find, pyarrow aside, without which nothing runs at all."""
+    wanted = list(modules)
+
+    def missing(batches: Any) -> Any:
+        import importlib.util  # noqa: PLC0415 - this function is sent
+
+        import pyarrow as pa  # noqa: PLC0415 - as above
+
+        for _ in batches:
+            pass
+        found = []
+        for name in wanted:
+            try:
+                if importlib.util.find_spec(name) is None:
+                    found.append(name)
+            except ImportError:
+                found.append(name)
+        yield pa.record_batch([pa.array(found, pa.string())], names=["name"])
+
+    # An executor could not import the module that this function is in: so it goes there as code.
+    missing.__module__ = "__main__"
+    asked = cores(spark)
+    rows = spark.range(0, asked, 1, asked).mapInArrow(missing, "name string").distinct().collect()
+    answers = {row["name"] for row in rows}
+    return [name for name in modules if name in answers]
