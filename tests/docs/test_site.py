@@ -197,7 +197,10 @@ def test_the_guide_names_every_option_that_checks_on_spark_have_beside() -> None
         {option for parameter in command.params for option in parameter.opts if option[:2] == "--"}
         for command in commands
     )
-    of_one_machine = {"--bandwidth", "--engine", "--jobs", "--latency", "--prove", "--spark-packages"}
+    of_one_machine = {
+        *("--bandwidth", "--confidence", "--engine", "--jobs"),
+        *("--latency", "--prove", "--seed", "--spark-packages"),
+    }
     assert of_one_machine == here - on_spark
     assert [] == [option for option in on_spark - here if option not in guide]
 

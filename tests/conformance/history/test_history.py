@@ -251,3 +251,15 @@ def test_a_history_is_kept_in_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
         kept.append("night-0", rows(night(0), A))
         assert ["night-0"] == [one.run for one in runs_view(kept, 9).runs]
     remote.filesystem.cache_clear()
+
+
+def test_history_and_metrics_may_be_said_in_the_file_of_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    defaults = '[check]\nhistory = "delta:findings"\nmetrics = "lake.json"\ntier = "footer"\n'
+    (tmp_path / "pqassay.toml").write_text(defaults)
+    assert 0 == invoke("check", GOLDEN_FILES / "pqf/plain/data.parquet").exit_code
+    assert 1 == len(runs_view(history_at(str(tmp_path / "findings")), 9).runs)
+    assert "metrics" == json.loads((tmp_path / "lake.json").read_text())["kind"]
