@@ -65,6 +65,10 @@ def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
     for number, line in enumerate(lines):
         if (found := FINDING.match(line)) is not None:
             rule = found[1]
+        elif line and not line.startswith(
+            " "
+        ):  # the finding ends: with the block, or where something else is told
+            rule = ""
         elif line.startswith(LABEL) and rule in entries:
             lines[number] = f"{LABEL}{entries[rule].summary.sentence}"
     return "\n".join(lines)

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from recall_answers import Kind
+
 from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.grammar.thrift import BINARY, BOOL, DOUBLE, STRING, EnumOf, Field, FieldType, ListOf, Record
 from pqassay_spec.mutation.mutations import FORMS, FormName, Mutation
@@ -46,13 +48,6 @@ MOST_SITES = {REFERENCE: 3}
 """Places at which a kind is tried in the files of a writer."""
 
 SITES = 2
-
-
-class Kind(NamedTuple):
-    """A field, or an element of a list, and what happens to it."""
-
-    field: str
-    change: str
 
 
 class Base(NamedTuple):

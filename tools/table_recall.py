@@ -1,265 +1,105 @@
-"""Change one fact of the metadata of golden tables at a time, and list the changes that no rule names.
+"""Measure what pqassay finds of false facts in the metadata of tables, and write ``docs/data/table_recall.json`` and the page ``docs/recall.md``.
 
-    python tools/table_recall.py                 all facts of all tables that are listed here
-    python tools/table_recall.py ice/evolved     those of one table
+    python tools/table_recall.py                 all good golden tables
+    python tools/table_recall.py --unseen        those kinds again that were not found; what was found stays
+    python tools/table_recall.py ice/evolved     show what is not found in one, and write nothing
 
-A fact is a value in a commit, a checkpoint, a version checksum file, a metadata file, a manifest list or a manifest.  Numbers get one more
-or one less, texts and bytes another last character, truth the opposite, and what is not there stays so.  The lengths that other files give of a
-changed manifest are made right again, so that one fact is false and no other.  Each table is judged at tier ``values``; what is
-reported beyond what the good table has counts as found.  A fact that nobody finds needs a reason in
-``docs/data/table_recall_reasons.toml``: without one, this ends with exit status 1.
+A kind is one field and what happens to it; `table_recall_facts` makes the false facts.  Each table is judged at tier ``values``; what is
+reported beyond what the good table has counts as found.  A kind that nobody finds needs a reason in
+``docs/data/table_recall_reasons.toml``: without one, or with one that nothing needs, this ends with exit status 1.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
 import tempfile
-import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from construct import Container, ListContainer
+from recall_answers import Answer, Judged, Kind, compared, for_nothing, unseen, weakest, without_reason
+from recall_page import keep_tables, render, stored_tables, table_reasons
 from rich.progress import track
+from table_recall_facts import TABLES, Fact, facts_of, files_of, writer_of
 
 import pqassay
-from pqassay_spec.table.avro import BLOCK_HEADER, CONTAINER_HEADER, SCHEMA_KEY, SYNC, grammar_of
-from pqassay_spec.table.json_places import members
 
-ROOT = Path(__file__).resolve().parent.parent
-GOLDEN_FILES = ROOT / "golden_files"
-REASONS = ROOT / "docs" / "data" / "table_recall_reasons.toml"
-
-TABLES = (
-    *("dlt/plain", "dlt/partitioned", "dlt/beside-its-log", "dlt/checksummed", "dlt/tracked", "dlt/deleted"),
-    *("dlt/materialized", "dlt/widened", "dlt/domains", "dlt/checkpointed"),
-    *("ice/plain", "ice/partitioned", "ice/evolved", "ice/shapes", "ice/deletes", "ice/vectors"),
-)
-"""The good golden tables whose facts are changed; together they have every member that is declared."""
-
-LIST, MANIFEST_LENGTH = "snap-1.avro", "manifest_length"
+# ------------------------------------------------------------------------------------------------------------ judging
 
 
-class Fact(NamedTuple):
-    """One changed fact.
-
-    Attributes:
-        table: The golden table.
-        name: The field, without numbers: what counts as one kind.
-        change: What happens to it.
-        files: The files that become others.
-    """
-
-    table: str
-    name: str
-    change: str
-    files: Mapping[str, bytes]
+@cache
+def of_good(table: str) -> Judged:
+    """What is said of a good table."""
+    return judged(files_of(table))
 
 
-# --------------------------------------------------------------------------------------------------------- values
-
-
-def others(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield other values, each with what happens to it."""
-    if isinstance(value, bool):
-        yield "opposite", not value
-    elif isinstance(value, int):
-        yield "one more", value + 1
-        yield "one less", value - 1
-    elif isinstance(value, float):
-        yield "more", value + 1
-        yield "less", value - 1
-    elif isinstance(value, str) and value:
-        if value.lstrip("-").isdecimal():
-            yield "one more", str(int(value) + 1)
-        else:
-            yield "other text", value[:-1] + ("y" if value[-1] != "y" else "x")
-    elif isinstance(value, bytes) and value:
-        yield "more", value[:-1] + bytes([value[-1] + 1 & 0xFF])
-        yield "less", value[:-1] + bytes([value[-1] - 1 & 0xFF])
-
-
-def of_json(file: str, data: bytes) -> Iterator[tuple[str, str, Mapping[str, bytes]]]:
-    """Yield the facts of a file of lines of JSON, or of one object."""
-    start = 0
-    for line in data.split(b"\n"):
-        for one in members(line) if line.strip() else ():
-            for change, new in others(one.value):
-                low, high = (start + place for place in one.span)
-                written = json.dumps(new, ensure_ascii=False)
-                if data[low - 1 : low] == b"\\" or data[low : low + 1] == b"\\":
-                    written = json.dumps(written, ensure_ascii=False)[1:-1]
-                yield _kind(one.path), change, {file: data[:low] + written.encode() + data[high:]}
-        start += len(line) + 1
-
-
-def _kind(path: Sequence[str]) -> str:
-    return re.sub(r"\.?\[\d+\]", "[]", ".".join(path))
-
-
-# ----------------------------------------------------------------------------------------------------------- Avro
-
-
-def of_avro(files: Mapping[str, bytes], file: str) -> Iterator[tuple[str, str, Mapping[str, bytes]]]:
-    """Yield the facts of a manifest or a manifest list without compression."""
-    header, records = _records(files[file])
-    for number, record in enumerate(records):
-        for path, value in _leaves(record):
-            for change, new in others(value):
-                if (
-                    isinstance(new, int)
-                    and not isinstance(new, bool)
-                    and isinstance(value, int)
-                    and abs(new) >= 1 << 62
-                ):
-                    continue
-                changed = list(records)
-                changed[number] = _with(record, path, new)
-                try:
-                    data = _built(header, changed)
-                except (ValueError, StopIteration):
-                    continue
-                yield _kind_of(path, record), change, _listed(files, file, data)
-
-
-def _records(data: bytes) -> tuple[Any, list[Any]]:
-    header = CONTAINER_HEADER.parse(data)
-    position, found = len(CONTAINER_HEADER.build(header)), list[Any]()
-    grammar = grammar_of(json.loads(header.metadata[SCHEMA_KEY]))
-    while position < len(data):
-        block = BLOCK_HEADER.parse(data[position:])
-        position += len(BLOCK_HEADER.build(block))
-        start = position
-        for _ in range(block.count):
-            record = grammar.parse(data[start:])
-            start += len(grammar.build(record))
-            found.append(record)
-        position += block.size + SYNC
-    return header, found
-
-
-def _built(header: Any, records: list[Any]) -> bytes:
-    grammar = grammar_of(json.loads(header.metadata[SCHEMA_KEY]))
-    plain = b"".join(grammar.build(one) for one in records)
-    block = BLOCK_HEADER.build({"count": len(records), "size": len(plain)})
-    whole: bytes = CONTAINER_HEADER.build(header) + block + plain + header.sync
-    return whole
-
-
-def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    if isinstance(value, Container):
-        for name, member in value.items():
-            if name != "_io":
-                yield from _leaves(member, (*path, name))
-    elif isinstance(value, list | ListContainer):
-        for number, member in enumerate(value):
-            yield from _leaves(member, (*path, number))
-    else:
-        yield path, value
-
-
-def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = Container(value) if isinstance(value, Container) else list(value)
-    copy[path[0]] = _with(value[path[0]], path[1:], new)
-    return copy
-
-
-def _kind_of(path: tuple[Any, ...], record: Any) -> str:
-    """The field of a leaf; of a map, the name of the map and what of it."""
-    _ = record
-    return ".".join("[]" if isinstance(one, int) else str(one) for one in path).replace(".[]", "[]")
-
-
-def _listed(files: Mapping[str, bytes], file: str, data: bytes) -> Mapping[str, bytes]:
-    """A changed file, and the manifest list with its new length."""
-    changed = {file: data}
-    if not file.endswith(LIST):
-        place = next(name for name in files if name.endswith(LIST))
-        header, records = _records(files[place])
-        for record in records:
-            if record.manifest_path.endswith(file):
-                record[MANIFEST_LENGTH] = len(data)
-        changed[place] = _built(header, records)
-    return changed
-
-
-# --------------------------------------------------------------------------------------------------------- judging
-
-
-def facts_of(table: str) -> list[Fact]:
-    """The changed facts of a golden table."""
-    folder = GOLDEN_FILES / table / "table"
-    files = {one.relative_to(folder).as_posix(): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()}  # fmt: skip
-    found: list[Fact] = []
-    for file, data in files.items():
-        if file.endswith((".json", ".crc")):
-            sort = "crc" if file.endswith(".crc") else "checkpoint" if "checkpoint" in file else "commit" if table.startswith("dlt") else "metadata"  # fmt: skip
-            found += [
-                Fact(table, f"{sort}: {name}", change, new) for name, change, new in of_json(file, data)
-            ]
-        elif file.endswith(".avro"):
-            sort = "manifest list" if file.endswith(LIST) else "manifest"
-            found += [Fact(table, f"{sort}: {name}", change, new) for name, change, new in of_avro(files, file)]  # fmt: skip
-    return found
-
-
-def answer(fact: Fact) -> tuple[str, list[str]]:
-    """The clearest verdict on a changed fact, and the rules that say so."""
-    before, after = _found(fact.table, {}), _found(fact.table, fact.files)
-    new = after - before
-    for verdict in ("FAIL", "errored", "WARN", "POLICY", "INFO"):
-        rules = sorted({rule for rule, one in new if one == verdict})
-        if rules:
-            return verdict, rules
-    return "unseen", []
-
-
-def _found(table: str, changed: Mapping[str, bytes]) -> Counter[tuple[str, str]]:
-    folder = GOLDEN_FILES / table / "table"
-    with tempfile.TemporaryDirectory() as place:
-        for one in sorted(folder.rglob("*")):
-            name = one.relative_to(folder).as_posix()
-            target = Path(place, "t", name)
-            if one.is_file():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(changed.get(name, one.read_bytes()))
+def judged(files: dict[str, bytes]) -> Judged:
+    """Check a table at tier ``values``."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            target = Path(folder, "t", name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
         try:
-            report = pqassay.check(Path(place, "t"), tier="values")
+            report = pqassay.check(Path(folder, "t"), tier="values")
         except pqassay.errors.UsageError:
-            return Counter({("", "errored"): 1})
-    found = Counter[tuple[str, str]]()
-    found.update((finding.rule, finding.verdict) for file in report.files for finding in file.findings)
-    found.update(("", "errored") for file in report.files if file.error)
-    return found
+            return Judged(Counter(), frozenset(), error=True)
+    findings = Counter[tuple[str, str | None, str]]()
+    unchecked: set[str] = set()
+    for file in report.files:
+        for one in file.findings:
+            findings[one.rule, one.column, one.verdict] += one.count
+        unchecked.update(report.coverages[file.coverage].not_checked)
+    return Judged(findings, frozenset(unchecked), any(file.error is not None for file in report.files))
+
+
+def answer(fact: Fact) -> Answer | None:
+    """What is found of a false fact; ``None`` where it changes nothing."""
+    good = files_of(fact.table)
+    if all(good[name] == data for name, data in fact.files.items()):
+        return None
+    return compared(of_good(fact.table), judged({**good, **fact.files}))
+
+
+def measured(tables: Sequence[str], only: Collection[Kind] | None = None) -> dict[Kind, dict[str, Answer]]:
+    """What is found of every kind, or of some, in the tables of every writer."""
+    places: dict[tuple[Kind, str], list[Answer]] = defaultdict(list)
+    facts = [fact for table in tables for fact in facts_of(table) if only is None or fact.kind in only]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        answers = pool.map(answer, facts, chunksize=16)
+        shown = track(answers, "facts", len(facts), disable=not sys.stderr.isatty())
+        for fact, one in zip(facts, shown, strict=True):
+            if one is not None:
+                places[fact.kind, writer_of(fact.table)].append(one)
+    found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
+    for kind, writer in sorted(places):
+        least = weakest(places[kind, writer])
+        if least is not None:
+            found[kind][writer] = least
+    return dict(found)
 
 
 def main() -> int:
-    """Measure, print what is unseen, and say whether all of it has a reason."""
-    facts = [fact for table in (sys.argv[1:] or TABLES) for fact in facts_of(table)]
-    reasons = tomllib.loads(REASONS.read_text("utf-8"))["reason"] if REASONS.exists() else []
-    seen: Counter[str] = Counter()
-    unseen: dict[str, set[str]] = defaultdict(set)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        answers = pool.map(answer, facts, chunksize=8)
-        for fact, (verdict, _) in zip(facts, track(answers, "facts", len(facts), disable=not sys.stderr.isatty()), strict=True):  # fmt: skip
-            seen[verdict] += 1
-            if verdict == "unseen":
-                unseen[fact.name].add(f"{fact.change} in {fact.table}")
-    print(f"{len(facts)} facts: {', '.join(f'{count} {verdict}' for verdict, count in seen.most_common())}")
-    without = 0
-    for name, places in sorted(unseen.items()):
-        reason = next((one["reason"] for one in reasons if fnmatchcase(name.replace("[", "<"), one["fact"].replace("[", "<"))), "")  # fmt: skip
-        without += not reason
-        print(f"{name}: {reason or 'WITHOUT A REASON; ' + ', '.join(sorted(places)[:3])}")
-    return 1 if without else 0
+    """Measure, write, and say what is not explained; return the exit status."""
+    tables, given = [one for one in sys.argv[1:] if one != "--unseen"], table_reasons()
+    before = stored_tables() if "--unseen" in sys.argv else {}
+    found = measured(tables or TABLES, set(unseen(before)) if before else None)
+    if before:
+        found = dict(sorted({**before, **found}.items()))
+    counts = Counter(one for answers in found.values() for one, _ in answers.values())
+    print(", ".join(f"{count} {name}" for name, count in counts.most_common()))
+    wrong = [f"no reason is given for {kind.field}, {kind.change}" for kind in without_reason(found, given)]
+    if tables:
+        print(*(f"not found: {kind.field}, {kind.change}" for kind in unseen(found)), sep="\n")
+    else:
+        keep_tables(found)
+        render()
+        wrong += [f"nothing needs the reason of {one.field}, {one.change}" for one in for_nothing(found, given)]  # fmt: skip
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Write into ``docs/guide/tables.md`` what engines do with wrong claims of tables: ``python tools/write_table_engines.py [--ask [FAMILY]]``.
+"""Write into ``docs/guide/tables.md`` what engines do with wrong claims of tables: ``python tools/write_table_engines.py [--ask [FAMILY] [--new]]``.
 
-What is written was measured, and is stored in ``benchmarks/table_engines.json``.  ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both:
+What is written was measured, and is stored in ``benchmarks/table_engines.json``.  ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about:
 each golden table with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each
 rule in the table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
 
@@ -28,7 +28,7 @@ from pqassay.judge.workers import Limits
 from pqassay.proof.engines import Engine
 from pqassay.proof.queries import COUNT
 from pqassay.proof.table_pairs import FAMILIES as KINDS
-from pqassay.proof.table_pairs import TableMeasurement, measured, observation, table_pairs
+from pqassay.proof.table_pairs import TableMeasurement, TablePair, measured, observation, table_pairs
 from pqassay.proof.table_sql import PACKAGES
 from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
@@ -66,8 +66,14 @@ def require_engines(family: str, names: Sequence[str]) -> list[Engine]:
     return engines
 
 
-def ask(families: Sequence[str], names: Sequence[str]) -> None:
-    """Measure some families, and write what was found after each table: who interrupts this keeps it."""
+def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False) -> None:
+    """Measure some families, and write what was found after each table: who interrupts this keeps it.
+
+    Args:
+        families: The families of golden tables.
+        names: The engines; all without any.
+        only_new: Whether golden tables of which answers of all these engines are stored are left out.
+    """
     stored: list[Json] = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
     date = dt.datetime.now(dt.UTC).date().isoformat()
     asked: dict[TableKind, Sequence[Engine]] = {
@@ -78,6 +84,8 @@ def ask(families: Sequence[str], names: Sequence[str]) -> None:
         measurement = TableMeasurement(running, asked)
         for family in families:
             pairs = table_pairs(GOLDEN, family)
+            if only_new:
+                pairs = [one for one in pairs if not is_asked(one, stored, asked[KINDS[family]])]
             for case, rule, found in measured(pairs, measurement):
                 stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
                 stored += [] if found is None else [{**found, "date": date}]
@@ -92,6 +100,13 @@ def ask(families: Sequence[str], names: Sequence[str]) -> None:
                 observed[one.id] = observation(one.id, stored, date, reason)
     write_whole(TABLE_FILE, anywhere(table_text(observed)).encode())
     refresh_pages(observed)
+
+
+def is_asked(pair: TablePair, stored: Sequence[Json], engines: Sequence[Engine]) -> bool:
+    """Whether the answers of some engines about a golden table are stored, for each rule that it breaks."""
+    titles = {engine.title for engine in engines}
+    answers = {one["rule"]: {answer["engine"] for answer in one["engines"]} for one in stored if one["golden"] == pair.case}  # fmt: skip
+    return all(titles <= answers.get(rule, set()) for rule in pair.rules)
 
 
 def anywhere(text: str) -> str:
@@ -161,10 +176,13 @@ def main() -> None:
     parser.add_argument(
         "--engine", action="append", default=[], help="ask this one alone; may be repeated (default: all)"
     )
+    parser.add_argument(
+        "--new", action="store_true", help="leave out golden tables of which all answers are stored"
+    )
     given = parser.parse_args()
     family: str | None = given.ask
     if family is not None:
-        ask([family] if family else list(FAMILIES), given.engine)
+        ask([family] if family else list(FAMILIES), given.engine, only_new=given.new)
     stored = json.loads(MEASURED.read_text())
     write_whole(PAGE, page(PAGE.read_text(), stored).encode())
 

@@ -5,27 +5,32 @@ from __future__ import annotations
 import pytest
 import recall
 import recall_kinds as kinds
+import recall_page as page
+import table_recall
+import table_recall_facts as facts
+from recall_answers import UNSEEN, Kind, for_nothing, weakest, without_reason
 
 pytestmark = pytest.mark.slow
 
-FOUND, DAMAGES = recall.read(recall.DATA.read_text(encoding="utf-8"))
+FOUND, DAMAGES = page.stored()
+TABLES = page.stored_tables()
 
 SAMPLED = 60
 """Kinds in the files of one writer that are measured again."""
 
 
 def test_the_page_is_made_of_the_stored_results() -> None:
-    assert recall.rendered(FOUND, DAMAGES) == recall.PAGE.read_text(encoding="utf-8"), (
+    assert page.rendered(FOUND, DAMAGES, TABLES) == page.PAGE.read_text(encoding="utf-8"), (
         "`python tools/recall.py --render` writes it anew"
     )
 
 
 def test_what_is_not_found_has_a_reason() -> None:
-    assert [] == recall.unexplained(FOUND)
+    assert [] == page.unexplained(FOUND)
 
 
 def test_every_reason_is_a_sentence() -> None:
-    assert [] == [one for one in recall.reasons() if not one.reason.endswith(".")]
+    assert [] == [one for one in (*page.reasons(), *page.table_reasons()) if not one.reason.endswith(".")]
 
 
 def test_every_field_of_every_structure_has_a_false_value() -> None:
@@ -33,10 +38,10 @@ def test_every_field_of_every_structure_has_a_false_value() -> None:
 
 
 def test_a_kind_without_a_reason_is_told() -> None:
-    kind = kinds.Kind("footer.nothing", "removed")
+    kind = Kind("footer.nothing", "removed")
 
-    assert [kind] == recall.unexplained({kind: {"pyarrow": (recall.UNSEEN, [])}})
-    assert [] == recall.unexplained({kind: {"pyarrow": ("FAIL", ["PQF-001"])}})
+    assert [kind] == page.unexplained({kind: {"pyarrow": (UNSEEN, [])}})
+    assert [] == page.unexplained({kind: {"pyarrow": ("FAIL", ["PQF-001"])}})
 
 
 def test_what_was_measured_is_measured_again() -> None:
@@ -59,4 +64,54 @@ def test_what_was_measured_is_measured_again() -> None:
     ],
 )
 def test_what_is_grave_is_found_in_the_files_of_every_writer(field: str, change: str, answer: str) -> None:
-    assert {answer} == {one for one, _ in FOUND[kinds.Kind(field, change)].values()}
+    assert {answer} == {one for one, _ in FOUND[Kind(field, change)].values()}
+
+
+# ------------------------------------------------------------------------------------------------------------- tables
+
+MEASURED_AGAIN = 40
+"""Kinds in the tables of one writer that are measured again."""
+
+
+def test_what_is_not_found_in_tables_has_a_reason() -> None:
+    assert [] == without_reason(TABLES, page.table_reasons())
+
+
+def test_every_reason_about_tables_is_needed() -> None:
+    assert [] == for_nothing(TABLES, page.table_reasons())
+
+
+def test_every_good_table_has_false_facts() -> None:
+    assert [] == [table for table in facts.TABLES if not facts.files_of(table)]
+    assert set(facts.WRITERS) == {writer for writers in TABLES.values() for writer in writers}
+
+
+def test_what_was_measured_of_tables_is_measured_again() -> None:
+    stored = [
+        (kind, writer) for kind, writers in TABLES.items() for writer in writers if "pqassay-ref" in writer
+    ]
+    asked = dict.fromkeys(stored[:: len(stored) // MEASURED_AGAIN])
+    mine = [fact for table in facts.TABLES if "interop" not in table for fact in facts.facts_of(table)]
+    for kind, writer in asked:
+        given = [one for one in mine if one.kind == kind and facts.writer_of(one.table) == writer]
+        answers = [one for one in map(table_recall.answer, given) if one is not None]
+
+        assert TABLES[kind][writer] == weakest(answers), (
+            kind,
+            "`python tools/table_recall.py` measures anew",
+        )
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("manifest: data_file.upper_bounds[].value", "less"),
+        ("manifest: data_file.lower_bounds[].value", "more"),
+        ("manifest: data_file.record_count", "one less"),
+        ("metadata: partition-specs[].fields[].field-id", "one more"),
+        ("commit: add.stats.maxValues.id", "one less"),
+        ("commit: add.stats.numRecords", "one more"),
+    ],
+)
+def test_what_is_grave_is_found_in_the_tables_of_every_writer(field: str, change: str) -> None:
+    assert {"FAIL"} == {one for one, _ in TABLES[Kind(field, change)].values()}

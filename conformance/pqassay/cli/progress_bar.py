@@ -18,7 +18,7 @@ class ProgressBar:
 
     def __init__(self, bar: bars.Progress) -> None:
         self._bar = bar
-        self._task = bar.add_task("", total=None, remarks="")
+        self._task = bar.add_task("", total=None, remarks="looking for files")
         self._findings = 0
 
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> None:

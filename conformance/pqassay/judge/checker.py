@@ -244,6 +244,8 @@ def planned(
     targets = _found(target, kind, beside, listing, options)
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
+    if (asked := _asked_moment(options)) is not None and not has_tables(targets):
+        raise UsageError(f"{asked} is said of tables, and nothing that is to be checked is a table")
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:
@@ -387,7 +389,17 @@ def _moment(options: CheckOptions) -> Moment | None:
         return None
     if len(asked) > 1:
         raise UsageError(f"{' and '.join(asked)} exclude each other")
+    for name, number in (("version", version), ("snapshot", snapshot)):
+        if number is not None and type(number) is not int:
+            raise UsageError(f"{name} is a whole number, and not {number!r}")
+    if ref is not None and not isinstance(ref, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users may have no type checker
+        raise UsageError(f"ref is the name of a branch or tag, and not {ref!r}")
     return Moment(version, snapshot, ref)
+
+
+def _asked_moment(options: CheckOptions) -> str | None:
+    """The option that says which state of tables is judged."""
+    return next((name for name in ("version", "snapshot", "ref") if options.get(name) is not None), None)
 
 
 def _why_nothing(found: Found) -> str:

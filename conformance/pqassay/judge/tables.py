@@ -157,7 +157,7 @@ def _count_others(found: Found, table: TableAt, live: Live) -> None:
 
 def _of_delta(table: TableAt) -> Live:
     if table.moment.snapshot is not None or table.moment.ref is not None:
-        raise UsageError(f"{table.name} is a Delta table: --version says which state is judged")
+        raise UsageError(f"{table.name} is a Delta table: version says which state of it is judged")
     try:
         state = delta_state(table)
     except NoVersionError as error:
@@ -177,7 +177,9 @@ def _of_delta(table: TableAt) -> Live:
 
 def _of_iceberg(table: TableAt) -> Live:
     if table.moment.version is not None:
-        raise UsageError(f"{table.name} is an Iceberg table: --snapshot or --ref says which state is judged")
+        raise UsageError(
+            f"{table.name} is an Iceberg table: snapshot or ref says which state of it is judged"
+        )
     try:
         state = iceberg_state(table)
     except NotKnownError as error:

@@ -162,6 +162,7 @@ class DeletedRows:
         cardinality: Rows that it removes, as the table says.
         inline: The vector itself, where the table's metadata hold it.
         broken: The rule that what the table says of it breaks, so that it cannot be read; empty for none.
+        of: The data file, as the table names it; empty where that is not said again beside the vector.
     """
 
     place: Place
@@ -171,6 +172,7 @@ class DeletedRows:
     cardinality: int
     inline: bytes | None = None
     broken: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

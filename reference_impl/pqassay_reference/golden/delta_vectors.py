@@ -121,7 +121,16 @@ def _in_file(offset: int, to: str) -> TableMutation:
 
 _CHECKSUM = deletion_vector.HEAD_SIZE + deletion_vector.SIZE_SIZE + len(IN_FILE)
 
+_PROTOCOL = (
+    DELETED[commit(0)]
+    .split(b"\n")
+    .index(next(one for one in DELETED[commit(0)].split(b"\n") if b'"protocol"' in one))
+)
+"""The line of the protocol."""
+
 BAD_TABLES = (
+    bad("features-of-version-2", "Features are listed, and readers are asked for a version without features", "Readers of that version return rows that were deleted.", change("protocol.minReaderVersion", 2, line=_PROTOCOL), "057", of="deleted"),
+    bad("vectors-without-feature", "Files have deletion vectors, and readers are not asked to know them", "Readers that do not know them return rows that were deleted.", change("protocol.readerFeatures", [], line=_PROTOCOL), "058", of="deleted"),
     bad("deleted-and-not-counted", "A file with a deletion vector does not say how many rows it has", WRONG_COUNT, change("add.stats", compact({"tightBounds": False})), "014", of="deleted"),
     bad("deleted-beyond-the-rows", "A deletion vector is said to remove more rows than there are", WRONG_COUNT, change("add.deletionVector.cardinality", 9), "015", of="deleted"),
     bad("vector-of-no-size", "The descriptor of a deletion vector does not say how many bytes it has", READ_FAILS, TableMutation(file=commit(0), op="remove", line=3, path="add.deletionVector.sizeInBytes"), "018", of="deleted"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pqassay_reference.golden.iceberg_files import (
+    EARLIER,
     LIST,
     LOCATION,
     MANIFEST,
@@ -66,13 +67,17 @@ def position_deletes(rows: Sequence[Delete], position_id: int = DELETE_POSITION)
 
 
 def deleting(
-    of_both: Sequence[Delete] = OF_BOTH, of_one: Sequence[Delete] = OF_ONE, position_id: int = DELETE_POSITION
+    of_both: Sequence[Delete] = OF_BOTH,
+    of_one: Sequence[Delete] = OF_ONE,
+    position_id: int = DELETE_POSITION,
+    **more: Any,
 ) -> Files:
     """A table whose rows two files delete: one is of both data files, one says that it is of the second.
 
     Args:
         of_both, of_one: The deletes of each.
         position_id: The id of the column of positions in the first.
+        **more: More of the metadata, see `metadata`.
     """
     datas = {
         "data/deletes-0.parquet": position_deletes(of_both, position_id),
@@ -87,13 +92,16 @@ def deleting(
         for (path, data), count, name in zip(datas.items(), counts, named, strict=True)
     ]
     data = manifest(entries, content="deletes")
-    added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
+    added = [
+        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
+        for number, one in enumerate(PARTS)
+    ]
     of_data = manifest(added)
     return {
-        METADATA: metadata(COLUMNS, sequence=2),
+        METADATA: metadata(COLUMNS, sequence=2, **more),
         LIST: manifest_list(
             [
-                listed(MANIFEST, of_data, added),
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
                 listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
             ]
         ),
@@ -105,6 +113,10 @@ def deleting(
 
 
 POSITIONS = deleting()
+
+UPGRADED = deleting(version=3)
+_VERSION = UPGRADED[DELETES].index(b"format-version") + len(b"format-version") + 1
+"""Where the header of the manifest of deletes says its version."""
 
 
 # --------------------------------------------------------------------------------------------------------- sort orders
@@ -191,12 +203,19 @@ WITH_IDS = row_ids()
 
 GOOD_TABLES = (
     GoodTable("ice/position-deletes", "Position deletes of both data files, and some that are of one alone", POSITIONS),
+    GoodTable("ice/upgraded", "A table of version 3 with position deletes from before", UPGRADED),
     GoodTable("ice/sorted", "A file that is sorted by the first letter of a text and by numbers, with nulls, NaN and both zeros", IN_ORDER),
     GoodTable("ice/row-ids", "Rows with ids: those of one file are inherited, and those of the other its own", WITH_IDS),
 )  # fmt: skip
 
 COME_BACK = "Deleted rows come back."
-_TABLES = {"position-deletes": POSITIONS, "sorted": IN_ORDER, "row-ids": WITH_IDS, "deletes": DELETING}
+_TABLES = {
+    "position-deletes": POSITIONS,
+    "upgraded": UPGRADED,
+    "sorted": IN_ORDER,
+    "row-ids": WITH_IDS,
+    "deletes": DELETING,
+}
 
 
 def _bad(
@@ -224,6 +243,7 @@ BAD_TABLES = (
     _bad("deletes-of-no-file", "Deletes are of a data file that is not in the table", COME_BACK, "position-deletes", deleting(of_both=((0, 1), (0, 6), (1, 0), (2, 4))), "047"),
     _bad("deletes-not-sorted", "Deletes of one file are not in the order of its rows", "Readers that merge them with the rows leave one out.", "position-deletes", deleting(of_both=((0, 6), (0, 1), (1, 0), (1, 4))), "048"),
     _bad("deletes-not-sorted-by-file", "Deletes are not in the order of their files, over two row groups", "Readers that look for a file by its neighbours do not find it.", "position-deletes", deleting(of_both=((1, 0), (1, 4), (0, 1), (0, 6))), "048"),
+    _bad("position-deletes-added", "Position deletes were added to a table of version 3", COME_BACK, "upgraded", TableMutation(file=DELETES, op="bytes", offset=_VERSION, to="33"), "077", "meta"),
     _bad("rows-in-another-order", "Two rows of a sorted file are in each other's place", "Readers that merge sorted files return wrong rows.", "sorted", swapped(4), "049"),
     _bad("row-groups-in-another-order", "The last row of a row group belongs behind the first one of the next", "Readers that merge sorted files return wrong rows.", "sorted", swapped(3), "049"),
 )  # fmt: skip

@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqassay_reference.tiny.avro import Codec, container, list_of, record_schema
-from pqassay_spec.table.iceberg import DATA_FILE, FIELD_SUMMARY, MANIFEST_ENTRY, MANIFEST_FILE
+from pqassay_spec.table.iceberg import (
+    DATA_FILE,
+    FIELD_SUMMARY,
+    MANIFEST_ENTRY,
+    MANIFEST_FILE,
+    ROW_IDS_SINCE,
+)
 
 Json = dict[str, Any]
 
@@ -18,6 +24,9 @@ MANIFEST = "metadata/manifest-0.avro"
 LOCATION = "file:///warehouse/metals"
 
 SNAPSHOT = 5_000_000_000_000_000_001
+
+EARLIER = 4_000_000_000_000_000_001
+"""A snapshot that is gone from the metadata; what it added is still there."""
 
 
 REQUIRED = (
@@ -82,6 +91,8 @@ def metadata(
         "snapshots": [one],
         **{name.replace("_", "-"): value for name, value in more.items()},
     }
+    if version >= ROW_IDS_SINCE:
+        content.setdefault("next-row-id", 0)
     if version == 1:
         content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
@@ -118,12 +129,12 @@ def data_file(path: str, data: bytes, rows: int, partition: Json | None = None, 
     }
 
 
-def entry(file: Json, *, status: int = 1, sequence: int | None = None) -> Json:
+def entry(file: Json, *, status: int = 1, sequence: int | None = None, snapshot: int = SNAPSHOT) -> Json:
     """An entry of a manifest."""
     packed = {name: pairs(value) if name in MAPS else value for name, value in file.items()}
     return {
         "status": status,
-        "snapshot_id": SNAPSHOT,
+        "snapshot_id": snapshot,
         "sequence_number": sequence,
         "file_sequence_number": sequence,
         "data_file": packed,

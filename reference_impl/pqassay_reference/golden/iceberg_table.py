@@ -12,6 +12,7 @@ from typing import Any
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.iceberg_files import (
+    EARLIER,
     LIST,
     LOCATION,
     MANIFEST,
@@ -335,20 +336,32 @@ def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) ->
                 lower_bounds=bounds,
                 upper_bounds={DELETE_POSITION: int64(6), DELETE_FILE_PATH: raw},
                 referenced_data_file=NAMED,
-            )
+            ),
+            snapshot=EARLIER,
         ),
-        entry(data_file("data/equal.parquet", equal, 1, content=2, equality_ids=[compared])),
+        entry(
+            data_file("data/equal.parquet", equal, 1, content=2, equality_ids=[compared]), snapshot=EARLIER
+        ),
     ]
     data = manifest(entries, content="deletes", columns=COLUMNS)
-    added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
+    added = [
+        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
+        for number, one in enumerate(PARTS)
+    ]
     of_data = manifest(added, columns=COLUMNS)
     return {
-        METADATA: metadata(COLUMNS, sequence=2),
+        METADATA: metadata(COLUMNS, sequence=3),
         LIST: manifest_list(
             [
-                listed(MANIFEST, of_data, added),
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
                 listed(
-                    DELETES, data, entries, content=1, sequence_number=sequence, min_sequence_number=sequence
+                    DELETES,
+                    data,
+                    entries,
+                    content=1,
+                    sequence_number=sequence,
+                    min_sequence_number=sequence,
+                    added_snapshot_id=EARLIER,
                 ),
             ]
         ),

@@ -8,6 +8,7 @@ from typing import Any
 
 from pqassay_reference.golden.delta_vectors import vector
 from pqassay_reference.golden.iceberg_files import (
+    EARLIER,
     LIST,
     LOCATION,
     MANIFEST,
@@ -89,13 +90,16 @@ def vectors(change: Json | None = None, second: bytes | None = None) -> Files:
     files[1].update(change or {})
     entries = [entry(one) for one in files]
     data = manifest(entries, content="deletes", columns=COLUMNS, version=3)
-    added = [entry(data_file(f"data/part-{number}.parquet", one, ROWS)) for number, one in enumerate(PARTS)]
+    added = [
+        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
+        for number, one in enumerate(PARTS)
+    ]
     of_data = manifest(added, columns=COLUMNS, version=3)
     return {
         METADATA: metadata(COLUMNS, sequence=2, version=3),
         LIST: manifest_list(
             [
-                listed(MANIFEST, of_data, added),
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
                 listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2, added_rows_count=None),
             ]
         ),
@@ -127,7 +131,17 @@ def _bad(
     return BadTable(f"ice/{name}", title, effect, "ice/vectors", mutation, (f"ICE-{rule}",), tier)
 
 
+def _of_footer(old: bytes, new: bytes) -> TableMutation:
+    """Other bytes in the footer, of the second vector where both have them."""
+    return TableMutation(file=PUFFIN, op="bytes", offset=VECTORS[PUFFIN].rindex(old), to=new.hex())
+
+
 BAD_TABLES = (
+    _bad("no-next-row-id", "The metadata do not say which row ids were given away", "Queries fail.", TableMutation(file=METADATA, op="remove", line=0, path="next-row-id"), "078"),
+    _bad("puffin-without-magic", "A Puffin file does not end with its magic number", "Queries fail.", _of_footer(puffin.MAGIC, b"PFA2"), "070", "footer"),
+    _bad("puffin-vector-elsewhere", "The footer of a Puffin file says that a deletion vector begins a byte before it does", "Other rows are deleted, or queries fail.", _of_footer(b'"offset":' + str(_START).encode(), b'"offset":' + str(_START - 1).encode()), "071", "footer"),
+    _bad("puffin-vector-of-more-rows", "The footer of a Puffin file says that a deletion vector removes a row more than it does", "Engines that count rows by it give a wrong number.", _of_footer(b'"cardinality":"2"', b'"cardinality":"3"'), "072", "footer"),
+
     _bad("vector-of-no-bytes", "A deletion vector is said to have fewer bytes than its length and checksum", COME_BACK, vectors({"content_size_in_bytes": 4}), "023"),
     _bad("two-vectors", "Two deletion vectors are of one file", COME_BACK, vectors({"referenced_data_file": f"{LOCATION}/data/part-0.parquet"}), "024"),
     _bad("vector-behind-the-end", "A deletion vector is said to lie behind the end of its file", "Queries fail.", vectors({"content_offset": 4000}), "025"),

@@ -8,6 +8,8 @@ Source: the Delta protocol, "Actions", "Per-file Statistics", "Schema Serializat
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pqassay_spec.table.json_objects import JsonMember, JsonObject, optional
 
 # --8<-- [start:grammar]
@@ -174,6 +176,30 @@ KNOWN_READER_FEATURES = (
     "variantShredding-preview",
 )
 """The features for readers of which is known what they change in a log."""
+
+REQUIRED = {
+    "add": ("path", "partitionValues", "size", "modificationTime", "dataChange"),
+    "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),
+    "protocol": ("minReaderVersion", "minWriterVersion"),
+}
+"""Members that actions have to have."""
+
+
+class Features(NamedTuple):
+    """The member of a ``protocol`` that lists features, and the version that asks for it."""
+
+    member: str
+    version: int
+
+
+FEATURES_SINCE = {
+    "minReaderVersion": Features("readerFeatures", 3),
+    "minWriterVersion": Features("writerFeatures", 7),
+}
+"""By the member with the version, where features are listed."""
+
+DELETION_VECTORS, TIMESTAMP_NTZ = "deletionVectors", "timestampNtz"
+"""The features by which files have deletion vectors, and columns hold moments without a time zone."""
 
 CATALOG_MANAGED = ("catalogManaged", "catalogOwned-preview")
 """The features by which a catalog alone knows the newest commits of a table."""

@@ -18,6 +18,8 @@ TABLE_METADATA = JsonObject(
     (
         JsonMember("format-version", "integer", "Version of the format: 1 to 4."),
         JsonMember("location", "string", "The folder of the table, as a URI."),
+        optional("table-uuid", "string", "Which table it is, whatever it is called."),
+        optional("last-updated-ms", "integer", "When the metadata were written, in milliseconds since 1970."),
         optional(
             "last-sequence-number",
             "integer",
@@ -27,7 +29,10 @@ TABLE_METADATA = JsonObject(
         optional("schemas", "list of objects", "Every schema that the table has had."),
         optional("current-schema-id", "integer", "Which of them the table has now."),
         optional("partition-specs", "list of objects", "Every way in which the table was partitioned."),
+        optional("default-spec-id", "integer", "How files that are written now are partitioned."),
+        optional("last-partition-id", "integer", "The highest id that a partition field has had."),
         optional("sort-orders", "list of objects", "Every order in which files of the table may be sorted."),
+        optional("default-sort-order-id", "integer", "How files that are written now are sorted."),
         optional(
             "properties",
             "object",
@@ -250,6 +255,32 @@ POSITION_DELETE = JsonObject(
 )
 # --8<-- [end:grammar]
 
+REQUIRED_SINCE = {
+    "last-updated-ms": 1,
+    "last-column-id": 1,
+    **dict.fromkeys(("table-uuid", "last-sequence-number", "schemas", "current-schema-id"), 2),
+    **dict.fromkeys(("partition-specs", "default-spec-id", "last-partition-id"), 2),
+    **dict.fromkeys(("sort-orders", "default-sort-order-id"), 2),
+    "next-row-id": 3,
+}
+"""The first version of the format in which a member of the metadata is required, beside `format-version` and `location`."""
+
+REQUIRED_IN_1 = ("schema", "partition-spec")
+"""Members that version 1 requires, and later ones do not have."""
+
+PRIMITIVE_TYPES: dict[str, int] = {
+    **dict.fromkeys(("boolean", "int", "long", "float", "double", "decimal", "date", "time"), 1),
+    **dict.fromkeys(("timestamp", "timestamptz", "string", "uuid", "fixed", "binary"), 1),
+    **dict.fromkeys(("timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"), 3),
+}
+"""The types of columns without members, without what follows some of them in brackets, and the first version that has each."""
+
+TRANSFORMS = ("identity", "bucket", "truncate", "year", "month", "day", "hour", "void")
+"""How values of partition fields and sort fields follow from columns, without what follows some of them in brackets."""
+
+MOST_PRECISION = 38
+"""Digits of a decimal, at most."""
+
 FILE_FORMATS = ("avro", "orc", "parquet", "puffin")
 """The formats of files; writers write them in small or capital letters."""
 
@@ -275,6 +306,24 @@ UNSORTED = 0
 
 ROW_IDS_SINCE = 3
 """The version of the format from which on rows have ids."""
+
+VECTORS_SINCE = 3
+"""The version of the format from which on rows of a data file are deleted by position by a deletion vector alone."""
+
+FORMAT_VERSION = "format-version"
+"""The key of a manifest's header that says of which version the manifest is."""
+
+HEADER_KEYS = {
+    "schema": 1,
+    "partition-spec": 1,
+    "partition-spec-id": 2,
+    FORMAT_VERSION: 2,
+    "content": 2,
+}
+"""The keys that the header of a manifest has, and the first version that requires each; writers leave out `schema-id`, which version 2 requires as well."""
+
+BRANCH, TAG = "branch", "tag"
+"""The kinds of references."""
 
 NAME_MAPPING = "schema.name-mapping.default"
 """The property that gives names to ids for files without ids."""

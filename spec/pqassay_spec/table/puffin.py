@@ -47,3 +47,9 @@ BLOB = JsonObject(
 
 VECTOR = "deletion-vector-v1"
 """The type of a blob that is a deletion vector."""
+
+REFERENCED_DATA_FILE, CARDINALITY = "referenced-data-file", "cardinality"
+"""Properties of the blob of a deletion vector: the data file whose rows it removes, and how many they are."""
+
+COMPRESSED = 1
+"""The flag that the JSON of the footer is compressed."""

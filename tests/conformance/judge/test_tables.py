@@ -87,7 +87,10 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
     ("options", "message"),
     [
         ({"version": 9}, "there is no version 9; the log has 1 to 3"),
-        ({"snapshot": 9}, "is a Delta table: --version says which state is judged"),
+        ({"snapshot": 9}, "is a Delta table: version says which state of it is judged"),
+        ({"version": "1"}, "version is a whole number, and not '1'"),
+        ({"version": True}, "version is a whole number, and not True"),
+        ({"ref": 3}, "ref is the name of a branch or tag, and not 3"),
         ({"version": 1, "as_files": True}, "version is said of tables"),
         ({"version": 1, "ref": "main"}, "version and ref exclude each other"),
     ],
@@ -95,6 +98,12 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
 def test_a_state_that_there_is_not_is_wrong_usage(options: checker.CheckOptions, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         pqassay.check(CHECKPOINTED, **options)
+
+
+@pytest.mark.parametrize("asked", [{"version": 0}, {"snapshot": 1}, {"ref": "main"}])
+def test_a_state_of_what_is_no_table_is_wrong_usage(asked: checker.CheckOptions) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(asked))} is said of tables, and nothing that is to be checked is a table"):  # fmt: skip
+        pqassay.check(CHECKPOINTED / "part-0.parquet", **asked)
 
 
 def test_a_file_outside_of_the_table_is_not_reachable_and_no_finding(table: Path) -> None:

@@ -38,7 +38,7 @@ from pqassay_spec.rules.catalogue import (
     parse_family,
     rules,
 )
-from pqassay_spec.table import delta, iceberg
+from pqassay_spec.table import delta, iceberg, puffin
 from pqassay_spec.table.json_objects import JsonObject
 
 OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "reader_cases.toml", "releases.toml")
@@ -166,7 +166,10 @@ ROOTS: dict[str, Any] = {
     "snapshot": iceberg.SNAPSHOT,
     "manifest_entry": iceberg.MANIFEST_ENTRY,
     "data_file": iceberg.DATA_FILE,
+    "partition_field": iceberg.PARTITION_FIELD,
     "file_position_delete": iceberg.POSITION_DELETE,
+    "puffin": puffin.FOOTER,
+    "blob": puffin.BLOB,
     "header": pm.FixedHeader,
     "column_descriptors": pm.ColumnDescriptor,
     "sorting_columns": pm.SortingColumn,

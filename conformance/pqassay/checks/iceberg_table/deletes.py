@@ -8,12 +8,19 @@ from typing import Any
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import ENTRY
 from pqassay.tables.iceberg.entry_claims import LOWER, UPPER
-from pqassay.tables.iceberg.state import PARQUET
+from pqassay.tables.iceberg.state import PARQUET, PUFFIN
 from pqassay.tables.iceberg.values import shown
 from pqassay.under_test.tables.iceberg_entries import EntryUnderTest, shape_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import DELETE_FILE_PATH, EQUALITY_DELETES, POSITION_DELETES
+from pqassay_spec.table.iceberg import (
+    ADDED,
+    DELETE_FILE_PATH,
+    EQUALITY_DELETES,
+    FORMAT_VERSION,
+    POSITION_DELETES,
+    VECTORS_SINCE,
+)
 
 REMEDY = "rewrite_position_delete_files"
 
@@ -65,4 +72,23 @@ def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
             one.field(one.entry.place(field_ids.EQUALITY_IDS)),
             expected="ids of columns",
             actual=actual,
+        )
+
+
+def is_position_delete(one: EntryUnderTest) -> bool:
+    """Whether it is a position delete file, and no deletion vector."""
+    return one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
+
+
+@rule("ICE-077", of=ENTRY, only=is_position_delete, screen=shape_of)
+def position_deletes_are_older_than_version_3(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers of version 3 look for one deletion vector of each data file, and may look no further."""
+    raw = one.entry.manifest.metadata.get(FORMAT_VERSION, b"")
+    if one.entry.status == ADDED and raw.isdigit() and int(raw[:9]) >= VECTORS_SINCE:
+        yield Violation(
+            f"the position delete file {one.data_file} was added by a manifest of version {int(raw[:9])}",
+            one.field(one.entry.place(field_ids.FILE_FORMAT)),
+            expected="a deletion vector",
+            actual=one.entry.format[:40],
+            remedy=REMEDY,
         )

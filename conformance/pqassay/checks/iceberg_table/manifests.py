@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -10,18 +11,38 @@ from typing import Any
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import MANIFEST, TABLE
 from pqassay.tables.claims import Place
+from pqassay.tables.delta.actions import parse
 from pqassay.tables.iceberg.manifests import Entry, Summary
-from pqassay.tables.iceberg.schema import PartitionField
+from pqassay.tables.iceberg.schema import PartitionField, objects, partition_fields
 from pqassay.tables.iceberg.state import PUFFIN
 from pqassay.tables.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_entries import ManifestUnderTest
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import ADDED, DATA, DELETED, EXISTING, MANIFEST_FILE
+from pqassay_spec.table.iceberg import (
+    ADDED,
+    DATA,
+    DELETED,
+    EXISTING,
+    FORMAT_VERSION,
+    HEADER_KEYS,
+    MANIFEST_FILE,
+    TRANSFORMS,
+)
 
 REMEDY = "rewrite_manifests"
+
+BEFORE_NUMBERS = 0
+"""The sequence number of what version 1 wrote."""
+
+CONTENTS = (0, 1)
+"""Contents of manifests: data files, or delete files."""
+
+PARAMETERS = ("bucket", "truncate")
+"""Transforms that have a number."""
 
 COUNTS = {
     field_ids.ADDED_FILES_COUNT: (ADDED, False),
@@ -110,19 +131,15 @@ def _of_summary(
     held = [value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan]
     if kind is None or kind == "uuid" or not held:  # there are two orders of these in use
         return
-    if (
-        summary.lower is None
-        and summary.upper is None
-        and summary.contains_null is False
-        and not any(are_nan)
-    ):
-        said = "has no bounds and no nulls, and readers take it for one of no values"
-        yield wrong("lower_bound", said, "bounds", "null")
     for member, raw, is_upper in (
         ("lower_bound", summary.lower, False),
         ("upper_bound", summary.upper, True),
     ):
         if raw is None:
+            said = f"has no {member.replace('_', ' ')}, and an entry has the value {str(held[0])[:60]}; readers take it for one of no values"
+            yield wrong(member, said, "a bound", "null")
+            if not is_upper and summary.upper is None:
+                return  # said once
             continue
         try:
             bound = value_of(kind, raw).value
@@ -216,6 +233,10 @@ def files_are_live_once(table: IcebergTable) -> Iterator[Violation]:
 def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     """Delete files that are taken for data become rows, and data files that are taken for deletes are missing."""
     content = one.manifest.listed.content
+    if content not in CONTENTS:
+        said = f"{one.name} is listed with content {content}"
+        yield _wrong(one, one.manifest.listed.place(field_ids.MANIFEST_CONTENT), said, "0 or 1", str(content))
+        return
     for entry in one.manifest.live:
         if (entry.content == DATA) is not (content == DATA):
             said = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
@@ -262,21 +283,120 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
 
 
 @rule("ICE-065", of=MANIFEST)
-def manifests_are_no_newer_than_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Files that inherit the number seem newer than deletes that are about them."""
-    state = one.table.state
-    given, latest = (
-        one.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER),
-        (state.snapshot or {}).get("sequence-number"),
-    )
-    if given is None or type(latest) is not int or state.version < 2:
+def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Files that inherit the number seem newer or older than deletes that are about them."""
+    listed, state = one.manifest.listed, one.table.state
+    given = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+    added = listed.value(field_ids.ADDED_SNAPSHOT_ID)
+    known = {snapshot.get("snapshot-id"): snapshot for snapshot in objects(state.metadata, "snapshots")}
+    if given is None or state.version < 2:
         raise NotApplicable
-    if given > latest:
-        said = f"sequence_number of {one.name} is {given}, and that of the snapshot {latest}"
-        yield _wrong(
-            one,
-            one.manifest.listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER),
-            said,
-            f"{latest} or less",
-            str(given),
+    if added in known:
+        its = known[added].get("sequence-number", BEFORE_NUMBERS)
+        is_right, expected, of = given == its, str(its), f"snapshot {added}, which added it"
+    else:  # that one is gone
+        its = (state.snapshot or {}).get("sequence-number", BEFORE_NUMBERS)
+        is_right, expected, of = type(its) is not int or given <= its, f"{its} or less", "the snapshot"
+    if not is_right:
+        said = f"sequence_number of {one.name} is {given}, and that of {of}, is {its}"
+        place = listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER)
+        yield _wrong(one, place, said.replace("snapshot,", "snapshot"), expected, str(given))
+
+
+@rule("ICE-073", of=MANIFEST)
+def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that find no value take it for null, and skip the file for every other one."""
+    layout, listed = one.manifest.partition, one.manifest.listed
+    if listed.spec not in one.table.state.schema.specs:
+        raise Broken("ICE-063")
+    if not one.spec:
+        raise NotApplicable
+    header = one.manifest.metadata.get("partition-spec-id")
+    if header is not None and header != str(listed.spec).encode():
+        raise Broken("ICE-064")
+    there = {} if layout is None else layout.places
+    for field in one.spec:
+        if field.id not in there:
+            said = f"the entries of {one.name} have no value of partition field {field.id}, {field.name}, of spec {listed.spec}"
+            actual = f"values of {', '.join(map(str, sorted(there)[:20])) or 'no field'}"
+            place = listed.place(field_ids.PARTITION_SPEC_ID)
+            yield _wrong(one, place, said, f"a value of field {field.id}", actual)
+
+
+def _unknown(field: PartitionField) -> bool:
+    """Whether the format does not have the transform of a field."""
+    named = re.sub(r"\[.*", "", field.transform)
+    return named not in TRANSFORMS or (named in PARAMETERS and not field.parameter)
+
+
+def is_live(one: ManifestUnderTest) -> bool:
+    """Whether it has live files, and partition fields."""
+    return bool(one.spec) and any(True for _ in one.manifest.live)
+
+
+@rule("ICE-076", of=MANIFEST, only=is_live)
+def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Nobody knows which files can have rows for a query."""
+    for field in one.spec:
+        if _unknown(field):
+            said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
+            place = one.manifest.listed.place(field_ids.PARTITION_SPEC_ID)
+            yield _wrong(one, place, said, ", ".join(TRANSFORMS), field.transform[:40])
+
+
+@rule("ICE-079", of=MANIFEST)
+def headers_have_their_keys(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that find no schema or partition spec in it do not read the manifest."""
+    header, listed = one.manifest.metadata, one.manifest.listed
+    is_numbered = FORMAT_VERSION in header or bool(listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER))
+    raw = header.get(FORMAT_VERSION, b"")
+    since = int(raw[:9]) if raw.isdigit() else 2 if is_numbered else 1
+    for key, first in HEADER_KEYS.items():
+        if key not in header and first <= since:
+            said = f"the header of {one.name} has no {key}"
+            yield _wrong(one, listed.place(field_ids.MANIFEST_PATH), said, f"a key {key}", "none")
+
+
+@rule("ICE-082", of=MANIFEST)
+def headers_have_the_spec_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that take it from there make other partition values of it, and skip files for rows that these have."""
+    raw, listed = one.manifest.metadata.get("partition-spec"), one.manifest.listed
+    header = one.manifest.metadata.get("partition-spec-id")
+    if raw is None:
+        raise Broken("ICE-079")
+    if listed.spec not in one.table.state.schema.specs:
+        raise Broken("ICE-063")
+    if header is not None and header != str(listed.spec).encode():
+        raise Broken("ICE-064")
+    if any(_unknown(field) for field in one.spec):
+        raise Broken("ICE-076")
+    if any(
+        field.id not in (one.manifest.partition.places if one.manifest.partition else ())
+        for field in one.spec
+    ):
+        raise Broken("ICE-073")
+    own = _fields_of(raw)
+    known = [(field.id, field.source, _transform(field)) for field in one.spec]
+    if own is None or sorted(own) != sorted(known):
+        said = f"the partition spec in the header of {one.name} is not spec {listed.spec} of the table"
+        actual = raw.decode(errors="replace")[:80]
+        expected = (
+            ", ".join(f"{number}: {name} of column {source}" for number, source, name in known) or "no fields"
         )
+        yield _wrong(one, listed.place(field_ids.PARTITION_SPEC_ID), said, expected[:200], actual)
+
+
+def _transform(field: PartitionField) -> str:
+    return f"{field.transform}[{field.parameter}]" if field.parameter else field.transform
+
+
+def _fields_of(raw: bytes) -> list[tuple[int, int, str]] | None:
+    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is none."""
+    try:
+        given = parse(raw.decode())
+        return [
+            (field.id, field.source, _transform(field))
+            for field in partition_fields(objects({"fields": given}, "fields"))
+        ]
+    except (ValueError, FormatError):
+        return None

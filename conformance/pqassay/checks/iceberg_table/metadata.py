@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
@@ -9,15 +10,26 @@ from typing import Any, cast
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
 from pqassay.tables.iceberg.metadata import EMPTY
-from pqassay.tables.iceberg.schema import objects
+from pqassay.tables.iceberg.schema import DECIMAL, DEEPEST, FIXED, objects
 from pqassay.tables.iceberg.state import IcebergState, total
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import metadata_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import DATA, EQUALITY_DELETES, MAIN, POSITION_DELETES
+from pqassay_spec.table.iceberg import (
+    BRANCH,
+    DATA,
+    EQUALITY_DELETES,
+    MAIN,
+    MOST_PRECISION,
+    POSITION_DELETES,
+    PRIMITIVE_TYPES,
+    REQUIRED_IN_1,
+    REQUIRED_SINCE,
+    TAG,
+)
 
 
 def has_snapshot(table: IcebergTable) -> bool:
@@ -71,10 +83,30 @@ def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Vio
         yield _wrong(table, ("refs", MAIN, "snapshot-id"), said, str(current), str(named))
 
 
+@rule("ICE-078", of=TABLE)
+def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
+    """Many readers refuse the whole table."""
+    metadata, version = table.state.metadata, table.state.version
+    required = [name for name, since in REQUIRED_SINCE.items() if since <= version]
+    for name in (*required, *(REQUIRED_IN_1 if version == 1 else ())):
+        if metadata.get(name) is None:
+            said = f"the metadata are of version {version}, and have no {name}"
+            field = metadata_field(table.file, table.state.file, name)
+            yield Violation(said, field, f"a {name}", "none", remedy="a commit that writes the metadata anew")
+
+
+def _given(table: IcebergTable, name: str) -> Any:
+    """A member of the metadata that is required."""
+    found = table.state.metadata.get(name)
+    if found is None:
+        raise Broken("ICE-078")
+    return found
+
+
 @rule("ICE-051", of=TABLE)
 def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
     """The next column gets an id that another one has, and readers find the values of that in it."""
-    last, greatest = table.state.metadata.get("last-column-id"), table.state.schema.greatest
+    last, greatest = _given(table, "last-column-id"), table.state.schema.greatest
     if type(last) is not int or last < greatest:
         said = f"last-column-id is {last}, and a schema has a column with the id {greatest}"
         yield _wrong(table, ("last-column-id",), said, f"{greatest} or more", str(last))
@@ -88,10 +120,102 @@ def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Vio
     numbers = [one for one in given if type(one) is int]
     if table.state.version < 2 or not numbers:
         raise NotApplicable
-    last, greatest = metadata.get("last-sequence-number"), max(numbers)
+    last, greatest = _given(table, "last-sequence-number"), max(numbers)
     if type(last) is not int or last < greatest:
         said = f"last-sequence-number is {last}, and a snapshot has the sequence number {greatest}"
         yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
+
+
+@rule("ICE-074", of=TABLE)
+def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next partition field gets an id that another one has, and readers find the values of that in it."""
+    metadata = table.state.metadata
+    ids = [field.id for spec in table.state.schema.specs.values() for field in spec]
+    if not ids or (metadata.get("last-partition-id") is None and table.state.version < 2):
+        raise NotApplicable
+    last = _given(table, "last-partition-id")
+    if type(last) is not int or last < max(ids):
+        said = f"last-partition-id is {last}, and a partition field has the id {max(ids)}"
+        yield _wrong(table, ("last-partition-id",), said, f"{max(ids)} or more", str(last))
+
+
+@rule("ICE-075", of=TABLE)
+def types_are_known(table: IcebergTable) -> Iterator[Violation]:
+    """A reader that does not know a type does not read the table."""
+    state = table.state
+    for column in state.schema.columns.values():
+        since = _first_version(column.type)
+        if since is None or since > state.version:
+            fault = "is not known" if since is None else f"is of version {since}"
+            said = f"column {column.name} has the type {column.type[:40]}, which {fault}"
+            schemas = "schemas" if "schemas" in state.metadata else "schema"
+            yield _wrong(table, (schemas,), said, f"a type of version {state.version}", column.type[:40])
+
+
+def _first_version(kind: str) -> int | None:
+    """The first version of the format that has a type; ``None`` where none has."""
+    match = NAME.fullmatch(kind)
+    if match is None:
+        return None
+    if match[1] == "decimal":
+        digits = DECIMAL.fullmatch(kind)
+        is_known = digits is not None and 0 < int(digits[1]) <= MOST_PRECISION and int(digits[2]) <= int(digits[1])  # fmt: skip
+    elif match[1] == "fixed":
+        is_known = FIXED.fullmatch(kind) is not None
+    else:
+        is_known = match[2] is None or match[1] in ("geometry", "geography")
+    return PRIMITIVE_TYPES.get(match[1]) if is_known else None
+
+
+NAME = re.compile(r"([a-z_]+)\s*([(\[].*[)\]])?", re.ASCII | re.DOTALL)
+"""A type: its name, and what follows some in brackets."""
+
+
+@rule("ICE-080", of=TABLE)
+def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
+    """Readers refuse the table, or find no rows by the name."""
+    metadata = table.state.metadata
+    refs: Any = metadata.get("refs")
+    if not isinstance(refs, dict) or not refs:
+        raise NotApplicable
+    ids = {one.get("snapshot-id") for one in objects(metadata, "snapshots")}
+    for name, given in cast("dict[str, Any]", refs).items():
+        ref: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        kind, snapshot = ref.get("type"), ref.get("snapshot-id")
+        if kind not in (BRANCH, TAG):
+            said = f"the reference {name[:40]} is a {str(kind)[:40]}"
+            yield _wrong(table, ("refs", name, "type"), said, f"{BRANCH} or {TAG}", str(kind)[:40])
+        if snapshot not in ids and not (name == MAIN and snapshot in EMPTY):
+            said = f"the reference {name[:40]} is at snapshot {snapshot}, which the metadata do not have"
+            yield _wrong(table, ("refs", name, "snapshot-id"), said, "a snapshot of the table", str(snapshot)[:40])  # fmt: skip
+
+
+@rule("ICE-081", of=TABLE)
+def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
+    """Readers find the values of one column in the other."""
+    metadata = table.state.metadata
+    lists = [(("schemas", f"[{place}]"), one) for place, one in enumerate(objects(metadata, "schemas"))]
+    lists += [] if lists or "schema" not in metadata else [(("schema",), metadata["schema"])]
+    for path, schema in lists:
+        seen = Counter(_ids(schema, 0))
+        for identifier, count in seen.items():
+            if count > 1:
+                said = f"{count} fields of schema {schema.get('schema-id', 0)} have the id {identifier}"
+                yield _wrong(table, (*path, "fields"), said, "one field of an id", f"{count} fields")
+
+
+def _ids(kind: Any, depth: int) -> Iterator[int]:
+    """The ids in a type, nested ones included."""
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        return
+    declared = cast("dict[str, Any]", kind)
+    for one in objects(declared, "fields"):
+        yield one["id"]
+        yield from _ids(one.get("type"), depth + 1)
+    for member in ("element", "key", "value"):
+        if f"{member}-id" in declared:
+            yield declared[f"{member}-id"]
+            yield from _ids(declared.get(member), depth + 1)
 
 
 CHOSEN = (

@@ -99,7 +99,8 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
     if offset is None or size is None or offset < 0 or size < AROUND:
         return None
     place = Place(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
-    return DeletedRows(place, vector.inside, offset, size - AROUND, vector.value(field_ids.RECORD_COUNT))
+    cardinality = vector.value(field_ids.RECORD_COUNT)
+    return DeletedRows(place, vector.inside, offset, size - AROUND, cardinality, of=entry.path)
 
 
 def _order(state: IcebergState, entry: Entry) -> RowOrder | None:

@@ -132,6 +132,8 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
     }
     nested: set[int] = set()
     for schema in ordered:
+        if schema.get("type") != "struct":
+            raise broken("schemas", "a schema is no struct", "struct", schema.get("type"))
         found = _columns(schema, (), nested, is_repeated=False, depth=0)
         columns.update({column.id: column for column in found})
     return IcebergSchema(columns, _specs(metadata), _orders(metadata), _names(metadata), frozenset(nested))
@@ -169,6 +171,8 @@ def _columns(
         name, identifier = one.get("name"), one.get("id")
         if not isinstance(name, str) or type(identifier) is not int:
             raise broken("schemas", "a field of a schema has no name or no id", "both", one)
+        if type(one.get("required")) is not bool:
+            raise broken("schemas", f"field {name} does not say whether it is required", "true or false", one.get("required"))  # fmt: skip
         yield from _of_type(
             one.get("type"),
             (*path, name),
@@ -230,17 +234,20 @@ def _of_type(
 def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:
     given = objects(metadata, "partition-specs")
     if not given:
-        return {0: tuple(_partition_fields(objects(metadata, "partition-spec")))}
+        return {0: tuple(partition_fields(objects(metadata, "partition-spec")))}
     found: dict[int, tuple[PartitionField, ...]] = {}
     for spec in given:
         identifier = spec.get("spec-id")
         if type(identifier) is not int:
             raise broken("partition-specs", "a partition spec has no id", "an id", identifier)
-        found[identifier] = tuple(_partition_fields(objects(spec, "fields")))
+        if "fields" not in spec:
+            raise broken("partition-specs", f"partition spec {identifier} has no fields", "a list of fields", spec)  # fmt: skip
+        found[identifier] = tuple(partition_fields(objects(spec, "fields")))
     return found
 
 
-def _partition_fields(given: list[Json]) -> Iterator[PartitionField]:
+def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
+    """The fields of a partition spec. Raises `Malformed`, ICE-001."""
     for number, one in enumerate(given):
         sources: Any = one.get("source-ids")
         first: Any = cast("list[Any]", sources)[0] if isinstance(sources, list) and sources else None
@@ -267,8 +274,8 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
     found: dict[int, tuple[SortField, ...]] = {}
     for order in objects(metadata, "sort-orders"):
         identifier = order.get("order-id")
-        if type(identifier) is not int:
-            raise broken("sort-orders", "a sort order has no id", "an id", identifier)
+        if type(identifier) is not int or "fields" not in order:
+            raise broken("sort-orders", "a sort order has no id or no fields", "both", order)
         found[identifier] = tuple(
             SortField(
                 source if type(source := one.get("source-id")) is int else None,

@@ -10,12 +10,16 @@ from typing import Any, cast
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.delete_scope import DeleteScope
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
+from pqassay.tables.iceberg.puffin_footer import PuffinFooter, read_footer
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState, read_iceberg
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay_spec.base.errors import FormatError
 
 TABLES_KEPT = 4
 """Tables of a format whose state a process keeps; of more, each is read for the list of its files and again for its verdict."""
+
+FOOTERS_KEPT = 8
+"""Footers of Puffin files that a process keeps."""
 
 
 @lru_cache(maxsize=TABLES_KEPT)
@@ -31,10 +35,18 @@ def scope_of(state: IcebergState) -> DeleteScope:
     return DeleteScope(state)
 
 
+@lru_cache(maxsize=FOOTERS_KEPT)
+def footer_of(table: TableAt, name: str) -> PuffinFooter:
+    """The footer of a Puffin file, which often holds the vectors of many data files; see `read_footer` for errors."""
+    with table.opened(name) as source:
+        return read_footer(name, source)
+
+
 def forget_iceberg() -> None:
     """Read Iceberg tables anew from now on."""
     iceberg_state.cache_clear()
     scope_of.cache_clear()
+    footer_of.cache_clear()
 
 
 def state_around(file: FileUnderTest) -> IcebergState:

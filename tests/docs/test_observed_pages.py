@@ -1,0 +1,41 @@
+"""Pages show what was observed of a rule as it is stored, and keep what belongs to something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import observe
+import pytest
+
+from places import ROOT
+from pqassay_spec.rules.observed import observations
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+
+REPORTS = """
+```text
+  FAIL PIX-042
+    could     wrong rows
+    observed  nothing
+```
+
+```console
+$ pqassay report pyarrow.json
+failed  pix/zeros-and-exact-bounds  scan, and 1 more
+    observed  wrong rows from a valid file
+```
+"""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_say_what_was_observed(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert text == observe.refreshed(text, observations()), "`python tools/observe.py` adapts pages"
+
+
+def test_what_was_observed_of_a_rule_ends_with_its_finding() -> None:
+    """What a run observed looks alike, and is of no rule."""
+    stored = observations()["PIX-042"].summary.sentence
+    assert REPORTS.replace("observed  nothing", f"observed  {stored}") == observe.refreshed(
+        REPORTS, observations()
+    )

@@ -1,0 +1,460 @@
+"""False facts for `table_recall`: each value of the metadata of a golden table that can be another one, or can be gone.
+
+A fact is a value in a commit, a checkpoint, a version checksum, a metadata file, a manifest list, a manifest or the header of one, the footer of
+a Puffin file, or one of the files that point to others.  Numbers get one more or one less, texts and bytes another last character, truth the
+opposite; members of JSON and fields that may be null are removed.  The lengths that other files give of a changed manifest are made right
+again, so that one fact is false and no other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from construct import Container, ListContainer
+from recall_answers import Kind
+
+from pqassay.tables.iceberg.state import PUFFIN, read_iceberg
+from pqassay_spec.table.avro import (
+    BLOCK_HEADER,
+    CODEC_KEY,
+    CONTAINER_HEADER,
+    SCHEMA_KEY,
+    SYNC,
+    fields_of,
+    grammar_of,
+)
+from pqassay_spec.table.iceberg import DELETED
+from pqassay_spec.table.json_places import changed, members
+from pqassay_spec.table.layout import DELTA_LOG
+from pqassay_spec.table.puffin import MAGIC, TAIL
+
+GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
+
+MANIFEST_LENGTH = "manifest_length"
+REMOVED = "removed"
+
+GREATEST = 1 << 62
+"""Numbers beyond it, such as ids that were drawn by lot, get one less alone."""
+
+Files = Mapping[str, bytes]
+
+Change = tuple[str, str, Callable[[], Files]]
+"""The name of a fact, what happens to it, and what makes the files that become others; of most kinds, few are made."""
+
+
+class Fact(NamedTuple):
+    """One false fact.
+
+    Attributes:
+        table: The golden table.
+        kind: The field, without numbers, and what happens to it.
+        files: The files that become others.
+    """
+
+    table: str
+    kind: Kind
+    files: Files
+
+
+def good_tables() -> list[str]:
+    """Every golden table that is valid."""
+    found = [json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob("table.json"))]
+    return [one["id"] for one in found if one["kind"] == "valid"]
+
+
+TABLES = tuple(good_tables())
+"""The golden tables whose facts are changed."""
+
+
+def writer_of(table: str) -> str:
+    """What the column of a table is called: its format, and who wrote it."""
+    of = "Delta" if (GOLDEN_FILES / table / "table" / "_delta_log").is_dir() else "Iceberg"
+    return f"{of}, {'Spark' if table.startswith('interop/spark') else 'pqassay-ref'}"
+
+
+WRITERS = tuple(sorted({writer_of(one) for one in TABLES}))
+"""The columns."""
+
+
+def files_of(table: str) -> dict[str, bytes]:
+    """The files of a golden table."""
+    folder = GOLDEN_FILES / table / "table"
+    found = sorted(one for one in folder.rglob("*") if one.is_file())
+    return {one.relative_to(folder).as_posix(): one.read_bytes() for one in found}
+
+
+class InMemory:
+    """The files of a table, as pqassay reads them.
+
+    Args:
+        files: Their bytes, by their names relative to the table.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    @property
+    def name(self) -> str:
+        """What reports call the table."""
+        return "table"
+
+    def listed(self, folder: str) -> dict[str, int]:
+        """The files of a folder."""
+        return {
+            Path(one).name: len(data) for one, data in self._files.items() if one.startswith(f"{folder}/")
+        }
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file."""
+        return self._files[path]
+
+    def size_of(self, path: str) -> int | None:
+        """The length of a file."""
+        return len(self._files[path]) if path in self._files else None
+
+    def inside(self, path: str) -> str | None:
+        """A path below the table."""
+        return path
+
+
+def read_of(files: Files) -> list[str]:
+    """The files of metadata that readers of a table read: of an Iceberg table, none that only earlier snapshots have."""
+    if not any(name.endswith(".avro") for name in files):
+        return list(files)
+    state = read_iceberg(InMemory(files))
+    return [*state.sizes, *(one.inside or "" for one in state.entries if one.format == PUFFIN)]
+
+
+def facts_of(table: str) -> list[Fact]:
+    """The false facts of a golden table, each kind at one place of it, the last of those that have it."""
+    files = files_of(table)
+    found: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
+    for file in dict.fromkeys(read_of(files)):
+        for name, change, made in _of_file(files, file):
+            found[Kind(name, change)].append(made)
+    kept: list[Fact] = []
+    for kind, given in found.items():
+        with suppress(ValueError, OverflowError, StopIteration, pa.ArrowException):  # there is no such value
+            kept.append(Fact(table, kind, given[-1]()))
+    return kept
+
+
+def _of_file(files: Files, file: str) -> Iterator[Change]:
+    name, data = file.rpartition("/")[2], files[file]
+    if name.endswith(".avro"):
+        return _named("manifest list" if name.startswith("snap-") else "manifest", of_avro(files, file))
+    if name.endswith(".puffin"):
+        return _named("Puffin footer", of_puffin(files, file))
+    if name.endswith(".checkpoint.parquet"):
+        return _named("checkpoint", of_parquet(file, data))
+    if ".gz." in name:
+        of_plain = of_json(file, gzip.decompress(data))
+        packed = ((one, change, partial(_packed, file, made)) for one, change, made in of_plain)
+        return _named("metadata", packed)
+    sort = next((sort for ending, sort in OF_JSON.items() if ending in name), None)
+    return iter(()) if sort is None else _named(sort, of_json(file, data, removed_from(files)))
+
+
+def _packed(file: str, made: Callable[[], Files]) -> Files:
+    return {file: gzip.compress(made()[file], mtime=0)}
+
+
+OF_JSON = {
+    ".crc": "version checksum",
+    "_last_checkpoint": "last checkpoint",
+    ".metadata.json": "metadata",
+    ".checkpoint.": "checkpoint",
+    ".json": "commit",
+}
+"""What files of JSON are called, by what their names have."""
+
+
+def _named(sort: str, given: Iterator[Change]) -> Iterator[Change]:
+    return ((f"{sort}: {name}", change, files) for name, change, files in given)
+
+
+# ------------------------------------------------------------------------------------------------------------- values
+
+
+def others(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield other values, each with what happens to it."""
+    if isinstance(value, bool):
+        yield "opposite", not value
+    elif isinstance(value, int):
+        if value < GREATEST:
+            yield "one more", value + 1
+        yield "one less", value - 1
+    elif isinstance(value, float):
+        yield "one more", value + 1
+        yield "one less", value - 1
+    elif isinstance(value, str) and value:
+        if value.lstrip("-").isdecimal():
+            yield "one more", str(int(value) + 1)
+            yield "one less", str(int(value) - 1)
+        else:
+            last = ord(value[-1])
+            yield "greater text", value[:-1] + chr(last + 1)
+            yield "less text", value[:-1] + chr(last - 1)
+    elif isinstance(value, bytes) and value:
+        yield "more", value[:-1] + bytes([value[-1] + 1 & 0xFF])
+        yield "less", value[:-1] + bytes([value[-1] - 1 & 0xFF])
+
+
+def _kind_of(path: Sequence[Any]) -> str:
+    """The name of a field: without the numbers of elements, which are put in brackets."""
+    names = (f"[{one}]" if isinstance(one, int) else str(one) for one in path)
+    return re.sub(r"\.?\[\d+\]", "[]", ".".join(names))
+
+
+# --------------------------------------------------------------------------------------------------------------- JSON
+
+
+def removed_from(files: Files) -> set[str]:
+    """The data files of a Delta table that a later commit removes: what was said of them is over."""
+    logs = [
+        data for name, data in files.items() if name.endswith(".json") and name.startswith(f"{DELTA_LOG}/")
+    ]
+    actions = [
+        json.loads(line) for data in logs for line in data.split(b"\n") if line.startswith(b'{"remove"')
+    ]
+    return {one["remove"]["path"] for one in actions}
+
+
+def _is_removed(line: bytes, removed: Collection[str]) -> bool:
+    return line.startswith(b'{"add"') and json.loads(line)["add"].get("path") in removed
+
+
+def of_json(file: str, data: bytes, removed: Collection[str] = ()) -> Iterator[Change]:
+    """Yield the facts of a file of lines of JSON, or of one object, but for those of files that are removed."""
+    start = 0
+    for line in data.split(b"\n"):
+        for path, change, new in () if _is_removed(line, removed) else _of_line(line):
+            yield path, change, partial(_replaced, file, data, start, start + len(line), new)
+        start += len(line) + 1
+
+
+def _replaced(file: str, data: bytes, start: int, end: int, new: bytes) -> Files:
+    return {file: data[:start] + new + data[end:]}
+
+
+def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
+    for one in members(line) if line.strip() else ():
+        low, high = one.span
+        for change, value in others(one.value):
+            written = json.dumps(value, ensure_ascii=False)
+            if b"\\" in (line[low - 1 : low], line[low : low + 1]):
+                written = json.dumps(written, ensure_ascii=False)[1:-1]
+            yield _kind_of(one.path), change, line[:low] + written.encode() + line[high:]
+        if one.path and not one.path[-1].startswith("["):
+            try:
+                yield _kind_of(one.path), REMOVED, changed(line, one.path, None)
+            except (KeyError, IndexError):
+                continue  # its name has a dot or a bracket
+
+
+# ------------------------------------------------------------------------------------------------------------ Parquet
+
+
+def of_parquet(file: str, data: bytes) -> Iterator[Change]:
+    """Yield the facts of a checkpoint that is a Parquet file."""
+    table = pq.read_table(io.BytesIO(data))
+    rows = table.to_pylist()
+    for number, row in enumerate(rows):
+        for path, value in _leaves(row):
+            news = [*others(value)] if not _is_json(value) else []
+            for change, new in [*news, *([(REMOVED, None)] if value is not None else [])]:
+                yield _kind_of(path), change, partial(_written, file, table.schema, rows, number, path, new)
+            if _is_json(value):
+                for inner, change, line in _of_line(value.encode()):
+                    made = partial(_written, file, table.schema, rows, number, path, line.decode())
+                    yield f"{_kind_of(path)}.{inner}", change, made
+
+
+def _is_json(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("{")
+
+
+def _written(
+    file: str, schema: pa.Schema, rows: list[Any], number: int, path: tuple[Any, ...], new: Any
+) -> Files:
+    others_too = [*rows]
+    others_too[number] = _with(rows[number], path, new)
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(others_too, schema=schema), sink)
+    return {file: sink.getvalue()}
+
+
+# --------------------------------------------------------------------------------------------------------------- Avro
+
+
+def of_avro(files: Files, file: str) -> Iterator[Change]:
+    """Yield the facts of a manifest or a manifest list, and of its header."""
+    header, records = _records(files[file])
+    schema = json.loads(header.metadata[SCHEMA_KEY])
+    for number, record in enumerate(records):
+        for path, value in _leaves(record):
+            if record.get("status") == DELETED and path != ("status",):
+                continue  # nothing is said of the table by it
+            news = list(others(value))
+            if value is not None and _may_be_null(schema, path):
+                news.append((REMOVED, None))
+            for change, new in news:
+                yield _kind_of(path), change, partial(_of_record, files, file, number, path, new)
+    for key, raw in header.metadata.items():
+        if not key.startswith("avro.") and key != "iceberg.schema":
+            for name, change, new in _of_header(key, raw):
+                yield name, change, partial(_with_header, files, file, key, new)
+    for name, change, new in _of_line(header.metadata[SCHEMA_KEY]):
+        if name.endswith("field-id") and change != REMOVED:
+            yield f"schema.{_place_of(name)}", change, partial(_with_header, files, file, SCHEMA_KEY, new)
+
+
+def _of_record(files: Files, file: str, number: int, path: tuple[Any, ...], new: Any) -> Files:
+    header, records = _records(files[file])
+    records[number] = _with(records[number], path, new)
+    return _listed(files, file, _built(header, records))
+
+
+def _with_header(files: Files, file: str, key: str, new: bytes | None) -> Files:
+    header, records = _records(files[file])
+    metadata = {**header.metadata, key: new}
+    if new is None:
+        del metadata[key]
+    return _listed(files, file, _built(Container({**header, "metadata": metadata}), records))
+
+
+def _place_of(name: str) -> str:
+    """How deep in a schema a field is, which is enough: fields of one level are of one kind."""
+    return ".".join("fields" for _ in range(name.count("fields"))) + ".field-id"
+
+
+def _of_header(key: str, raw: bytes) -> Iterator[tuple[str, str, bytes | None]]:
+    yield f"header.{key}", REMOVED, None
+    if raw[:1] in (b"{", b"["):
+        for name, change, new in _of_line(raw):
+            yield f"header.{key}.{name}", change, new
+    else:
+        for change, value in others(raw.decode()):
+            yield f"header.{key}", change, value.encode()
+
+
+def _may_be_null(schema: Any, path: Sequence[Any]) -> bool:
+    """Whether a field of a record of a schema may be null."""
+    for name in path:
+        if isinstance(schema, list):
+            schema = next(one for one in schema if one != "null")
+        if isinstance(name, int):
+            schema = schema["items"]
+        else:
+            schema = next(one["type"] for one in fields_of(schema) if one["name"] == name)
+    return isinstance(schema, list) and "null" in schema
+
+
+def _records(data: bytes) -> tuple[Any, list[Any]]:
+    header = CONTAINER_HEADER.parse(data)
+    position, found = len(CONTAINER_HEADER.build(header)), list[Any]()
+    grammar = grammar_of(json.loads(header.metadata[SCHEMA_KEY]))
+    is_packed = header.metadata.get(CODEC_KEY, b"null") == b"deflate"
+    while position < len(data):
+        block = BLOCK_HEADER.parse(data[position:])
+        position += len(BLOCK_HEADER.build(block))
+        stream = io.BytesIO(_unpacked(data[position : position + block.size], is_packed=is_packed))
+        found += [grammar.parse_stream(stream) for _ in range(block.count)]
+        position += block.size + SYNC
+    return header, found
+
+
+def _unpacked(data: bytes, *, is_packed: bool) -> bytes:
+    return zlib.decompress(data, -zlib.MAX_WBITS) if is_packed else data
+
+
+def _built(header: Any, records: list[Any]) -> bytes:
+    grammar = grammar_of(json.loads(header.metadata[SCHEMA_KEY]))
+    plain = b"".join(grammar.build(one) for one in records)
+    if header.metadata.get(CODEC_KEY, b"null") == b"deflate":
+        packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+        plain = packer.compress(plain) + packer.flush()
+    block = BLOCK_HEADER.build({"count": len(records), "size": len(plain)})
+    whole: bytes = CONTAINER_HEADER.build(header) + block + plain + header.sync
+    return whole
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            if name != "_io":
+                yield from _leaves(member, (*path, name))
+    elif isinstance(value, list | tuple | ListContainer):
+        for number, member in enumerate(value):
+            yield from _leaves(member, (*path, number))
+    else:
+        yield path, value
+
+
+def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    if isinstance(value, tuple):
+        inner = list(value)
+        inner[path[0]] = _with(value[path[0]], path[1:], new)
+        return tuple(inner)
+    copy = Container(value) if isinstance(value, Container) else {**value} if isinstance(value, dict) else list(value)  # fmt: skip
+    copy[path[0]] = _with(value[path[0]], path[1:], new)
+    return copy
+
+
+def _listed(files: Files, file: str, data: bytes) -> Files:
+    """A changed file, and the manifest lists that name it with its new length."""
+    found = {file: data}
+    for place in files:
+        name = place.rpartition("/")[2]
+        if place == file or not name.startswith("snap-"):
+            continue
+        header, records = _records(files[place])
+        mine = [record for record in records if record.manifest_path.endswith(file)]
+        for record in mine:
+            record[MANIFEST_LENGTH] = len(data)
+        if mine:
+            found[place] = _built(header, records)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- Puffin
+
+
+def of_puffin(files: Files, file: str) -> Iterator[Change]:
+    """Yield the facts of the footer of a Puffin file; entries of manifests get the length that the file has then."""
+    data = files[file]
+    tail = TAIL.parse(data[-TAIL.sizeof() :])
+    start = len(data) - TAIL.sizeof() - tail.size
+    line, ahead = data[start : start + tail.size], data[:start]
+    if not ahead.endswith(MAGIC):
+        return
+    for name, change, new in _of_line(line):
+        whole = ahead + new + TAIL.build({**tail, "size": len(new)})
+        yield name, change, partial(_sized, files, file, whole)
+
+
+def _sized(files: Files, file: str, data: bytes) -> Files:
+    found = {file: data}
+    for place in files:
+        if place.endswith(".avro") and not place.rpartition("/")[2].startswith("snap-"):
+            header, records = _records(files[place])
+            mine = [one for one in records if one.data_file.file_path.endswith(file)]
+            for one in mine:
+                one.data_file.file_size_in_bytes = len(data)
+            if mine:
+                found.update(_listed({**files, **found}, place, _built(header, records)))
+    return found
