@@ -9,9 +9,10 @@ import json
 from pathlib import Path
 
 from pqassay.difference import model as difference
+from pqassay.history import views
 from pqassay.judge import baseline
 from pqassay.repair import model as repair_model
-from pqassay.report import model
+from pqassay.report import metrics, model
 from pqassay.report.run import model as run_model
 from pqassay.suite.cases import manifest
 from pqassay.suite.drivers import protocol
@@ -24,6 +25,8 @@ SCHEMAS = {
     JUDGE / "baseline.schema.json": baseline.json_schema,
     JUDGE / "difference.schema.json": difference.json_schema,
     JUDGE / "repair-plan.schema.json": repair_model.json_schema,
+    JUDGE / "history.schema.json": views.json_schema,
+    JUDGE / "metrics.schema.json": metrics.json_schema,
     JUDGE / "report.schema.json": model.json_schema,
     JUDGE / "request.schema.json": protocol.request_schema,
     JUDGE / "answer.schema.json": protocol.answer_schema,

@@ -33,6 +33,7 @@ PAGES = (
             "example",
             "export",
             "indexes",
+            "lake",
             "pm",
             "repair",
             "report",
@@ -140,7 +141,7 @@ def test_every_block_of_a_page_is_run_or_says_why_not(page: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "body", "ran_by"),
     [
-        ("scale.md", "```console\n$ pqassay check lake\n```\n", None),
+        ("pruning-saves.md", "```console\n$ pqassay check lake\n```\n", None),
         ("check.md", "```console\n$ pqassay check lake\n```\n", "this test"),
         ("check.md", "```console\n$ pqassay-spark check lake\n```\n", None),
         ("query.md", "```console\n$ pqassay-spark check lake\n```\n", "this test, with Spark"),

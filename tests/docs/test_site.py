@@ -15,7 +15,7 @@ import pqassay
 from built_site import build
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay.cli.main import app
-from pqassay_spark.check.findings_table import FIELDS
+from pqassay.history.findings_table import FIELDS
 from pqassay_spark.cli.main import app as spark_app
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.grammar.field_tables import construct_rows
@@ -197,7 +197,10 @@ def test_the_guide_names_every_option_that_checks_on_spark_have_beside() -> None
         {option for parameter in command.params for option in parameter.opts if option[:2] == "--"}
         for command in commands
     )
-    of_one_machine = {"--bandwidth", "--engine", "--jobs", "--latency", "--prove", "--spark-packages"}
+    of_one_machine = {
+        *("--bandwidth", "--confidence", "--engine", "--jobs"),
+        *("--latency", "--prove", "--seed", "--spark-packages"),
+    }
     assert of_one_machine == here - on_spark
     assert [] == [option for option in on_spark - here if option not in guide]
 

@@ -57,7 +57,7 @@ def new_findings() -> dict[str, str | None]:
 def test_three_nights(job: ModuleType) -> None:
     assert 1 == job.main(["--night", "2026-11-20"])
     assert {"DLT-027": "delta-rs version py-1.6.6"} == new_findings()
-    assert "| pricing, job load_prices, by delta-rs:py-1.6.6 |" in Path("report/summary.md").read_text()
+    assert "| load_prices (commit 0, WRITE, engine delta-rs:py-1.6.6, user pricing) |" in Path("report/summary.md").read_text()
     assert 1 == Path("report/plan/repair.sql").read_text().count("MERGE INTO")
 
     assert 0 == job.main(["--accept"])
@@ -68,8 +68,8 @@ def test_three_nights(job: ModuleType) -> None:
     assert {"STA-042": "parquet-cpp-arrow version 26.0.1"} == new_findings()
 
     with Path("report/plan/quarantine.csv").open() as file:
-        owners = Counter(row["owner"].partition(",")[0] for row in csv.DictReader(file))
-    assert {"pricing": 3, "taxonomy": 1} == owners
+        owners = Counter(row["owner"].partition(" ")[0] for row in csv.DictReader(file))
+    assert {"load_prices": 3, "load_labels": 1} == owners
     nights = ds.dataset("findings", partitioning="hive").to_table().to_pylist()
     assert {
         ("2026-11-20", "DLT-027", False): 1,

@@ -1,4 +1,4 @@
-"""The columns of the table of findings that checks on Spark write."""
+"""The columns of the tables that checks write: the findings table of checks on Spark, and histories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.markup import table
 
 def findings_table() -> Iterator[str]:
     """Yield the columns of the findings table."""
-    from pqassay_spark.check.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
+    from pqassay.history.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
 
     for heading, kind in (
         ("both kinds of rows", "both"),
@@ -30,3 +30,11 @@ def findings_table() -> Iterator[str]:
         yield from table(("Column", "Type", "", "Meaning"), rows)
     members = ", ".join(f"`{member.name}` ({member.type})" for member in POSITION)
     yield from (f"A position has the members {members}.", "")
+
+
+def history_columns() -> Iterator[str]:
+    """Yield the columns of a history."""
+    from pqassay.history.columns import COLUMNS  # noqa: PLC0415 - as above
+
+    rows = ((f"`{column.name}`", str(column.type), column.doc) for column in COLUMNS)
+    yield from table(("Column", "Type", "Meaning"), rows)

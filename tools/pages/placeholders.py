@@ -32,6 +32,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
     <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
     <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
+    <!-- history -->                    the columns of what `pqassay check --history` appends to
 
 A comment that looks like one of these and names nothing fails the build.
 
@@ -90,6 +91,7 @@ PARTS: Mapping[str, Part] = {
     "errata": errata_tables.lines,
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
     "findings table": lambda _, __: findings_columns.findings_table(),
+    "history": lambda _, __: findings_columns.history_columns(),
 }
 """What makes the lines of each comment, by the word that it begins with."""
 

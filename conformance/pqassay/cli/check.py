@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pqassay.cli import check_options as declared
+from pqassay.cli.earlier_runs import findings_folder
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
 from pqassay.cli.progress_bar import progress_bar
+from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from pqassay.judge.checker import Plan
     from pqassay.judge.estimate import StorePrices
+    from pqassay.judge.one_file import Judged
+    from pqassay.judge.sampling import Wish
+    from pqassay.lake.targets import Target
     from pqassay.report.model import Report
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
-    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --history findings --metrics pqassay.prom lake/` (for `pqassay history` and for alarms), `pqassay check --sample 0.3% s3://bucket/sales` (what can be said of all files by some?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 
@@ -47,6 +58,47 @@ def check(
     engine: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write the report as a findings table as well: a folder with one Parquet file, replaced as a whole.",
+        ),
+    ] = None,
+    incremental: Annotated[
+        bool,
+        typer.Option(
+            "--incremental",
+            help="Take over what the table of --out says of files that have not changed since.",
+        ),
+    ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            "--sample",
+            metavar="BOUND",
+            help="Judge as many files as it takes to say that at most so many of all are broken, such as 0.3%, or a number of files; bounds are "
+            "printed by writer and rule.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="What --sample is drawn by: the same one draws the same files. Default: 0.",
+            show_default=False,
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--confidence",
+            metavar="PERCENT",
+            help="In how many of 100 samples a bound holds. Default: 95.",
+            show_default=False,
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
@@ -90,7 +142,9 @@ def check(
         if prove and arguments.tier is None:
             arguments = replace(arguments, tier="values")
         wanted = declared.wanted(arguments, jobs)
+        table = findings_folder(out, is_needed=incremental)
         if dry_run:
+            _require_whole(out, sample)
             _predict(wanted, latency, bandwidth, declared.prices(request_price, gb_price))
             return
         declared.require_dry_run(
@@ -101,7 +155,12 @@ def check(
                 "--gb-price": gb_price,
             }
         )
-        report = _run(wanted)
+        wish = _wish(sample, seed, confidence)
+        started = time.time_ns()
+        record = recording(
+            wanted, dt.datetime.fromtimestamp(started / 1e9, dt.UTC), is_partial=wish is not None
+        )
+        plan, report = _run(wanted, table, started, wish, is_incremental=incremental)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
             report = with_new_baseline(
@@ -112,7 +171,31 @@ def check(
     except UsageError as error:
         fail_with_lines(str(error))
     print_report(report, wanted.format, wanted.output)
+    try:
+        with interruptible():
+            record(plan, report)
+    except UsageError as error:  # the report is there all the same
+        fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
+
+
+def _wish(sample: str | None, seed: int | None, confidence: float | None) -> Wish | None:
+    """What ``--sample`` asks for; ``None`` if all files are judged."""
+    if sample is None:
+        if seed is not None or confidence is not None:
+            raise UsageError("--seed and --confidence are said of --sample; give that as well")
+        return None
+    from pqassay.judge.sampling import wish_of
+
+    return wish_of(sample, seed or 0, 95 if confidence is None else confidence)
+
+
+def _require_whole(out: str | None, sample: str | None) -> None:
+    """Refuse to predict a check of which nobody knows how many files it judges."""
+    if out is not None or sample is not None:
+        raise UsageError(
+            "--dry-run predicts a check of all files and writes no table: leave out --out, --incremental and --sample"
+        )
 
 
 def _predict(
@@ -148,7 +231,9 @@ def _processes(jobs: int | None) -> int:
     return jobs or 1
 
 
-def _run(wanted: declared.Wanted) -> Report:
+def _run(
+    wanted: declared.Wanted, table: Path | None, started: int, wish: Wish | None, *, is_incremental: bool
+) -> tuple[Plan, Report]:
     """Check, with a progress bar; what interrupts it leaves no worker behind."""
     from pqassay.judge import checker
 
@@ -165,14 +250,40 @@ def _run(wanted: declared.Wanted) -> Report:
             from pqassay.judge import workers
 
             workers.preload()
-        return checker.check(
-            wanted.paths,
-            **wanted.options,
-            jobs=jobs,
-            timeout=wanted.timeout,
-            memory=wanted.memory,
-            progress=progress,
-        )
+        plan = checker.planned(wanted.paths, **wanted.options)
+
+        def judge(targets: Sequence[Target]) -> Generator[Judged]:
+            return checker.verdicts(
+                targets, plan.settings, jobs=jobs, timeout=wanted.timeout, memory=wanted.memory
+            )
+
+        keeper = None
+        if table is not None:
+            from pqassay.history.incremental import Keeper
+
+            keeper = Keeper(plan, table, judge, started=started, is_incremental=is_incremental)
+
+        def judge_some(positions: Sequence[int]) -> Generator[Judged]:
+            return (
+                judge([plan.targets[position] for position in positions])
+                if keeper is None
+                else keeper.verdicts(positions)
+            )
+
+        if wish is not None:
+            from pqassay.judge.sampling import sampled
+
+            save = None if keeper is None else keeper.write
+            plan, report = sampled(plan, wish, judge_some, save=save, progress=progress)
+        else:
+            every = range(len(plan.targets))
+            with closing(judge_some(every)) as verdicts:
+                report = checker.concluded(plan, verdicts, progress)
+            if keeper is not None:
+                keeper.write(report, every)
+    if keeper is not None and keeper.note:
+        typer.echo(f"note: {keeper.note}", err=True)
+    return plan, report
 
 
 def _require_engines(names: list[str], spark_packages: str | None, *, prove: bool) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from pqassay.cli.earlier_runs import scope_of, since_of
 from pqassay.cli.failure import require_no_data
 from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
@@ -153,6 +154,15 @@ class Arguments:
     ref: Annotated[
         str | None, typer.Option("--ref", metavar="NAME", help="Branch or tag of an Iceberg table.")
     ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="MOMENT",
+            help="Of tables, judge only files that were added since: after a version of a Delta table, a snapshot of an Iceberg table, a time such as "
+            "2026-11-20T03:00Z, or `last`: after what the last run in --history judged.",
+        ),
+    ] = None
     crc: Annotated[
         bool | None,
         typer.Option(
@@ -206,6 +216,23 @@ class Arguments:
     ] = None
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
+    ] = None
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history",
+            metavar="HISTORY",
+            help="Append what is found to a history, for `pqassay history`: a folder or URI (one Parquet file for each run), delta:FOLDER, "
+            "or iceberg:CATALOG:NAMESPACE.TABLE.",
+        ),
+    ] = None
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            "--metrics",
+            metavar="FILE",
+            help="Write metrics as OpenMetrics text, or as JSON if the name ends in .json; the file is replaced as a whole.",
+        ),
     ] = None
     config: Annotated[
         str | None,
@@ -273,6 +300,8 @@ class Wanted:
         output: Where to write the report, instead of stdout.
         write_baseline: Where to write a baseline.
         by_writer: Whether its entries name writers.
+        history: The history to which the run is appended.
+        metrics: Where to write metrics.
     """
 
     paths: Sequence[str]
@@ -284,6 +313,20 @@ class Wanted:
     output: Path | None
     write_baseline: str | None
     by_writer: bool
+    history: str | None = None
+    metrics: Path | None = None
+
+    @property
+    def scope(self) -> str:
+        """What is asked to be checked, as a history names it."""
+        return scope_of(self.paths)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only some of the files of the scope are judged."""
+        since = self.options.get("since")
+        is_first = since is not None and not isinstance(since, str) and since.by_table == {}
+        return bool(self.options.get("literal")) or (since is not None and not is_first)
 
     def require_apart(self, inputs: Sequence[str] | None = None) -> None:
         """Refuse outputs that are among the files to check, by default those that are named.
@@ -293,7 +336,7 @@ class Wanted:
         """
         if inputs is None:
             inputs = [*self.paths, *(os.fspath(path) for path in self.options.get("literal", ()))]
-        outputs = [str(path) for path in (self.output, self.write_baseline) if path is not None]
+        outputs = [str(path) for path in (self.output, self.write_baseline, self.metrics) if path is not None]
         for output in outputs:
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
@@ -349,6 +392,9 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
     """
     defaults = _defaults(arguments.config, arguments.no_config)
+    history = defaults.get("history", arguments.history)
+    is_listed = arguments.files_from is not None or arguments.only_files is not None
+    paths = arguments.paths or (None if is_listed else defaults.values.get("paths")) or []
     options: CheckOptions = {
         "tier": defaults.get("tier", arguments.tier),
         "level": defaults.get("level", arguments.level) or "must",
@@ -370,15 +416,10 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "snapshot": arguments.snapshot,
         "ref": arguments.ref,
         "only_files": arguments.only_files,
+        "since": since_of(arguments.since, history, paths),
     }
     merged = Wanted(
-        paths=arguments.paths
-        or (
-            defaults.values.get("paths")
-            if arguments.files_from is None and arguments.only_files is None
-            else None
-        )
-        or [],
+        paths=paths,
         options=options,
         jobs=defaults.get("jobs", jobs),
         timeout=defaults.get("timeout", arguments.timeout),
@@ -387,11 +428,19 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         output=arguments.output,
         write_baseline=arguments.write_baseline,
         by_writer=arguments.by_writer,
+        history=history,
+        metrics=arguments.metrics if arguments.metrics is not None else _path(defaults.get("metrics", None)),
     )
     if merged.by_writer and merged.write_baseline is None:
         raise UsageError("--by-writer says how --write-baseline is written; there is none")
     merged.require_apart()
-    require_no_data({"--output": arguments.output, "--write-baseline": arguments.write_baseline})
+    require_no_data(
+        {
+            "--output": arguments.output,
+            "--write-baseline": arguments.write_baseline,
+            "--metrics": merged.metrics,
+        }
+    )
     return merged
 
 
@@ -402,6 +451,10 @@ def _defaults(config: str | None, no_config: bool) -> Config:
         raise UsageError("--config and --no-config exclude each other")
     path = None if no_config else config or configuration.nearest()
     return configuration.read(path) if path is not None else configuration.Config()
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
 
 
 def _memory(text: str | None) -> int | None:

@@ -68,6 +68,8 @@ KEYS: Mapping[str, Key] = {
     "memory": Key("size"),
     "baseline": Key("path"),
     "format": Key("choice", tuple(FormatName)),
+    "history": Key("path"),
+    "metrics": Key("path"),
 }
 """Every key of the table ``[check]``."""
 
@@ -187,7 +189,9 @@ def _value(path: str, key: str, value: Any) -> Any:
 
 def _located(path: str, text: str) -> str:
     """A path of a file of defaults, as seen from the current folder."""
-    if is_uri(text) or text.startswith("/"):
+    if is_uri(text) or text.startswith(("/", "iceberg:")):
         return text
+    if text.startswith("delta:"):
+        return f"delta:{_located(path, text.removeprefix('delta:'))}"
     folder = os.path.relpath(Path(path).parent)
     return text if folder == "." else f"{folder}/{text}"

@@ -20,6 +20,7 @@ from pqassay.cli import check as cli_check
 from pqassay.cli import diff as cli_diff
 from pqassay.cli import drivers as cli_drivers
 from pqassay.cli import export as cli_export
+from pqassay.cli import history as cli_history
 from pqassay.cli import plan_repair as cli_plan_repair
 from pqassay.cli import report as cli_report
 from pqassay.cli import run as cli_run
@@ -211,6 +212,7 @@ app.command("new-driver", epilog=cli_drivers.NEW_EPILOG)(cli_drivers.new_driver)
 app.command(epilog=cli_report.EPILOG)(cli_report.report)
 
 app.command("plan-repair", epilog=cli_plan_repair.EPILOG)(cli_plan_repair.plan_repair)
+app.command(epilog=cli_history.EPILOG)(cli_history.history)
 
 app.command("export-pack", epilog=cli_export.PACK_EPILOG)(cli_export.export_pack)
 

@@ -36,6 +36,7 @@ from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
 if TYPE_CHECKING:
     from pqassay.judge.baseline import Baseline
+    from pqassay.judge.since import Since
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file or table alone is checked at tier ``values`` by default."""
@@ -110,6 +111,8 @@ class CheckOptions(TypedDict, total=False):
         snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
         ref: The branch or tag of Iceberg tables that is judged.
         only_files: File with a list to which the check is limited; see `pqassay.judge.only_files`.
+        since: Of tables, judge only files that were added after this version, snapshot or time, as `pqassay.judge.since` reads it; files that
+            belong to no table are all judged.
     """
 
     tier: Tier | None
@@ -132,6 +135,7 @@ class CheckOptions(TypedDict, total=False):
     snapshot: int | None
     ref: str | None
     only_files: AnyPath | None
+    since: str | Since | None
 
 
 def check(
@@ -174,18 +178,41 @@ def check(
     if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
         raise UsageError("a source is read in this process, which has no jobs and no limits")
     plan = planned(target, kind=kind, beside=beside, **options)
-    if jobs is None and (timeout is not None or memory is not None):
-        jobs = 1
-    if jobs is not None and (jobs > 1 or wants_isolation(plan.settings, timeout, memory)):
-        from pqassay.judge import workers  # noqa: PLC0415 - most checks have none
+    return carried_out(plan, jobs=jobs, timeout=timeout, memory=memory, progress=progress)
 
-        limits = workers.Limits(min(jobs, len(plan.targets)), timeout, memory)
-        results: Generator[Judged] = workers.judged(plan.targets, plan.settings, limits)
-    else:
-        # A library lets its own mistakes through; a run over a lake goes on.
-        results = _in_this_process(plan.targets, plan.settings, is_safe=jobs is not None)
+
+def carried_out(
+    plan: Plan,
+    *,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Judge what a plan has; the arguments are those of `check`."""
+    results = verdicts(plan.targets, plan.settings, jobs=jobs, timeout=timeout, memory=memory)
     with contextlib.closing(results):
         return concluded(plan, results, progress)
+
+
+def verdicts(
+    targets: Sequence[Target],
+    settings: Settings,
+    *,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+) -> Generator[Judged]:
+    """The verdicts on files, in their order, made in this process or in workers; the arguments are those of `check`."""
+    if jobs is None and (timeout is not None or memory is not None):
+        jobs = 1
+    if jobs is not None and (jobs > 1 or wants_isolation(settings, timeout, memory)):
+        from pqassay.judge import workers  # noqa: PLC0415 - most checks have none
+
+        limits = workers.Limits(max(1, min(jobs, len(targets))), timeout, memory)
+        return workers.judged(targets, settings, limits)
+    # A library lets its own mistakes through; a run over a lake goes on.
+    return _in_this_process(targets, settings, is_safe=jobs is not None)
 
 
 def wants_isolation(settings: Settings, timeout: float | None, memory: int | None) -> bool:
@@ -233,6 +260,10 @@ def planned(
         raise UsageError(f"{asked} is said of tables, and nothing that is to be checked is a table")
     if has_tables(targets):
         live = read_tables(targets)
+        if (since := options.get("since")) is not None:
+            from pqassay.judge.since import Since, only_since, parse_since  # noqa: PLC0415 - most checks need it not
+
+            live = only_since(live, since if isinstance(since, Since) else parse_since(since))
         if tier is None:
             tier = tier_of_tables(targets.targets, live, crc=crc)
         targets = expanded(targets, live, with_files=tier != TABLE_TIER, only=listed)

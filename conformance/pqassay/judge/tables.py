@@ -58,11 +58,15 @@ class Live:
         files: Its data files.
         others: Further files that belong to it, such as deletion vectors, relative to it.
         trouble: Why they are not known, where the table's own verdict does not say it.
+        older: Data files that are live and not judged, since only what is new is.
+        reason: Why they are not.
     """
 
     files: Sequence[LiveFile] = ()
     others: set[str] = field(default_factory=set[str])
     trouble: str = ""
+    older: Sequence[LiveFile] = ()
+    reason: str = ""
 
 
 def has_tables(found: Found) -> bool:
@@ -168,7 +172,9 @@ def _nothing(table: TableAt) -> FileClaims:
 
 def _count_others(found: Found, table: TableAt, live: Live) -> None:
     """Count the files below a table that do not belong to it."""
-    own = {file.path for file in live.files} | live.others
+    own = {file.path for file in live.files} | live.others | {file.path for file in live.older}
+    for file in live.older:
+        found.ignore(live.reason, file.name if file.path is None else table.name_of(file.path))
     for path in table.files():
         if path in own or path.startswith(METADATA_FOLDERS):
             continue

@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pqassay.errors import UsageError
+from pqassay.judge.owners import owners_in
 from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import find
 from pqassay.tables.delta.actions import parse
 from pqassay.tables.delta.state import DeltaState
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
-from pqassay.tables.owners import DeltaOwners, Owner, iceberg_owner
+from pqassay.tables.owner import UNKNOWN
 from pqassay.under_test.tables.iceberg_table import iceberg_state
 from pqassay.under_test.tables.table import delta_state, forget_tables
 from pqassay_spec.base.errors import FormatError
@@ -59,7 +60,6 @@ class OpenTable:
         has_vectors: Whether rows of it may be marked as deleted.
         live: Its live data files, by their paths relative to it.
         properties: Its properties.
-        owners: Says who wrote a live file, as far as the table does.
     """
 
     at: TableAt
@@ -72,16 +72,15 @@ class OpenTable:
     compared: tuple[str, ...] = ()
     has_vectors: bool = False
     properties: Mapping[str, str] = field(default_factory=dict[str, str])
-    owners: Callable[[str], Owner | None] = lambda _: None
 
     def relative(self, path: str) -> str:
         """A file relative to the table."""
         return path.removeprefix(f"{self.path.rstrip('/')}/")
 
-    def owner_of(self, relative: str) -> str | None:
-        """Who wrote a file, as the table says; ``None`` where it does not."""
-        found = self.owners(relative) if relative in self.live else None
-        return None if found is None else found.line or None
+    def owners(self, paths: Iterable[str]) -> dict[str, str]:
+        """Who wrote live files, by their paths relative to the table, in one line each; files are left out of which it does not say it."""
+        found = owners_in(self.at, [path for path in paths if path in self.live])
+        return {path: owners.wrote.line for path, owners in found.items() if owners.wrote.name != UNKNOWN}
 
 
 def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable:
@@ -133,7 +132,6 @@ def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
         path: LiveFile(entry.path, _partition(entry.action.get("partitionValues"), types))
         for path, entry in entries.items()
     }
-    owners = DeltaOwners(at)
     fields = _fields(state)
     partition = {one.name for one in state.schema.partition}
     configuration: Any = state.metadata.get("configuration")
@@ -152,7 +150,6 @@ def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
         ),
         properties.get(VECTORS) == "true",
         properties,
-        lambda relative: owners.of(entries[relative]),
     )
 
 
@@ -223,5 +220,4 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
         str(fields[0]["name"]) if fields else "",
         live,
         properties=properties if isinstance(properties, dict) else {},
-        owners=lambda relative: iceberg_owner(state, entries[relative]),
     )

@@ -104,13 +104,18 @@ def plan_of(
         for path in dict.fromkeys(path for path, _ in work if path)
     }
     steps = [_step(one, repair, opened.get(path), dialect) for (path, repair), one in work.items()]
-    owned = [
-        _owned(replace(one, repair=BY_HAND) if one.path in left_out else one, opened.get(one.table))
-        for one in files.values()
-    ]
+    quarantined = [replace(one, repair=BY_HAND) if one.path in left_out else one for one in files.values()]
     planned = [PlannedTable(one.path, one.kind, one.moment, one.name) for one in opened.values()]
     return Plan(
-        SCHEMA_VERSION, "repair plan", __version__, report.name, report.tier, dialect, planned, owned, steps
+        SCHEMA_VERSION,
+        "repair plan",
+        __version__,
+        report.name,
+        report.tier,
+        dialect,
+        planned,
+        _owned(quarantined, opened),
+        steps,
     )
 
 
@@ -200,11 +205,13 @@ def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
     return left_out
 
 
-def _owned(file: Quarantined, table: OpenTable | None) -> Quarantined:
-    """The same with who wrote the file, where its table says it."""
-    if table is None:
-        return file
-    return replace(file, owner=table.owner_of(table.relative(file.path)))
+def _owned(files: Sequence[Quarantined], opened: Mapping[str, OpenTable]) -> list[Quarantined]:
+    """The same with who wrote each file, where its table says it; a log is read once for all files of its table."""
+    owners: dict[str, str] = {}
+    for name, table in opened.items():
+        of_table = {table.relative(one.path): one.path for one in files if one.table == name}
+        owners.update({of_table[path]: line for path, line in table.owners(of_table).items()})
+    return [replace(one, owner=owners.get(one.path)) for one in files]
 
 
 def _step(work: _Work, repair: str, table: OpenTable | None, dialect: Dialect) -> Step:

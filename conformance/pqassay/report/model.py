@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, cast
 
+from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 from pqassay_spec.rules.observed import Observed
@@ -334,7 +335,8 @@ class Report:
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
     ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``preview`` whether rules of the newest
-    minor release fail it as well.  ``judged_against`` are the documents from which rules for files of these kinds come.
+    minor release fail it as well, ``sample`` what is known of the other files where only some were judged.  ``judged_against`` are the documents from
+    which rules for files of these kinds come.
     """
 
     schema_version: int
@@ -352,6 +354,7 @@ class Report:
     judged_against: list[Revision] = field(default_factory=list[Revision])
     gate: Gate | None = None
     preview: bool = False
+    sample: Sampled | None = None
 
     @property
     def exit_code(self) -> int:

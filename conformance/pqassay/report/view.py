@@ -36,6 +36,7 @@ def _of_check(report: Report) -> View:
         ),
         "conformant",
     )
+    sample = [] if report.sample is None else report.sample.lines
     stale = report.baseline.stale if report.baseline is not None else []
     loud = gravest_first(file for file in report.files if not _is_quiet(file))
     facts = [
@@ -44,6 +45,7 @@ def _of_check(report: Report) -> View:
         ("counted", _counted(report)),
         ("gate", report.gate and report.gate.line),
         ("preview", report.preview_line),
+        *(("sample", line.strip().removeprefix("sample: ")) for line in sample),
         ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
         ("judged against", judged_against_line(report.judged_against)),

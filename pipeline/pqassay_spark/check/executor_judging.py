@@ -7,11 +7,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from pqassay.errors import UsageError
+from pqassay.history.file_stamps import etag
 from pqassay.judge import workers
 from pqassay.judge.one_file import Judged, Settings, judge_all, judge_in_time
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
-from pqassay_spark.check.file_stamps import etag
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
 Verdict = tuple[Judged, str | None]
@@ -93,3 +93,19 @@ def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:
     limits = workers.Limits(1, means.timeout, memory)
     with contextlib.closing(workers.judged(targets, judging.settings, limits, judge=means.judge)) as results:
         yield from results
+
+
+def etags_task(task: bytes, count: Count) -> bytes:
+    """Ask for the etags of some objects, on an executor.
+
+    Args:
+        task: A packed list of targets.
+        count: Told about each.
+
+    Returns:
+        Packed: their etags, in order; ``None`` where there is none.
+    """
+    targets: Sequence[Target] = unpacked(task)
+    found = [etag(target) for target in targets]
+    count((len(targets), 0))
+    return packed(found)

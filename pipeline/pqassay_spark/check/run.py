@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from pqassay.history import findings_table
+from pqassay.history.file_stamps import UNKNOWN, stamps
+from pqassay.history.findings_table import FileState, Row
+from pqassay.history.verdict_cache import VerdictCache, state_of
 from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
 from pqassay.judge.estimate import USUAL_PRICES, Estimate, StorePrices
 from pqassay.lake.targets import Target
 from pqassay.report.model import Report
-from pqassay_spark.check import findings_table
 from pqassay_spark.check.estimate import estimate
-from pqassay_spark.check.executor_judging import Means, Verdict
-from pqassay_spark.check.file_stamps import UNKNOWN, Stamp, stamps
-from pqassay_spark.check.findings_table import FileState, Row
+from pqassay_spark.check.executor_judging import Means, Verdict, etags_task
 from pqassay_spark.check.sampling import Sample, sampled
 from pqassay_spark.check.spark_judging import Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
-from pqassay_spark.check.verdict_cache import VerdictCache, etags_task, is_settled
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import cores, packed, run, unpacked
 from pqassay_spec import __version__
@@ -88,7 +88,7 @@ def check(
         memory: Bytes for one process; see there. The default is shared by the tasks of one machine.
         tasks: Tasks to cut the work into.
         sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
-        out: Folder of a findings table to write; see `pqassay_spark.check.findings_table`.
+        out: Folder of a findings table to write; see `pqassay.history.findings_table`.
         incremental: Take over what that table says of files that have not changed.
         tell: Told how many files are judged, how many there are, and how many findings there are so far.
         **options: See `pqassay.judge.checker.CheckOptions`.
@@ -156,7 +156,9 @@ def carried_out(
     current_stamps = [UNKNOWN] * len(targets) if table is None else stamps(targets)
     kept: dict[int, Row] = {}
     if table is not None and is_incremental:
-        kept = _kept(session, VerdictCache(table, plan.settings), targets, current_stamps)
+        kept = VerdictCache(table, plan.settings).all_kept(
+            targets, current_stamps, lambda doubtful: _etags(session, doubtful)
+        )
     rest = [position for position in range(len(targets)) if position not in kept]
     fresh: dict[int, Verdict] = {}
     if rest:
@@ -173,7 +175,7 @@ def carried_out(
     states = [
         kept[position].state
         if position in kept
-        else _state(current_stamps[position], fresh[position], started=started)
+        else state_of(current_stamps[position], fresh[position][0][0], fresh[position][1], started=started)
         for position in range(len(targets))
     ]
     return Checked(report, states, len(kept), covered)
@@ -204,38 +206,11 @@ def estimated(
         plan, _ = sampled(plan, sample)
     kept: dict[int, Row] = {}
     if table is not None:
-        kept = _kept(session, VerdictCache(table, plan.settings), plan.targets, stamps(plan.targets))
+        kept = VerdictCache(table, plan.settings).all_kept(
+            plan.targets, stamps(plan.targets), lambda doubtful: _etags(session, doubtful)
+        )
     rest = [position for position in range(len(plan.targets)) if position not in kept]
     return estimate(session(), plan, rest, len(kept), __version__, prices)
-
-
-def _state(stamp: Stamp, verdict: Verdict, *, started: int) -> FileState:
-    (report, _), etag = verdict
-    is_reusable = (
-        report.outcome != "errored" and report.size == stamp.size and is_settled(stamp, started=started)
-    )
-    return FileState(stamp.modified, stamp.beside, etag, is_reusable, started // 1000, stamp.ctime)
-
-
-def _kept(
-    session: Callable[[], SparkSession],
-    cache: VerdictCache,
-    targets: Sequence[Target],
-    current_stamps: Sequence[Stamp],
-) -> dict[int, Row]:
-    """The verdicts that still hold, by the position of the target."""
-    kept: dict[int, Row] = {}
-    doubtful: dict[int, Row] = {}
-    if not cache:
-        return kept
-    for position, (target, stamp) in enumerate(zip(targets, current_stamps, strict=True)):
-        if (row := cache.kept(target, stamp)) is not None:
-            kept[position] = row
-        elif (row := cache.kept_by_etag(target, stamp)) is not None:
-            doubtful[position] = row
-    current = _etags(session, [targets[position] for position in doubtful])
-    still = zip(doubtful.items(), current, strict=True)
-    return kept | {position: row for (position, row), etag in still if etag == row.state.etag}
 
 
 def _etags(session: Callable[[], SparkSession], targets: Sequence[Target]) -> list[str | None]:

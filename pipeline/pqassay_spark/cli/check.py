@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from pqassay.cli import check_options as declared
+from pqassay.cli.earlier_runs import findings_folder
 from pqassay.cli.output import (
     fail_with_lines,
     interruptible,
     print_report,
     with_new_baseline,
 )
+from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
@@ -84,28 +87,29 @@ def check(
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
     try:
         wanted = declared.wanted(given)
-        run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
+        run = _Run(
+            wanted,
+            findings_folder(out, is_needed=incremental),
+            incremental,
+            sample,
+            tasks,
+            master,
+            ship,
+        )
         if dry_run:
             run.print_estimate(declared.prices(request_price, gb_price))
             return
         declared.require_dry_run({"--request-price": request_price, "--gb-price": gb_price})
-        report, notes = run.checked()
+        record = recording(wanted, dt.datetime.now(dt.UTC), is_partial=sample is not None)
+        plan, report, notes = run.checked()
     except UsageError as error:
         fail_with_lines(str(error))
     _print(report, notes, wanted)
+    try:
+        record(plan, report)
+    except UsageError as error:  # the report is there all the same
+        fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
-
-
-def _table(out: str | None, *, is_needed: bool) -> Path | None:
-    from pqassay.lake.targets import is_uri
-
-    if out is None:
-        if is_needed:
-            raise UsageError("--incremental takes verdicts from the table of --out; there is none")
-        return None
-    if is_uri(out):
-        raise UsageError(f"--out {out}: a findings table is written to a local folder; copy it from there")
-    return Path(out)
 
 
 def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
@@ -135,10 +139,10 @@ class _Run:
     _stack: ExitStack = field(default_factory=ExitStack)
     _spark: SparkSession | None = None
 
-    def checked(self) -> tuple[Report, list[str]]:
-        """Check; return the report, and what must be said beside it."""
+    def checked(self) -> tuple[Plan, Report, list[str]]:
+        """Check; return what was to be judged, the report, and what must be said beside it."""
         from pqassay.cli.progress_bar import progress_bar
-        from pqassay_spark.check import findings_table
+        from pqassay.history import findings_table
         from pqassay_spark.check.executor_judging import Means
         from pqassay_spark.check.run import carried_out
 
@@ -169,7 +173,7 @@ class _Run:
                 except OSError as error:
                     stop(f"--out {self.table}: {error.strerror or error}")
                 notes.append(f"findings table: {self.table}")
-            return report, notes
+            return plan, report, notes
 
     def print_estimate(self, prices: StorePrices) -> None:
         """Say what a check would cost."""
@@ -201,8 +205,8 @@ class _Run:
                 stop(str(error), 4)
 
     def _plan(self) -> Plan:
+        from pqassay.history import findings_table
         from pqassay.judge.checker import planned
-        from pqassay_spark.check import findings_table
         from pqassay_spark.check.spark_listing import SparkListing
 
         # What is wrong with the paths is said before Spark is started, which takes a while.

@@ -1,42 +1,14 @@
-"""Who wrote a file of a table, as the commit says that added it; and remedies that know the table."""
+"""Plans name who wrote a file of a table, as the commit says that added it; and remedies know the table."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.repair.open_tables import open_table
-from pqassay.tables.owners import Owner, owner_of
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        (
-            {
-                "userName": "ann",
-                "job": {"jobId": "7", "jobName": "load"},
-                "engineInfo": "Spark/4.1",
-                "txnId": "x",
-            },
-            Owner("ann", "load", "Spark/4.1", "x"),
-        ),
-        (
-            {"spark.app.id": "app-1", "engine-name": "spark", "engine-version": "4.1.4"},
-            Owner("", "app-1", "spark 4.1.4"),
-        ),
-        ({"job": 7, "userName": None, "engineInfo": ["?"]}, Owner("", "7")),
-        ({"operation": "WRITE"}, Owner()),
-    ],
-)
-def test_what_engines_say_of_themselves(said: dict[str, Any], expected: Owner) -> None:
-    assert expected == owner_of(said)
 
 
 def test_a_file_of_a_delta_table_has_the_owner_of_its_commit(tmp_path: Path) -> None:
@@ -49,8 +21,8 @@ def test_a_file_of_a_delta_table_has_the_owner_of_its_commit(tmp_path: Path) -> 
 
     opened = open_table(str(table), "delta", "", "")
 
-    assert "job load prices, by Spark" == opened.owner_of("part-0.parquet")
-    assert opened.owner_of("part-9.parquet") is None
+    owners = opened.owners(["part-0.parquet", "part-9.parquet"])
+    assert {"part-0.parquet": "load prices (commit 0, engine Spark)"} == owners
 
 
 def test_a_file_of_an_iceberg_table_has_the_owner_of_its_snapshot(tmp_path: Path) -> None:
@@ -63,7 +35,8 @@ def test_a_file_of_an_iceberg_table_has_the_owner_of_its_snapshot(tmp_path: Path
 
     opened = open_table(str(table), "iceberg", "", "lake")
 
-    assert ("by trino", "lake.`t`") == (opened.owner_of("data/part-0.parquet"), opened.name)
+    (owner,) = opened.owners(["data/part-0.parquet"]).values()
+    assert ("trino", "lake.`t`") == (owner.split(" (")[0], opened.name)
 
 
 def test_in_a_table_no_remedy_is_a_command_that_refuses_there(tmp_path: Path) -> None:

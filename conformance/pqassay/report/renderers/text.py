@@ -277,6 +277,8 @@ class _Text:
             self._line(f"judged against {against}")
         self._gaps()
         self._gate()
+        for line in [] if self._report.sample is None else self._report.sample.lines:
+            self._line(line)
 
     def _gate(self) -> None:
         """Which of several things the exit code is about, where it can be about one alone."""

@@ -138,9 +138,14 @@ class Manifest:
             self.files = Layout(self.file, self.layout.schemas[field_ids.DATA_FILE], DATA_FILE)
             partition = self.files.schemas.get(field_ids.PARTITION)
             self.partition = None if partition is None else Layout(self.file, partition, None)
-        status, data_file, sequence = (
+        status, data_file, sequence, snapshot = (
             self.layout.places.get(number)
-            for number in (field_ids.STATUS, field_ids.DATA_FILE, field_ids.SEQUENCE_NUMBER)
+            for number in (
+                field_ids.STATUS,
+                field_ids.DATA_FILE,
+                field_ids.SEQUENCE_NUMBER,
+                field_ids.SNAPSHOT_ID,
+            )
         )
         self.entries: list[Entry] = []
         for number, record in enumerate(self.file.objects()):
@@ -151,6 +156,7 @@ class Manifest:
                     record[cast("int", status)],
                     None if sequence is None else record[sequence],
                     record[cast("int", data_file)],
+                    None if snapshot is None else record[snapshot],
                 )
             )
         # What findings need is read again: bytes of ten thousand files are not kept.
@@ -170,18 +176,26 @@ class Entry:
         number: Its number there.
         status: 0 existing, 1 added, 2 deleted.
         own_sequence: The data sequence number that it has itself; ``None`` where it inherits one.
+        own_snapshot: The snapshot that added the file, as the entry has it itself; ``None`` where it inherits it.
         inside: The file relative to the table; ``None`` where it is elsewhere. Of live entries.
     """
 
-    __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "status")
+    __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "own_snapshot", "status")
 
     def __init__(
-        self, manifest: Manifest, number: int, status: int, own_sequence: int | None, file: list[Any]
+        self,
+        manifest: Manifest,
+        number: int,
+        status: int,
+        own_sequence: int | None,
+        file: list[Any],
+        own_snapshot: int | None = None,
     ) -> None:
         self.manifest = manifest
         self.number = number
         self.status = status
         self.own_sequence = own_sequence
+        self.own_snapshot = own_snapshot
         self._file = file
         self.inside: str | None = None
 
@@ -219,6 +233,14 @@ class Entry:
         if self.status != ADDED:
             return None
         inherited: int | None = self.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+        return inherited
+
+    @property
+    def snapshot(self) -> int | None:
+        """The snapshot that added the file; ``None`` where nothing says it."""
+        if self.own_snapshot is not None:
+            return self.own_snapshot
+        inherited: int | None = self.manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
         return inherited
 
     @property

@@ -9,15 +9,17 @@ change could have left the time as it was.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from pqassay.history.file_stamps import Stamp
+from pqassay.history.findings_table import FileState, Row, read
 from pqassay.judge.one_file import Settings
 from pqassay.lake.targets import Target
-from pqassay.report.model import Threshold, outcome_of
-from pqassay_spark.check.file_stamps import Stamp, etag
-from pqassay_spark.check.findings_table import Row, read
-from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
+from pqassay.report.model import FileReport, Threshold, outcome_of
+
+Etags = Callable[[Sequence[Target]], Sequence[str | None]]
+"""Asks for the etags of some objects, in order; ``None`` where there is none."""
 
 SETTLED = 2_000_000_000
 """Nanoseconds after which a change is told apart from the one before, in every file system and store."""
@@ -31,6 +33,21 @@ def is_settled(stamp: Stamp, started: int) -> bool:
         started: When the run began, in nanoseconds since 1970; the stamp was taken later.
     """
     return stamp.size >= 0 and stamp.youngest is not None and stamp.youngest < started - SETTLED
+
+
+def state_of(stamp: Stamp, report: FileReport, etag: str | None, *, started: int) -> FileState:
+    """What a table says of a file beside the verdict on it.
+
+    Args:
+        stamp: The stamp that was taken before it was judged.
+        report: The verdict.
+        etag: The etag that an object had before that.
+        started: When the run began, in nanoseconds since 1970.
+    """
+    is_reusable = (
+        report.outcome != "errored" and report.size == stamp.size and is_settled(stamp, started=started)
+    )
+    return FileState(stamp.modified, stamp.beside, etag, is_reusable, started // 1000, stamp.ctime)
 
 
 class VerdictCache:
@@ -52,6 +69,27 @@ class VerdictCache:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def all_kept(self, targets: Sequence[Target], current: Sequence[Stamp], etags: Etags) -> dict[int, Row]:
+        """The verdicts that still hold, by the position of the target.
+
+        Args:
+            targets: The files.
+            current: Their stamps.
+            etags: Asks for the etags of objects whose time has changed.
+        """
+        kept: dict[int, Row] = {}
+        doubtful: dict[int, Row] = {}
+        if not len(self):
+            return kept
+        for position, (target, stamp) in enumerate(zip(targets, current, strict=True)):
+            if (row := self.kept(target, stamp)) is not None:
+                kept[position] = row
+            elif (row := self.kept_by_etag(target, stamp)) is not None:
+                doubtful[position] = row
+        found = etags([targets[position] for position in doubtful])
+        still = zip(doubtful.items(), found, strict=True)
+        return kept | {position: row for (position, row), one in still if one == row.state.etag}
 
     def kept(self, target: Target, stamp: Stamp) -> Row | None:
         """The verdict on a file that has not changed by length and time; ``None`` if there is none."""
@@ -84,19 +122,3 @@ class VerdictCache:
             row.report, outcome=outcome_of(row.report.findings, row.report.gaps, self._level)
         )
         return dataclasses.replace(row, report=report)
-
-
-def etags_task(task: bytes, count: Count) -> bytes:
-    """Ask for the etags of some objects, on an executor.
-
-    Args:
-        task: A packed list of targets.
-        count: Told about each.
-
-    Returns:
-        Packed: their etags, in order; ``None`` where there is none.
-    """
-    targets: Sequence[Target] = unpacked(task)
-    found = [etag(target) for target in targets]
-    count((len(targets), 0))
-    return packed(found)

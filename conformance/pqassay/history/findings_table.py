@@ -166,11 +166,11 @@ class FileState:
 
     Attributes:
         modified: When it was changed, in nanoseconds since 1970.
-        beside: See `pqassay_spark.check.file_stamps.Stamp`.
+        beside: See `pqassay.history.file_stamps.Stamp`.
         etag: Etag of an object.
         is_reusable: Whether a later run may take the verdict over.
         judged_at: When the run began that judged it, in microseconds since 1970.
-        ctime: See `pqassay_spark.check.file_stamps.Stamp`.
+        ctime: See `pqassay.history.file_stamps.Stamp`.
     """
 
     modified: int | None

@@ -1,0 +1,67 @@
+"""The columns of a history: one row for each run, for each writer and each table in it, for each finding, and for each file that could not be judged.
+
+Files without findings have no row of their own, so that a history grows by what is wrong and not by what there is; the rows of writers
+count them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+TIME = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a history: its name, its type, and what it holds."""
+
+    name: str
+    type: pa.DataType
+    doc: str
+
+
+COLUMNS = (
+    Column("run", pa.string(), "which run: its time and a random part"),
+    Column("at", TIME, "when it began"),
+    Column("kind", pa.string(), "what the row is about: `run`, `writer`, `table`, `finding`, or `file` for one that could not be judged"),
+    Column("scope", pa.string(), "what was asked to be checked: paths, with commas between them"),
+    Column("partial", pa.bool_(), "whether only some of it was judged: what is new, a sample, files of a list"),
+    Column("tier", pa.string(), "how deep it was looked at"),
+    Column("pqassay", pa.string(), "the version that judged"),
+    Column("rules_sha256", pa.string(), "digest of the rules"),
+    Column("exit_code", pa.int32(), "`run`: the exit code of the check"),
+    Column("files", pa.int64(), "`run`, `writer`: files that were looked at"),
+    Column("nonconformant", pa.int64(), "`run`, `writer`: those with findings that count"),
+    Column("errored", pa.int64(), "`run`, `writer`: those that could not be judged"),
+    Column("writer", pa.string(), "`writer`, `finding`, `file`: the software and version that wrote the file, or `unknown`"),
+    Column("created_by", pa.string(), "`finding`, `file`: what the footer says about the writer"),
+    Column("version", pa.string(), "`table`: the version of a Delta table, or the snapshot of an Iceberg table, that was judged"),
+    Column("path", pa.string(), "`finding`, `file`, `table`: the file or table"),
+    Column("error", pa.string(), "`file`: why it could not be judged"),
+    Column("rule", pa.string(), "`finding`: id of the rule that is broken"),
+    Column("verdict", pa.string(), "`finding`: `FAIL`, `WARN`, `POLICY` or `INFO`"),
+    Column("could", pa.string(), "`finding`: the worst that the breach can do to readers"),
+    Column("observed", pa.string(), "`finding`: the gravest effect that was seen in engines"),
+    Column("counts", pa.bool_(), "`finding`: whether it makes the file nonconformant, unless a baseline lists it"),
+    Column("known", pa.bool_(), "`finding`: whether a baseline lists it"),
+    Column("column", pa.string(), "`finding`: the column"),
+    Column("count", pa.int64(), "`finding`: how many places break the rule"),
+    Column("message", pa.string(), "`finding`: what was found"),
+    Column("field", pa.string(), "`finding`: first position, the grammar path of the field"),
+    Column("offset", pa.int64(), "`finding`: first position, byte of the file"),
+    Column("remedy", pa.string(), "`finding`: a command that mends the file"),
+    Column("explanation", pa.string(), "`finding`: a known defect of the writer that does this"),
+    Column("owner", pa.string(), "`finding`, `file`: whom it is for: the job, else the user, else the engine of the commit"),
+    Column("owner_job", pa.string(), "the job that the commit names"),
+    Column("owner_engine", pa.string(), "the engine that the commit names"),
+    Column("owner_user", pa.string(), "the user that the commit names"),
+    Column("owner_query", pa.string(), "the query or run of the job that the commit names"),
+    Column("owner_operation", pa.string(), "what the commit did"),
+    Column("owner_commit", pa.string(), "the version of the Delta table, or the snapshot of the Iceberg table"),
+    Column("owner_at", TIME, "when it was committed"),
+)  # fmt: skip
+"""Every column, in order."""
+
+SCHEMA = pa.schema([pa.field(column.name, column.type) for column in COLUMNS])

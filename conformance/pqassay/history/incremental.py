@@ -1,0 +1,97 @@
+"""A check that takes over what a findings table says of files that have not changed since, and writes the table anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from pqassay.errors import UsageError
+from pqassay.history import findings_table
+from pqassay.history.file_stamps import etag, stamps
+from pqassay.history.findings_table import FileState, Row
+from pqassay.history.verdict_cache import VerdictCache, state_of
+from pqassay.judge.checker import Plan
+from pqassay.judge.one_file import Judged
+from pqassay.lake.targets import Target
+from pqassay.report.model import Report
+
+Judge = Callable[[Sequence[Target]], Generator[Judged]]
+"""Judges files, in their order."""
+
+
+class Keeper:
+    """A check that keeps a findings table: takes verdicts from it, and writes it.
+
+    Args:
+        plan: What is to be judged.
+        table: The folder of the table.
+        judge: Judges those files whose verdicts are not taken over.
+        started: When the run began, before the files were found; in nanoseconds since 1970.
+        is_incremental: Whether to take over what the table says now of files that have not changed.
+
+    Raises:
+        UsageError: The table cannot be where it is wanted, or cannot be read.
+    """
+
+    def __init__(self, plan: Plan, table: Path, judge: Judge, *, started: int, is_incremental: bool) -> None:
+        findings_table.require_place(table, plan.found.roots, (target.path for target in plan.targets))
+        self._plan, self._table, self._judge, self._started = plan, table, judge, started
+        self._current = stamps(plan.targets)
+        self._kept: dict[int, Row] = {}
+        if is_incremental:
+            cache = VerdictCache(table, plan.settings)
+            self._kept = cache.all_kept(plan.targets, self._current, _etags)
+        self._states: dict[int, FileState] = {}
+
+    def verdicts(self, positions: Sequence[int]) -> Generator[Judged]:
+        """The verdicts on targets, in order, those of an earlier run where they still hold.
+
+        Args:
+            positions: Positions of the targets.
+        """
+        rest = [self._plan.targets[position] for position in positions if position not in self._kept]
+        # Asked for first: what changes while it is judged shall not look unchanged the next time.
+        etags = iter(_etags(rest))
+        with closing(self._judge(rest)) as fresh:
+            for position in positions:
+                if (row := self._kept.get(position)) is not None:
+                    self._states[position] = row.state
+                    yield row.report, row.coverage
+                else:
+                    report, coverage = next(fresh)
+                    self._states[position] = state_of(
+                        self._current[position], report, next(etags), started=self._started
+                    )
+                    yield report, coverage
+
+    def write(self, report: Report, positions: Sequence[int]) -> None:
+        """Write the table.
+
+        Args:
+            report: The report, or a part of it.
+            positions: Positions of the targets that its files are.
+
+        Raises:
+            UsageError: It cannot be written; the old table is there as it was.
+        """
+        states = [self._states[position] for position in positions]
+        try:
+            findings_table.write(self._table, report, states, self._plan.settings)
+        except OSError as error:
+            raise UsageError(
+                f"{self._table}: the table cannot be written: {error.strerror or error}"
+            ) from None
+
+    @property
+    def note(self) -> str:
+        """A sentence about verdicts that were taken over; empty where none was."""
+        kept = len(self._kept.keys() & self._states.keys())
+        total = len(self._states)
+        return (
+            f"{kept:,} of {total:,} verdicts taken from the table: those files did not change" if kept else ""
+        )
+
+
+def _etags(targets: Sequence[Target]) -> list[str | None]:
+    return [etag(target) for target in targets]

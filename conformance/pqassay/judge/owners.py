@@ -1,0 +1,151 @@
+"""The owners of files of tables: whom a finding about a file is for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, cast
+
+from pqassay.errors import UsageError
+from pqassay.lake.table_files import TableAt
+from pqassay.lake.targets import Target, find
+from pqassay.report.model import Finding
+from pqassay.tables.delta.commits import FileOwners, owner_in_log, owners_in_log
+from pqassay.tables.iceberg.metadata import Json, NotKnownError
+from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
+from pqassay.tables.owner import Owner, owner_of_snapshot
+from pqassay.under_test.tables.iceberg_table import iceberg_state
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.table import iceberg_field_ids as field_ids
+
+NOT_LISTED = "the table does not list it"
+AS_A_WHOLE = "it is about the table as a whole"
+EXPIRED = "the snapshot that added it has expired"
+
+
+def owner_of(table: str, file: str) -> Owner:
+    """Who added a file to a table.
+
+    Args:
+        table: The folder or URI of a Delta or Iceberg table.
+        file: The file, relative to the table, or as a report names it.
+
+    Returns:
+        What the commit says that added it; where none is found, `Owner.reason` says why.
+
+    Raises:
+        UsageError: There is no such table.
+    """
+    targets = find([table]).targets
+    place = targets[0].table if len(targets) == 1 and targets[0].is_table else None
+    if place is None:
+        raise UsageError(f"{table} is neither a Delta nor an Iceberg table")
+    relative = file.removeprefix(f"{place.name.rstrip('/')}/")
+    return owners_in(place, [relative])[relative].wrote
+
+
+def owners_in(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
+    """The owners of some data files of a table; where the table cannot be read, the reason says so.
+
+    Args:
+        table: The table.
+        paths: The data files, relative to it.
+    """
+    try:
+        if table.kind == "delta":
+            return owners_in_log(table, paths, table.moment.version)
+        return _in_snapshots(table, paths)
+    except (FormatError, NotKnownError, ElsewhereError, OSError) as error:
+        unknown = Owner(reason=f"the table cannot be read: {error}")
+        return {path: FileOwners(unknown, unknown) for path in paths}
+
+
+class Owners:
+    """The owners of findings in the files of a check.
+
+    Args:
+        targets: What was judged.
+        names: The files of the report that are asked for.
+    """
+
+    def __init__(self, targets: Iterable[Target], names: Collection[str]) -> None:
+        wanted = set(names)
+        self._tables: dict[str, TableAt] = {}
+        self._of_files: dict[str, FileOwners] = {}
+        paths: dict[TableAt, dict[str, str]] = {}
+        full: dict[TableAt, TableAt] = {}
+        for target in targets:
+            if target.table is None:
+                continue
+            if target.is_table:
+                self._tables[target.name] = full[target.table.light()] = target.table
+            elif target.name in wanted:
+                inside = target.path.removeprefix(target.table.path_of(""))
+                paths.setdefault(target.table.light(), {})[inside] = target.name
+        for table, names_of in paths.items():
+            owners = owners_in(full.get(table, table), names_of)
+            self._of_files.update({names_of[path]: owner for path, owner in owners.items()})
+
+    def of_file(self, name: str) -> Owner | None:
+        """Who added a file to its table; ``None`` of a file that belongs to none."""
+        found = self._of_files.get(name)
+        return None if found is None else found.wrote
+
+    def of_finding(self, finding: Finding) -> Owner | None:
+        """Whom a finding is for: about a file, who wrote it; about what the table says of it, who made the entry.
+
+        ``None`` where no table is behind it.
+        """
+        file = finding.at[0].file
+        if (table := self._tables.get(finding.path)) is not None:
+            return Owner(reason=AS_A_WHOLE) if file is None else owner_of_metadata(table, file)
+        found = self._of_files.get(finding.path)
+        if found is None:
+            return None
+        return found.wrote if file is None else found.claimed
+
+
+def owner_of_metadata(table: TableAt, file: str) -> Owner:
+    """Who wrote a file of a table's metadata: whom a finding about the table itself is for.
+
+    Args:
+        table: The table.
+        file: The file, relative to the table, or as a report names it.
+    """
+    file = file.removeprefix(f"{table.name.rstrip('/')}/")
+    try:
+        if table.kind == "delta":
+            return owner_in_log(table, file)
+        state = iceberg_state(table)
+        snapshot = state.snapshot_id if file in (state.file, state.list_file) else None
+        for manifest in state.manifests:
+            if manifest.name == file:
+                snapshot = manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
+        return Owner(reason=NOT_LISTED) if snapshot is None else _in_snapshot(_snapshots(state), snapshot)
+    except (FormatError, NotKnownError, ElsewhereError, OSError) as error:
+        return Owner(reason=f"the table cannot be read: {error}")
+
+
+def _snapshots(state: IcebergState) -> Mapping[Any, Any]:
+    """The snapshots that the metadata keep, by their ids."""
+    given: Any = state.metadata.get("snapshots")
+    snapshots = cast("list[Any]", given) if isinstance(given, list) else []
+    return {cast("Json", one).get("snapshot-id"): one for one in snapshots if isinstance(one, dict)}
+
+
+def _in_snapshot(kept: Mapping[Any, Any], snapshot: int | None) -> Owner:
+    if snapshot in kept:
+        return owner_of_snapshot(kept[snapshot])
+    return Owner(str(snapshot or ""), reason=EXPIRED)
+
+
+def _in_snapshots(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
+    state = iceberg_state(table)
+    kept = _snapshots(state)
+    wanted = set(paths)
+    unknown = Owner(reason=NOT_LISTED)
+    found = dict.fromkeys(paths, FileOwners(unknown, unknown))
+    for entry in state.entries:
+        if entry.inside in wanted:
+            owner = _in_snapshot(kept, entry.snapshot)
+            found[entry.inside] = FileOwners(owner, owner)
+    return found

@@ -1,0 +1,194 @@
+"""The metrics of a check, for dashboards and alarms: as OpenMetrics text, and as JSON with the same names.
+
+Labels have few values, whatever a lake holds: rules, verdicts, effects, and the writers and owners with the most files; the others are
+counted together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pqassay.report.model import Finding, Report, counts, members_json
+
+SCHEMA_VERSION = 1
+
+MOST_GROUPS = 50
+"""Writers, and owners, that have a sample of their own."""
+
+OTHERS = "others"
+
+UNKNOWN = "unknown"
+
+MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A value, and what it is of."""
+
+    labels: dict[str, str]
+    value: int | float
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A gauge. ``help`` says what it counts."""
+
+    name: str
+    help: str
+    samples: list[Sample]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The metrics of one run of ``pqassay check``. ``at`` is when it began, in seconds since 1970."""
+
+    schema_version: int
+    kind: Literal["metrics"]
+    pqassay: str
+    at: float
+    metrics: list[Metric]
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """As JSON text in ASCII."""
+        return members_json(self, indent)
+
+    def to_openmetrics(self) -> str:
+        r"""As OpenMetrics text, which Prometheus reads as well.
+
+        >>> one = Metric("pqassay_files", "Files.", [Sample({"writer": 'a"b'}, 3)])
+        >>> print(Metrics(1, "metrics", "0.8", 0.0, [one]).to_openmetrics())
+        # TYPE pqassay_files gauge
+        # HELP pqassay_files Files.
+        pqassay_files{writer="a\"b"} 3
+        # EOF
+        <BLANKLINE>
+        """
+        lines: list[str] = []
+        for metric in self.metrics:
+            lines.append(f"# TYPE {metric.name} gauge")
+            lines.append(f"# HELP {metric.name} {_escaped(metric.help)}")
+            lines += [f"{metric.name}{_labels(one.labels)} {one.value}" for one in metric.samples]
+        return "\n".join([*lines, "# EOF", ""])
+
+
+def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]) -> Metrics:
+    """The metrics of a report.
+
+    Args:
+        report: The report.
+        at: When the check began, in seconds since 1970.
+        owner: Whom a finding is for; ``None`` where nobody is known.
+    """
+    files = Counter[str](file.outcome for file in report.files)
+    findings = Counter(
+        (one.rule, one.verdict, one.could, "yes" if one.known else "no")
+        for file in report.files
+        for one in file.findings
+    )
+    judged = Counter(writer_of(file.created_by) for file in report.files)
+    broken: Counter[str] = Counter()
+    owned: Counter[str] = Counter()
+    for file in report.files:
+        counted = [one for one in file.findings if counts(one, report.threshold)]
+        if counted:
+            broken[writer_of(file.created_by)] += 1
+            owned.update({owner(one) or UNKNOWN for one in counted})
+    gate_files = sum(broken.values()) if report.gate is None else report.gate.files
+    return Metrics(
+        SCHEMA_VERSION,
+        "metrics",
+        report.pqassay,
+        at,
+        [
+            _one("pqassay_run_timestamp_seconds", "When the check began, in seconds since 1970.", at),
+            _one("pqassay_exit_code", "The exit code of the check.", report.exit_code),
+            Metric(
+                "pqassay_files",
+                "Files and tables that were looked at, by outcome.",
+                [Sample({"outcome": outcome}, files[outcome]) for outcome in _outcomes(files)],
+            ),
+            _one("pqassay_files_at_gate", "Files with findings that fail the check.", gate_files),
+            Metric(
+                "pqassay_findings",
+                "Findings, by rule, verdict, the worst that they could do, and whether a baseline lists them.",
+                [
+                    Sample({"rule": rule, "verdict": verdict, "could": could, "known": known}, count)
+                    for (rule, verdict, could, known), count in sorted(findings.items())
+                ],
+            ),
+            Metric(
+                "pqassay_writer_files",
+                "Files that were looked at, by the software that wrote them.",
+                _by("writer", judged),
+            ),
+            Metric(
+                "pqassay_writer_nonconformant_files",
+                "Files with findings that count, by the software that wrote them.",
+                _by("writer", broken, judged),
+            ),
+            Metric(
+                "pqassay_owner_nonconformant_files",
+                "Files with findings that count, by whom they are for.",
+                _by("owner", owned),
+            ),
+            _one(
+                "pqassay_stale_baseline_entries",
+                "Entries of the baseline that do not occur any more.",
+                0 if report.baseline is None else len(report.baseline.stale),
+            ),
+        ],
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the metrics."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
+
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Metrics of pqassay check",
+        **TypeAdapter(Metrics).json_schema(),
+    }
+
+
+def writer_of(created_by: str | None) -> str:
+    """The software and version that a footer names, without the number of its build.
+
+    >>> writer_of("parquet-mr version 1.13.1 (build db4183109d5b734ec5930d870cdae161e408ddba)")
+    'parquet-mr version 1.13.1'
+    >>> writer_of(None)
+    'unknown'
+    """
+    return (created_by or "").partition(" (build")[0].strip() or UNKNOWN
+
+
+def _outcomes(files: Mapping[str, int]) -> list[str]:
+    """All outcomes, so that an alarm finds a zero rather than nothing."""
+    return list(dict.fromkeys(["conformant", "conformant where checked", "nonconformant", "errored", *files]))
+
+
+def _one(name: str, about: str, value: float) -> Metric:
+    return Metric(name, about, [Sample({}, value)])
+
+
+def _by(label: str, found: Counter[str], all_: Iterable[str] = ()) -> list[Sample]:
+    """The samples of groups, the largest first, the smallest together; groups without a file count 0."""
+    ranked = sorted({*found, *all_}, key=lambda name: (-found[name], name))
+    samples = [Sample({label: name}, found[name]) for name in ranked[:MOST_GROUPS]]
+    if rest := ranked[MOST_GROUPS:]:
+        samples.append(Sample({label: OTHERS}, sum(found[name] for name in rest)))
+    return samples
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    said = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{said}}}" if said else ""
+
+
+def _escaped(text: str) -> str:
+    clean = text.encode("utf-8", "backslashreplace").decode()
+    return clean.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

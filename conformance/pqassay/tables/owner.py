@@ -1,0 +1,150 @@
+"""The owner of a file of a table: what the commit that added the file says of the job, engine, user and query behind it.
+
+Delta writers describe a commit in its ``commitInfo`` action, Iceberg writers in the summary of the snapshot.  Neither format demands
+any of it, so that every member may be missing; names differ from engine to engine, and those that are in use are listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+UNKNOWN = "unknown"
+"""What an owner is called of whom nothing is known."""
+
+MOST_CHARACTERS = 200
+"""Of a name: it is shown in one line, whatever a commit holds."""
+
+DELTA_JOBS = (
+    "job.jobName",
+    "job.jobId",
+    "jobName",
+    "job",
+    "app-name",
+    "appName",
+    "notebook.notebookPath",
+    "notebook.notebookId",
+)
+DELTA_USERS = ("userName", "userId", "user")
+DELTA_QUERIES = ("queryId", "operationParameters.queryId", "job.jobRunId", "job.runId", "txnId")
+DELTA_ENGINES = ("engineInfo", "clientVersion")
+
+ICEBERG_JOBS = ("app-name", "job", "job-name", "flink.job-id", "app-id", "spark.app.id")
+ICEBERG_USERS = ("user", "trino_user")
+ICEBERG_QUERIES = ("trino_query_id", "presto_query_id", "query-id", "app-id", "spark.app.id", "flink.job-id")
+ICEBERG_ENGINES = ("engine-name", "client")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who is behind a file, as far as the table says it.
+
+    Attributes:
+        commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty where it is not known.
+        at: When it was committed, in milliseconds since 1970.
+        operation: What it did, in the words of its writer.
+        job, engine, user, query: Who did it; ``None`` where the commit does not say it.
+        reason: Why nothing is known; empty where the commit was found.
+    """
+
+    commit: str = ""
+    at: int | None = None
+    operation: str | None = None
+    job: str | None = None
+    engine: str | None = None
+    user: str | None = None
+    query: str | None = None
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """Whom to ask: the job, else the user, else the engine without its version.
+
+        >>> Owner("7", engine="Apache-Spark/4.1.4 Delta-Lake/4.4.0").name
+        'Apache-Spark'
+        """
+        engine = (self.engine or "").partition("/")[0].strip()
+        return self.job or self.user or engine or UNKNOWN
+
+    @property
+    def line(self) -> str:
+        """All that is known, in one line.
+
+        >>> Owner("7", operation="WRITE", job="nightly", user="ada").line
+        'nightly (commit 7, WRITE, user ada)'
+        >>> Owner(reason="the log does not reach back to it").line
+        'unknown (the log does not reach back to it)'
+        """
+        said = [
+            f"commit {self.commit}" if self.commit else "",
+            self.operation or "",
+            f"engine {self.engine}" if self.engine and self.name != self.engine else "",
+            f"user {self.user}" if self.user and self.name != self.user else "",
+            f"query {self.query}" if self.query and self.name != self.query else "",
+            self.reason,
+        ]
+        known = ", ".join(one for one in said if one)
+        return f"{self.name} ({known})" if known else self.name
+
+
+def owner_of_commit(version: int, info: Mapping[str, Any] | None) -> Owner:
+    """The owner that a ``commitInfo`` action names.
+
+    >>> owner_of_commit(3, {"operation": "WRITE", "job": {"jobName": "nightly"}, "userName": "ada"}).line
+    'nightly (commit 3, WRITE, user ada)'
+    """
+    if info is None:
+        return Owner(str(version), reason="the commit does not say who made it")
+    at = info.get("inCommitTimestamp", info.get("timestamp"))
+    return Owner(
+        str(version),
+        at if isinstance(at, int) else None,
+        _first(info, ("operation",)),
+        _first(info, DELTA_JOBS),
+        _first(info, DELTA_ENGINES),
+        _first(info, DELTA_USERS),
+        _first(info, DELTA_QUERIES),
+    )
+
+
+def owner_of_snapshot(snapshot: Mapping[str, Any]) -> Owner:
+    """The owner that the summary of a snapshot names.
+
+    >>> summary = {"operation": "append", "engine-name": "spark", "engine-version": "4.0.1", "app-id": "local-17"}
+    >>> owner_of_snapshot({"snapshot-id": 5, "summary": summary}).engine
+    'spark/4.0.1'
+    """
+    given: Any = snapshot.get("summary")
+    summary = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    engine = _first(summary, ICEBERG_ENGINES)
+    if engine is None and _first(summary, ("trino_query_id",)):
+        engine = "trino"
+    if engine is None and _first(summary, ("flink.job-id",)):
+        engine = "flink"
+    if engine is None and _first(summary, ("spark.app.id",)):
+        engine = "spark"
+    version = _first(summary, ("engine-version",))
+    at = snapshot.get("timestamp-ms")
+    return Owner(
+        str(snapshot.get("snapshot-id", "")),
+        at if isinstance(at, int) else None,
+        _first(summary, ("operation",)),
+        _first(summary, ICEBERG_JOBS),
+        f"{engine}/{version}" if engine and version else engine,
+        _first(summary, ICEBERG_USERS),
+        _first(summary, ICEBERG_QUERIES),
+    )
+
+
+def _first(said: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of some members that says something; a dot leads into an object, unless a member is called so."""
+    for name in names:
+        found: Any = said.get(name)
+        if found is None and "." in name:
+            outer, _, inner = name.partition(".")
+            given: Any = said.get(outer)
+            found = cast("dict[str, Any]", given).get(inner) if isinstance(given, dict) else None
+        if isinstance(found, (str, int)) and not isinstance(found, bool) and str(found).strip():
+            return " ".join(str(found).split())[:MOST_CHARACTERS]
+    return None
