@@ -160,7 +160,7 @@ def tried(program: Path, trial: Trial, master: str, scratch: Path) -> str:
     shutil.rmtree(good, ignore_errors=True)
     shutil.copytree(ROOT / "golden_files" / "sta" / "counted", good)
     arguments = [one.format(lake=lake, good=good) for one in trial.arguments]
-    command = [program / "bin" / "pqassay-spark", *arguments, "--master", master]
+    command = [str(program / "bin" / "pqassay-spark"), *arguments, "--master", master]
     if trial.needs_rdds and master.startswith("sc://"):
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS)
         refused = done.returncode == 2 and "needs RDDs" in done.stderr and done.stderr.count("\n") == 1
@@ -169,7 +169,7 @@ def tried(program: Path, trial: Trial, master: str, scratch: Path) -> str:
         told = said(command, 0, 1)
         if trial.name.startswith("check"):
             plain = [argument for argument in arguments if argument != "--ship"]
-            alone = said([program / "bin" / "pqassay", *plain], 0, 1)
+            alone = said([str(program / "bin" / "pqassay"), *plain], 0, 1)
             return "works" if findings(alone) == findings(told) else "finds something else"
         found = json.loads(said([program / "bin" / "pqassay", "check", good, "--format", "json"], 0, 1))
     except (RuntimeError, subprocess.TimeoutExpired) as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from recall_answers import (
     Answer,
@@ -40,7 +41,9 @@ def keep(found: Found, damages: int) -> None:
 
 def stored() -> tuple[dict[Kind, dict[str, Answer]], int]:
     """What is stored of files, and the number of random damages; nothing where nothing was measured."""
-    record = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"kinds": [], "damages": 0}
+    record: dict[str, Any] = {"kinds": [], "damages": 0}
+    if DATA.exists():
+        record = json.loads(DATA.read_text(encoding="utf-8"))
     return answers_of(record["kinds"]), record["damages"]
 
 

@@ -57,7 +57,10 @@ def new_findings() -> dict[str, str | None]:
 def test_three_nights(job: ModuleType) -> None:
     assert 1 == job.main(["--night", "2026-11-20"])
     assert {"DLT-027": "delta-rs version py-1.6.6"} == new_findings()
-    assert "| load_prices (commit 0, WRITE, engine delta-rs:py-1.6.6, user pricing) |" in Path("report/summary.md").read_text()
+    assert (
+        "| load_prices (commit 0, WRITE, engine delta-rs:py-1.6.6, user pricing) |"
+        in Path("report/summary.md").read_text()
+    )
     assert 1 == Path("report/plan/repair.sql").read_text().count("MERGE INTO")
 
     assert 0 == job.main(["--accept"])

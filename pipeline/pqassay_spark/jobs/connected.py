@@ -203,18 +203,19 @@ class _Mapped:
         import pyarrow as pa  # noqa: PLC0415 - on an executor
 
         for batch in batches:
-            for position, task in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
+            rows: list[dict[str, Any]] = batch.to_pylist()
+            for row in rows:
                 counted = [0, 0]
 
                 def count(counts: Counts, counted: list[int] = counted) -> None:
                     counted[0] += counts[0]
                     counted[1] += counts[1]
 
-                result = self.work(task, count)
+                result = self.work(row["task"], count)
                 keep_what_is_loaded()
                 yield pa.record_batch(
                     [
-                        pa.array([position], pa.int32()),
+                        pa.array([row["position"]], pa.int32()),
                         pa.array([counted[0]], pa.int64()),
                         pa.array([counted[1]], pa.int64()),
                         pa.array([result], pa.binary()),

@@ -183,10 +183,11 @@ SCANS = [
 ]
 
 
+TRUSTS: tuple[Trust, ...] = ("companion", "published")
 TRUSTED = [
     (golden, trust)
     for golden in SCANS
-    for trust in ("companion", "published")
+    for trust in TRUSTS
     # Whom to trust is a question only where there is an index.
     if trust == "companion" or idx1.KEY.encode() in golden.content()
 ]

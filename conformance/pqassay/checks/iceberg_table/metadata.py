@@ -195,7 +195,9 @@ def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
 def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
     """Readers find the values of one column in the other."""
     metadata = table.state.metadata
-    lists = [(("schemas", f"[{place}]"), one) for place, one in enumerate(objects(metadata, "schemas"))]
+    lists: list[tuple[tuple[str, ...], Any]] = [
+        (("schemas", f"[{place}]"), one) for place, one in enumerate(objects(metadata, "schemas"))
+    ]
     lists += [] if lists or "schema" not in metadata else [(("schema",), metadata["schema"])]
     for path, schema in lists:
         seen = Counter(_ids(schema, 0))
