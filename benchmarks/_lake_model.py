@@ -1,6 +1,6 @@
 """A small simulation of the pipeline on a lake of any size: tasks of files on cores, in front of a store.
 
-Its constants stand in ``lake_constants.json``, in two parts.  What is *measured* was measured by ``spark_scale.py`` on one
+Its constants are in ``lake_constants.json``, in two parts.  What is *measured* was measured by ``spark_scale.py`` on one
 machine, which also holds the simulation against real runs there.  What is *assumed*, stores above all, is not: whoever
 plans puts in his own numbers.  The tables of ``docs/guide/scale.md`` are made from the same constants.
 

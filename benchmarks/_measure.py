@@ -121,7 +121,7 @@ def machine() -> str:
 def cached(name: str, make: Callable[[Path], None]) -> Path:
     """Path of a file that ``make`` writes at the first call and that later runs find again.
 
-    It stands in the temporary directory of the system; a name that says how it was made keeps it from going stale.
+    It is in the temporary directory of the system; a name that says how it was made keeps it from going stale.
     """
     folder = Path(tempfile.gettempdir()) / "pqassay-benchmarks"
     folder.mkdir(exist_ok=True)

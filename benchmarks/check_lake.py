@@ -3,7 +3,7 @@
     python benchmarks/check_lake.py [--files 1000] [--rounds 5] [--jobs 2]
 
 1,000 files of 5 columns and 1 row group, with statistics and page index, as pyarrow writes them.  `pqassay.check` at
-tier ``index`` in one process stands against ``pyarrow.parquet.read_metadata`` of each file, which is C++, opens the
+tier ``index`` in one process is compared with ``pyarrow.parquet.read_metadata`` of each file, which is C++, opens the
 file, decodes the footer, and checks nothing.  Then the command's workers: files per second with one and with
 several of them, starting them included, which matters less the more files there are.
 

@@ -2,8 +2,8 @@
 
     python benchmarks/spark_check.py [--files 10000] [--rounds 5] [--tier index]
 
-Files of 5 columns and 1 row group, as `check_lake.py` makes them.  Two Spark sessions, ``local[1]`` and ``local[2]``, stand in
-processes of their own and check in turn.  Beside them stands `pqassay.check` in one process without Spark.  All reports
+Files of 5 columns and 1 row group, as `check_lake.py` makes them.  Two Spark sessions, ``local[1]`` and ``local[2]``, are in
+processes of their own and check in turn.  Beside them is `pqassay.check` in one process without Spark.  All reports
 must be the same.  Not counted: the start of Spark; the first six checks of each session, while Java still compiles what it
 runs, which takes half a second of a core in each of them; what this benchmark does to compare reports.
 

@@ -13,7 +13,7 @@ from our own tables.  The bytes come from its memory buffer, which on CPython is
 It checks less than the generated decoder: neither required fields nor types of list elements, and it drops
 unknown fields.  Before anything is measured, its values are compared with ours, all of them.
 
-Two generic decoders of our own stand beside it, in plain Python and written for speed.  The one by tables gives
+Two generic decoders of our own are beside it, in plain Python and written for speed.  The one by tables gives
 the same records as the generated one: names, text, types checked, required fields, unknown fields raw; it shows
 what is gained where the result is the same.  The one without tables does least: dicts by field id, nothing
 checked but lengths.  No goal names them; their ratios are printed.

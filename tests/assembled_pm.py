@@ -38,7 +38,7 @@ def chunk(**given: int) -> bytes:
 
 
 def add_blocks(raw: bytearray, blocks: Sequence[Sequence[bytes]], *, behind: bytes = b"") -> list[int]:
-    """Append a block for each row group, without rows; return where they stand."""
+    """Append a block for each row group, without rows; return where they are."""
     raw += bytes(-len(raw) % 8)
     offsets: list[int] = []
     for chunks in blocks:

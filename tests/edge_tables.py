@@ -1,4 +1,4 @@
-"""Tables whose values stand at the edges of their types, in pages of every shape: for writers to write and rules to judge.
+"""Tables whose values are at the edges of their types, in pages of every shape: for writers to write and rules to judge.
 
 A column is a pool of values and a type.  `column` lays the pool out in pages of `PAGE` rows, each of another shape: nothing but
 nulls, one value over and over, values that ascend or descend, values and nulls in no order.  The same name and count give the same

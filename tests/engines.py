@@ -140,7 +140,7 @@ CELLS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     ((list, tuple), lambda value: tuple(map(cell, value))),
     (dict, lambda value: tuple((name, cell(member)) for name, member in value.items())),
 )
-"""What is made of the values of a type; a type stands before those that it belongs to as well."""
+"""What is made of the values of a type; a type is before those that it belongs to as well."""
 
 
 def rows(table: Mapping[str, Sequence[Any]], columns: Sequence[str] | None = None) -> Rows:

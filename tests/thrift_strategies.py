@@ -32,7 +32,7 @@ def small_file() -> bytes:
 
 @functools.lru_cache(maxsize=16)
 def _replacements(data: bytes) -> st.SearchStrategy[bytes]:
-    """What stands in the place of some bytes; to make the strategy takes longer than to draw from it."""
+    """What is in the place of some bytes; to make the strategy takes longer than to draw from it."""
     return st.one_of(
         st.integers(0, 255).map(lambda byte: bytes((byte,))),
         st.binary(max_size=12),
@@ -59,7 +59,7 @@ EDGES = (
     "11",  # a bool field
     "19 fc ff ff ff ff 0f",  # a list of 2^32 - 1 structs
     "18 ff ff ff ff ff ff ff ff ff 01",  # a binary of 2^64 - 1 bytes
-    "05 ff ff 03",  # an i32 field whose id, -32768, stands in long form
+    "05 ff ff 03",  # an i32 field whose id, -32768, is in long form
     "16 ff ff ff ff ff ff ff ff ff 02",  # a varint of 65 bits
     "1b 01 88 00 00",  # a map
     "1c 1c 1c 1c",  # structs in structs

@@ -95,7 +95,7 @@ class Finding:
         severity: What was observed, see ``pqassay.report.run.model.SEVERITIES``.
         observed: The same in words.
         rules: Ids of the rules, as links.
-        text: All that stands below the title.
+        text: All that is below the title.
         page: The page.
     """
 
@@ -109,7 +109,7 @@ class Finding:
 
     @property
     def anchor(self) -> str:
-        """Where the section stands on its page."""
+        """Where the section is on its page."""
         return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", self.title.lower())).strip("-")
 
     @cached_property
@@ -148,7 +148,7 @@ def findings(page: Path) -> list[Finding]:
 
 
 def helpers(page: Path) -> list[Program]:
-    """What stands before the sections of a page, for the programs in them."""
+    """What is before the sections of a page, for the programs in them."""
     before, *_ = _SECTION.split(page.read_text("utf-8"))
     return [Program(block["language"], block["text"]) for block in _BLOCK.finditer(before)]
 

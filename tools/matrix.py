@@ -2,7 +2,7 @@
 
     python tools/matrix.py [NAME ...] [--no-exchange | --only-exchange]
 
-Without names, all implementations that stand built are asked; with names, these, and the others that stand built write for them and
+Without names, all implementations that are built are asked; with names, these, and the others that are built write for them and
 read what they write.  The results go to ``docs/data/results``: one file for each
 implementation and version, with what was not passed, what well-formed lies did, digests, tools and the date; and
 ``exchange.json``, in which files of each writer are read by each reader.  What is skipped is said.

@@ -1,7 +1,7 @@
 """Run the fakes, drivers that are wrong on purpose, and write what they score.
 
     python tools/null_scores.py              write conformance/implementations/null_scores.toml anew
-    python tools/null_scores.py --check hang compare one of them (all, if none is named) with what stands there
+    python tools/null_scores.py --check hang compare one of them (all, if none is named) with what is there
 
 A score means something only beside what a program gets that does nothing right.
 """
@@ -58,7 +58,7 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 
 def score(name: str, golden_files: Sequence[GoldenCase]) -> dict[str, Any]:
-    """Run one fake; return what stands about it in the file."""
+    """Run one fake; return what is about it in the file."""
     fake = FAKE_DRIVERS[name]
     cases = select(golden_files, fake.cases)
     report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds)))

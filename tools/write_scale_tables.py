@@ -1,6 +1,6 @@
 """Write the tables of ``docs/guide/scale.md`` from the constants of the simulation, and from what was counted by shape: ``python tools/write_scale_tables.py``.
 
-They stand between two comments, the first of which names the table; all else on the page is written by people.  A test
+They are between two comments, the first of which names the table; all else on the page is written by people.  A test
 compares them, so that whoever changes a constant runs this.
 """
 

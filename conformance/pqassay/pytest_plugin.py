@@ -125,7 +125,7 @@ def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
         chosen = select(every, cast("list[str]", config.getoption("--pqassay-case")))
         known = Expectations()
         if path:
-            with open(path, "rb") as file:  # noqa: PTH123 - the name that was given stands in the error
+            with open(path, "rb") as file:  # noqa: PTH123 - the name that was given is in the error
                 known = parse(file.read())
     except (CaseError, ValueError) as error:
         raise pytest.UsageError(f"--pqassay-driver: {error}") from None

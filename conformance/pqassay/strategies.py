@@ -56,7 +56,7 @@ def records(record_class: type[AnyRecord], *, unknown: bool = True) -> st.Search
     """Generate instances of a declared struct.
 
     All required fields are set, and a random choice of the optional ones; of a union, one member.  A record equals what decoding its
-    encoded bytes gives: its unknown fields stand in the order of their ids, and no double is NaN.
+    encoded bytes gives: its unknown fields are in the order of their ids, and no double is NaN.
 
     Args:
         record_class: The declared struct, a subclass of `pqassay_spec.grammar.thrift.Record`.

@@ -160,7 +160,7 @@ TREES = st.recursive(
 
 
 def has_negated_membership(tree: Any) -> bool:
-    """Whether IN or NOT IN stands where null would have to be unknown."""
+    """Whether IN or NOT IN is where null would have to be unknown."""
     match tree:
         case ["not in", *_]:
             return True

@@ -43,7 +43,7 @@ def place(name: str) -> Path:
 
 
 def contents(name: str) -> dict[str, bytes]:
-    """The bytes of the input and of what stands beside it, by name."""
+    """The bytes of the input and of what is beside it, by name."""
     given = CASES[name]["input"]
     names = [file["file"] for file in (given, *given.get("beside", ()))]
     return {file: (GOLDEN_FILES / name / file).read_bytes() for file in names}
@@ -51,7 +51,7 @@ def contents(name: str) -> dict[str, bytes]:
 
 @cache
 def judged(name: str) -> pqassay.Report:
-    """The report on a case, which is opened where it stands: what stands beside it may matter."""
+    """The report on a case, which is opened where it is: what is beside it may matter."""
     check = CASES[name]["expect"]["check"]
     return pqassay.check(place(name), tier=check["tier"], **check.get("options", {}))
 

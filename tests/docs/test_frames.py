@@ -1,4 +1,4 @@
-"""Generated pages: they stand in the frame of their folder's index page, under paths of their own, and the search finds them."""
+"""Generated pages: they are in the frame of their folder's index page, under paths of their own, and the search finds them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ ELSEWHERE = {
 """Other tests that run blocks: of which page, and how such a block begins."""
 
 FENCE = re.compile(r"^[ >]*```+ *(?:console|python|pycon|py|bash|sh|shell)\b", re.MULTILINE)
-"""What begins a block that can be run, wherever it stands."""
+"""What begins a block that can be run, wherever it is."""
 
 
 def module() -> ModuleType:

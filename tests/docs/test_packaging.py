@@ -23,7 +23,7 @@ ROOMS = {
     "pqassay/golden_files": GOLDEN_FILES,
     "pqassay/implementations": ROOT / "conformance" / "implementations",
 }
-"""Where the folders of the wheel stand in the repository."""
+"""Where the folders of the wheel are in the repository."""
 
 
 def files_below(folder: Path) -> set[str]:

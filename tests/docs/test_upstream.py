@@ -48,7 +48,7 @@ class Shown(NamedTuple):
 
 
 def shown(text: str) -> Shown:
-    """The program of a page, what it prints, and what stands in the file."""
+    """The program of a page, what it prints, and what is in the file."""
     ((program, printed),) = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", text, re.DOTALL)
     ((file, rows),) = re.findall(r'```text title="(.*?)"\n(.*?)```\n', text, re.DOTALL)
     return Shown(program, printed, file, rows.splitlines())
@@ -111,7 +111,7 @@ def test_the_pages_name_the_versions_that_run_here() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_can_be_filed_as_it_is(name: str) -> None:
-    """It has all parts of an issue, says where it stands, and needs nothing of this project to run."""
+    """It has all parts of an issue, says where it is, and needs nothing of this project to run."""
     text = PAGES[name]
 
     assert ["Project", "Version", "State", "Rules"] == re.findall(r"^\| (\w+) \|", text, re.MULTILINE)

@@ -67,7 +67,7 @@ def verdict(content: bytes) -> tuple[FileReport, set[str]]:
 
 
 def index_offset(content: bytes | bytearray) -> int:
-    """Where the key of a file says that its index stands."""
+    """Where the key of a file says that its index is."""
     source = BytesSource(content)
     metadata, _ = read_footer(source, read_framing(source))
     (text,) = [pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY]

@@ -27,7 +27,7 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
 class Page(NamedTuple):
-    """A page that stands in the frame of the index page of its folder.
+    """A page that is in the frame of the index page of its folder.
 
     Attributes:
         path: Where it is in the site, such as ``rules/sta-041.html``; its folder has an index page.

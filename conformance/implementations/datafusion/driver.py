@@ -83,7 +83,7 @@ class DataFusion(Driver):
         return frame.filter(wanted).select(*map(self._column, query.columns))
 
     def _opened(self, path: str, *, skipping: bool) -> Any:
-        """A file in a session of its own, which knows nothing of what stood in files before."""
+        """A file in a session of its own, which knows nothing of what was in files before."""
         import datafusion
 
         config = datafusion.SessionConfig().with_target_partitions(1)

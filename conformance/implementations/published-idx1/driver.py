@@ -53,7 +53,7 @@ def read_exact(file: FileIO, buffer: bytearray) -> None:
 
 
 def read_index(path: str) -> tuple[set[str], int]:
-    """``read_distinct_index``: the set of values, and where it stands."""
+    """``read_distinct_index``: the set of values, and where it is."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -99,7 +99,7 @@ def rule(
 def registry() -> dict[str, Check]:
     """Every check by rule id, in the order of the catalogue.
 
-    The checks of a family stand in the modules of the room that has its name.  Rules without a check are reported as not
+    The checks of a family are in the modules of the room that has its name.  Rules without a check are reported as not
     checked.
     """
     for family in families():

@@ -41,7 +41,7 @@ METADATA_KEY = b"pqassay"
 """Key of the footer's metadata under which a JSON object says what the table is about."""
 
 DIGEST_KEY = b"pqassay.sha256"
-"""Key of the digest of all that stands before the footer, and of the JSON object."""
+"""Key of the digest of all that is before the footer, and of the JSON object."""
 
 SCHEMA_VERSION = 3
 
@@ -200,7 +200,7 @@ def settings_digest(settings: Settings) -> str:
 
 
 def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ()) -> None:
-    """Make sure that a table can stand somewhere.
+    """Make sure that a table can be somewhere.
 
     Args:
         table: Its folder, which need not exist.
@@ -208,7 +208,7 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
         files: Paths of files that are checked, as a pattern or a list may name the table itself.
 
     Raises:
-        UsageError: It lies in what is checked, or something else stands there.
+        UsageError: It lies in what is checked, or something else is there.
     """
     place = table.resolve()
     for name in inputs:
@@ -245,7 +245,7 @@ def write(table: Path, report: Report, states: Sequence[FileState], settings: Se
         settings: With what they were judged.
 
     Raises:
-        OSError: The folder cannot be written; the old table stands as it was.
+        OSError: The folder cannot be written; the old table is as it was.
     """
     common = {
         "pqassay": report.pqassay,

@@ -90,7 +90,7 @@ class CheckOptions(TypedDict, total=False):
     """The rules to check, the files, and what counts: the options that every way to check has.
 
     Attributes:
-        tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what stands beside it, else
+        tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what is beside it, else
             ``index``.
         level: From which verdict on a finding makes a file nonconformant; by default ``must``.
         only: Patterns of rule ids (``"IDX1-*"``) to test; all by default.
@@ -156,7 +156,7 @@ def check(
             (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. Of folders, everything below is checked that is called like a Parquet file or
             ``_pm``; of one that is a Delta or Iceberg table, the table and its live files, and nothing else.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
-        beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
+        beside: What is beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
         jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
             along; with them (one is enough) it costs one file, which is `errored`.
         timeout: Seconds that one file may take; by default 60 and one for each MB, at every tier; 0 for no limit. Without

@@ -1,6 +1,6 @@
 """What a check reads of a file, told from its footer: the model behind ``pqassay check --dry-run`` and the guide on scale.
 
-Nothing is read but the footer.  Where structures stand, and in which pieces they are read, is worked out by the code that reads
+Nothing is read but the footer.  Where structures are, and in which pieces they are read, is worked out by the code that reads
 them; the requests follow from the code that talks to stores, to which the same reads are put without a store.  Pages are
 taken to be of one length, and damaged files to cost what sound ones do.
 """

@@ -74,7 +74,7 @@ class Limits:
     memory: int | None = None
 
     def seconds(self, targets: Sequence[Target], *, is_deep: bool = False) -> float | None:
-        """Time for judging some files, with what stands beside them if that is read as well; ``None`` for any."""
+        """Time for judging some files, with what is beside them if that is read as well; ``None`` for any."""
         if self.timeout is None:
             sizes = [target.known_size() + (target.size_beside() if is_deep else 0) for target in targets]
             return sum(map(default_seconds, sizes))

@@ -1,7 +1,7 @@
 """Files and folders that a URI names, through ``pyarrow.fs``: S3, Google Cloud Storage, HDFS, Azure.
 
 What a URI cannot say, pyarrow takes from the environment (``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``JAVA_HOME``
-and so on); options of the store may also stand in the URI's query (``?endpoint_override=…&scheme=http``).
+and so on); options of the store may also be in the URI's query (``?endpoint_override=…&scheme=http``).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -88,7 +88,7 @@ class Uri:
     @property
     def name(self) -> str:
         """The URI without credentials and options."""
-        # In the URIs of Azure, what stands before the @ is the container.
+        # In the URIs of Azure, what is before the @ is the container.
         is_azure = self.scheme.startswith("abfs")
         return (
             f"{self.scheme}://{self.authority if is_azure else self.authority.rpartition('@')[2]}{self.path}"
@@ -125,7 +125,7 @@ def parse(text: str) -> Uri:
 def find(uri: Uri) -> Place | str:
     """Find what a URI without wildcards names; for ``file://``, return the local path.
 
-    Percent signs are decoded; where nothing stands there, the path is taken as it is, since Spark writes such names.
+    Percent signs are decoded; where nothing is there, the path is taken as it is, since Spark writes such names.
 
     Raises:
         MissingError: Nothing is there.

@@ -27,7 +27,7 @@ class Target:
         kind: The kind of file as which it is judged, and the member ``kind`` of its report.
         trouble: Why it cannot even be opened, if that is known.
         data: The bytes themselves or a source of them, where they are all there is. A source stays open.
-        kept_beside: The bytes of what stands beside them, by name.
+        kept_beside: The bytes of what is beside them, by name.
         table: The table that this is, or that the file belongs to.
         claims: What that table says of the file; ``None`` for a table itself, and for a file that was found by its name.
     """

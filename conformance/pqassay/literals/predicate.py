@@ -165,7 +165,7 @@ _TAGS: dict[str, Callable[[str], _Tagged]] = {
     "time": Time,
     "timestamp": Timestamp,
 }
-"""The tagged values that may stand in a predicate."""
+"""The tagged values that may be in a predicate."""
 
 
 def _value(column: str, row: Row) -> Value:

@@ -1,7 +1,7 @@
 """Queries that may show what a finding does: made of the values that the false claim hides.
 
 A claim about a column chunk or a page is false about certain values: those beyond a bound, those that a bloom filter lacks,
-the nulls of a page that is said to have none, the rows of a page that stands elsewhere.  A reader that believes the claim
+the nulls of a page that is said to have none, the rows of a page that is elsewhere.  A reader that believes the claim
 loses these, or takes others for them.
 """
 

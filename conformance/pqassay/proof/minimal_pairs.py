@@ -110,7 +110,7 @@ def chosen(rule: str, among: Iterable[Pair]) -> list[Pair]:
 
 @dataclass(frozen=True)
 class Question:
-    """A query, where its true rows stand, and healthy files with the rows that are true of them.
+    """A query, where its true rows are, and healthy files with the rows that are true of them.
 
     The rows are certain if the pages of the broken file gave them, or if it has the pages of the healthy one.
     """

@@ -82,7 +82,7 @@ def proved(
     """Add to the findings of a report what they do to readers.
 
     Args:
-        report: The report; its files stand where it says.
+        report: The report; its files are where it says.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
         spark_packages: Packages by which Spark reads tables, as its ``--packages`` has them; without, it is asked about files alone.
         timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.

@@ -46,7 +46,7 @@ MOST_DENSE = 1 << 40
 
 @dataclass(frozen=True)
 class Planned:
-    """A query, and where its true rows stand.
+    """A query, and where its true rows are.
 
     Attributes:
         query: The query.
@@ -154,7 +154,7 @@ class Answered:
 
 @functools.cache
 def _quiet() -> None:
-    """Send what engines print to nowhere: it would stand in the middle of a report."""
+    """Send what engines print to nowhere: it would be in the middle of a report."""
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
@@ -194,7 +194,7 @@ def _answer(program: str, truth: Path) -> Answered:
 def _said(error: BaseException) -> str:
     """An engine's error in one line."""
     if (thrown := getattr(error, "java_exception", None)) is not None:
-        # Py4J's own text numbers its objects; what is wrong stands in the innermost exception of Java.
+        # Py4J's own text numbers its objects; what is wrong is in the innermost exception of Java.
         while (cause := thrown.getCause()) is not None:
             thrown = cause
         name = thrown.getClass().getSimpleName()

@@ -26,7 +26,7 @@ def of_partitions(table: OpenTable, files: Sequence[str], alias: str = "") -> st
     Args:
         table: Their table.
         files: The files, relative to it.
-        alias: What stands before the names of columns.
+        alias: What is before the names of columns.
     """
     partitions = dict.fromkeys(table.live[path].partition for path in files)
     if () in partitions or len(partitions) > PARTITIONS:

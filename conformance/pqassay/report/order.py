@@ -1,7 +1,7 @@
 """The order of files and rules in reports for people: what is worst comes first. JSON keeps the order of the check.
 
 The verdict decides, then harm that was seen, then harm that is possible: of two findings with one verdict, the one by which an
-engine was seen to lose rows stands before one that could do so.
+engine was seen to lose rows is before one that could do so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Help on rules for the readers of a report: the address of a rule's page, and what stands there."""
+"""Help on rules for the readers of a report: the address of a rule's page, and what is there."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Gaps:
         self._work = MOST_WORK
 
     def runs(self, start: int, end: int) -> Iterator[Run]:
-        """Yield what stands in the gap [start, end), in order; neighbours that are the same are one run."""
+        """Yield what is in the gap [start, end), in order; neighbours that are the same are one run."""
         last: Run | None = None
         for run in self._pieces(start, end):
             if last is not None and (last.filler, last.key) == (run.filler, run.key):

@@ -68,7 +68,7 @@ Structure = Literal[
 
 
 class ColumnChunkUnderTest:
-    """One column chunk whose metadata is not encrypted and whose pages stand in this file.
+    """One column chunk whose metadata is not encrypted and whose pages are in this file.
 
     Attributes:
         file: The file.
@@ -165,7 +165,7 @@ class ColumnChunkUnderTest:
             return self.leaf_facts.order
         return order_of(self.leaf.element, given)
 
-    # ------------------------------------------------------------------------------------ what stands in the body
+    # ------------------------------------------------------------------------------------ what is in the body
 
     def _require(self, offset: int, length: int, part: str) -> None:
         """Raise PQF-008 or PQF-009 unless the range that a part of the record gives lies in the body, and shares no byte of it."""
@@ -316,7 +316,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def pages(self) -> list[PageUnderTest]:
-        """Its pages, dictionary page included, in the order in which they stand. Raises what `walk` and `chunk_range` do."""
+        """Its pages, dictionary page included, in the order in which they are. Raises what `walk` and `chunk_range` do."""
         start, end = chunk_range(self.file, self.chunk, self.path)
         return walk(self.file.source, start, end, self.path, self.facts.num_values)
 

@@ -358,7 +358,7 @@ class FileUnderTest:
 
     @Remembered
     def overlapping(self) -> frozenset[str]:
-        """The fields of those ranges inside the body that share a byte with another one. What stands there, nobody can say."""
+        """The fields of those ranges inside the body that share a byte with another one. What is there, nobody can say."""
         if self.layout is not None:
             return frozenset()
         return frozenset(given.field for both in overlaps(self.ranges_inside) for given in both)

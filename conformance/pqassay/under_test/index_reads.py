@@ -1,4 +1,4 @@
-"""The page indexes and bloom filters of a file as they are read: neighbours at once, since they usually stand together.
+"""The page indexes and bloom filters of a file as they are read: neighbours at once, since they usually are together.
 
 A file of 500 columns and 100 row groups has 100,000 page indexes.  Read one by one they would cost as many system calls, and
 from an object store as many requests.  There, bloom filters are read with them: a request takes as long as the bytes of many filters.
@@ -59,7 +59,7 @@ NONE_NEEDED = FilterNeeds(headers=False, bitsets=False)
 class IndexReads:
     """The bytes of a file's page indexes, and in a store of its bloom filters, in pieces that are read when first asked for.
 
-    The part of that name of a file under test, and a `Source`: whatever stands elsewhere, it reads by itself.
+    The part of that name of a file under test, and a `Source`: whatever is elsewhere, it reads by itself.
     """
 
     def __init__(self, file: FileUnderTest) -> None:
@@ -126,7 +126,7 @@ def _rules_of_filters() -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequence[Piece]:
-    """Where the structures stand that are read, in order. They may overlap in a file that is not sound."""
+    """Where the structures are that are read, in order. They may overlap in a file that is not sound."""
     layout = file.layout
     if layout is not None and not needs.headers:
         return [(given.start, given.end) for given in layout.ranges if given.kind in INDEXES]
@@ -164,7 +164,7 @@ def _stated_indexes(file: FileUnderTest) -> Iterator[Piece]:
 
 
 def _stated_filters(file: FileUnderTest, most: int) -> Iterator[Piece]:
-    """Where bloom filters stand; one whose length the footer omits ends, for now, where the next structure begins."""
+    """Where bloom filters are; one whose length the footer omits ends, for now, where the next structure begins."""
     if file.is_summary:
         return
     filters: list[tuple[int, int | None]] = []

@@ -97,7 +97,7 @@ def check(
         The report that `pqassay.check` makes of the same files.
 
     Raises:
-        UsageError: As `pqassay.check`; or the table cannot stand or be read where it is wanted.
+        UsageError: As `pqassay.check`; or the table cannot be or be read where it is wanted.
         JobError: The executors cannot do it, and why.
         OSError: The table cannot be written.
     """

@@ -46,7 +46,7 @@ class Listing:
     """The data files of a folder.
 
     Attributes:
-        root: The folder; of a single file, the folder that it stands in.
+        root: The folder; of a single file, the folder that it is in.
         files: The data files, by name.
         is_folder: Whether a folder was named, no file.
         store: URI of the store; empty for a local folder.
@@ -120,7 +120,7 @@ def _is_data(target: targets.Target) -> bool:
 
 
 def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
-    """True if a file belongs to an index table that stands among the data. Only what is named so is opened."""
+    """True if a file belongs to an index table that is among the data. Only what is named so is opened."""
     from pqassay_reference.lake import index_table  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
     if index_table.PART_NAME.fullmatch(name) is None:

@@ -84,7 +84,7 @@ def index_files(
         spark: The session.
         root: The folder, or a single file; local, or the URI of an object store.
         columns: String columns, their paths joined by dots.  The first is embedded; all go into the table.
-        table: The folder of the index table, which is local; ``False`` keeps none.  By default it stands beside the folder
+        table: The folder of the index table, which is local; ``False`` keeps none.  By default it is beside the folder
             and is named after it; for a single file and for a URI there is none.
         force: Index files again that are fresh.
         inside_table: Go on inside a table (Iceberg, Delta, …) whose manifests record file sizes.

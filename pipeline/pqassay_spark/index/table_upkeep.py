@@ -5,7 +5,7 @@ what a part says holds for files of just the size and time that it names, whoeve
 needs the table for itself; the lock for that is the folder's own and goes away with the process that holds it.
 
 A table that is killed at any moment says less than it could, and nothing wrong: parts are written whole, and old ones are
-removed only when everything that still counts in them stands in new ones.
+removed only when everything that still counts in them is in new ones.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -86,7 +86,7 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
 
     Args:
         folder: The table.
-        root: The indexed folder; of a single file, the folder that it stands in.
+        root: The indexed folder; of a single file, the folder that it is in.
         is_folder: Whether a folder is indexed, no single file.
 
     Raises:

@@ -47,7 +47,7 @@ LOCAL_SETTINGS = {
 """Settings of a local session, unless the caller gives others; those of `own_sockets` come with them."""
 
 LONGEST_TEMPORARY_FOLDER = 40
-"""Bytes of a path in which sockets can stand: theirs have 103 at most, of which Spark and we add 60."""
+"""Bytes of a path in which sockets can be: theirs have 103 at most, of which Spark and we add 60."""
 
 
 def open_session(

@@ -95,7 +95,7 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
                 found.append(name)
         return found
 
-    # An executor could not import the module that this function stands in: so it goes there as code.
+    # An executor could not import the module that this function is in: so it goes there as code.
     missing.__module__ = "__main__"
     asked = max(1, spark.sparkContext.defaultParallelism)
     answers = spark.sparkContext.parallelize(range(asked), asked).flatMap(missing).distinct().collect()

@@ -77,7 +77,7 @@ class IndexWriter(DataSourceArrowWriter):
         root: The folder, on this machine or mounted on all that take part; made where it is missing.
         schema: Of the rows.
         column: The column of text to index, at the top level.
-        overwrite: Replace what stands there, once the new files are complete; else add to it.
+        overwrite: Replace what is there, once the new files are complete; else add to it.
         compression: One of `CODECS`.
 
     Raises:

@@ -212,7 +212,7 @@ def spark_location(root: str | os.PathLike[str]) -> str:
 
 
 def relative_names(root: str | os.PathLike[str], listed: Sequence[str]) -> dict[str, str]:
-    """For entries of Spark's listing the paths relative to the root; what does not stand below it is left out."""
+    """For entries of Spark's listing the paths relative to the root; what is not below it is left out."""
     path = local_path(root)
     # Not resolved: Spark's listing does not follow the links of the root's path either.
     base = path if is_remote(path) else os.path.abspath(path)  # noqa: PTH100
@@ -234,7 +234,7 @@ def _left_out(
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
         return NOTHING, ()  # then Spark finds columns by numbers, and indexes speak of names
     if not names:
-        return NOTHING, ()  # a URI that Spark takes for a pattern: what it lists stands below other folders
+        return NOTHING, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
     # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))

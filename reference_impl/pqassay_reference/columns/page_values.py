@@ -42,7 +42,7 @@ class DataPage:
     """A data page.
 
     Attributes:
-        offset, size: Where it stands, header included.
+        offset, size: Where it is, header included.
         header: Its header.
         repetition, definition: The levels of its entries.
         values: The PLAIN bytes of its values, of byte arrays without their length; ``None`` where the encoding is not

@@ -66,7 +66,7 @@ class OpenFile:
 
     Attributes:
         source: Its bytes.
-        framing: Where its footer stands.
+        framing: Where its footer is.
         metadata: Its footer.
     """
 

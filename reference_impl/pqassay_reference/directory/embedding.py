@@ -42,7 +42,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
 
 
 class Change(NamedTuple):
-    """A file with other indexes: how much of its body is kept, what stands behind, and the footer."""
+    """A file with other indexes: how much of its body is kept, what is behind, and the footer."""
 
     body_end: int
     added: bytes
@@ -275,7 +275,7 @@ def changed_file(
 
 
 def _body_end(file: OpenFile, kept: Sequence[Entry], going: Sequence[Entry]) -> int:
-    """Where the body ends without the blobs that stand last in it and that nothing needs any more.
+    """Where the body ends without the blobs that are last in it and that nothing needs any more.
 
     Only what is certainly a blob is cut: its checksum agrees, and neither another entry nor the footer refers to its bytes.
     """

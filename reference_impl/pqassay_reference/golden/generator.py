@@ -44,7 +44,7 @@ def cases() -> tuple[Recipe, ...]:
 
 
 class GoldenCase(NamedTuple):
-    """A case as it is to stand on disk: its id, its manifest, and the names and bytes of its files."""
+    """A case as it is to be on disk: its id, its manifest, and the names and bytes of its files."""
 
     id: str
     manifest: dict[str, Any]
@@ -90,7 +90,7 @@ def write_golden_files(
         recipes: The cases, each parent before its children; by default all that there are.
 
     Raises:
-        Refused: The folder holds other things than golden files; a case stands where somebody else's does.
+        Refused: The folder holds other things than golden files; a case is where somebody else's does.
         OSError: The folder cannot be written.
     """
     owned = _owned_cases(folder, recipes)
@@ -122,7 +122,7 @@ def write_golden_files(
 
 
 def _owned_cases(folder: Path, recipes: Sequence[Recipe] | None) -> dict[str, list[str]]:
-    """The cases in a folder that the generator wrote, by id: those that stand where they say they do. With their files."""
+    """The cases in a folder that the generator wrote, by id: those that are where they say they do. With their files."""
     families = {recipe.id.partition("/")[0] for recipe in (cases() if recipes is None else recipes)}
     found = [manifest for family in families for manifest in (folder / family).glob(f"*/{MANIFEST}")]
     owned = {path.parent.relative_to(folder).as_posix(): _owned_files(path, folder) for path in found}

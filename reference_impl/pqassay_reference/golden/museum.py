@@ -47,7 +47,7 @@ def exhibits() -> Mapping[str, Exhibit]:
     """The exhibits by the id of their case.
 
     Raises:
-        ValueError: A case stands in the table twice.
+        ValueError: A case is in the table twice.
     """
     found: dict[str, Exhibit] = {}
     for row in _table()["exhibit"]:

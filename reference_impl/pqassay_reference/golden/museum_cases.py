@@ -1,6 +1,6 @@
 """Golden cases of defects that software had: those that no other golden case shows as they were.
 
-What each did to users, and where it was seen, stands in ``museum.toml`` (`pqassay_reference.golden.museum`).
+What each did to users, and where it was seen, is in ``museum.toml`` (`pqassay_reference.golden.museum`).
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ MADE_BY = b"struck by the assay office"
 
 _MARKED = TinyParquet(TWO_COLUMNS, body=("row groups", bytes(6), MADE_BY), keys=(("assay.mark", str(10**3)),))
 MARKED = replace(_MARKED, keys=(("assay.mark", f"{_MARKED.build().index(MADE_BY):04d}"),))
-"""A blob behind six bytes of padding, and a key that says where it stands."""
+"""A blob behind six bytes of padding, and a key that says where it is."""
 
 
 SORTED_ROWS = TinyParquet(
@@ -90,7 +90,7 @@ SORTED_FLOATS = TinyParquet(
 
 @dataclass(frozen=True)
 class Summary(Valid):
-    """The summary of one file, as parquet-java writes it: a footer whose chunks all stand in that file.
+    """The summary of one file, as parquet-java writes it: a footer whose chunks all are in that file.
 
     Attributes:
         file: The file that is described.

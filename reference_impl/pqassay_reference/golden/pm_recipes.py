@@ -45,7 +45,7 @@ class PmFile:
     Attributes:
         snapshots: What the snapshots say, the oldest first.
         written_out: Whether sorting columns are written out where a flag would say the same.
-        dead: What an update that broke off left behind the newest snapshot but one; the newest stands behind it.
+        dead: What an update that broke off left behind the newest snapshot but one; the newest is behind it.
         tail: What an update that broke off left behind the newest snapshot.
         extensions: Sections of later revisions.
     """

@@ -56,7 +56,7 @@ class Made:
     Attributes:
         manifest: The case's manifest.
         data: The bytes of its input.
-        beside: Names and bytes of the files that stand beside the input.
+        beside: Names and bytes of the files that are beside the input.
     """
 
     manifest: Case

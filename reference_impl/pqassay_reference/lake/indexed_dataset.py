@@ -43,7 +43,7 @@ REMEMBERED = 8
 
 
 FILTER_POSITION = 1
-"""Of the arguments of a scanner, where the filter stands if it is not named."""
+"""Of the arguments of a scanner, where the filter is if it is not named."""
 
 
 class IndexWarning(UserWarning):
@@ -414,7 +414,7 @@ def open_indexed(
         columns: Use what is known of these columns only; of all by default.
         trust: ``companion`` believes the indexes whose companion record agrees with the file.  With ``published``, you
             vouch for the others: each describes ``column`` and holds all its values.  Such an index decides
-            comparisons with ``=`` and ``IN`` only, since a value with a line feed stands in it in pieces.
+            comparisons with ``=`` and ``IN`` only, since a value with a line feed is in it in pieces.
         column: What indexes without companion record describe, with ``published``.
         table: A folder with an index table, ``"auto"`` for the one beside the root if there is one; by default, none is
             used.  It speaks for the files whose size and modification time it knows; the ends of the others are read.

@@ -70,5 +70,5 @@ def _values(leaf: SchemaLeaf, pages: Sequence[DataPage] | None) -> list[Any] | N
 
 
 def _has_no_place(order: Order, raw: bytes) -> bool:
-    """Whether a value is NaN or negative zero, of which nobody says where they stand among others."""
+    """Whether a value is NaN or negative zero, of which nobody says where they are among others."""
     return is_nan(order, raw) or (order in FLOATING and key(order, raw) == 0 and any(raw))

@@ -302,7 +302,7 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
 
 
 def _bound(source: Source, block: Block, position: int, side: Side, statistic: Statistic, end: int) -> bytes:
-    """The bytes of a statistic, which stands where it should."""
+    """The bytes of a statistic, which is where it should."""
     path = f"blocks[{block.offset}].column_chunks[{position}].{side.field}"
     bound = pm_block.read_statistic(source, block, position, side, end) or b""
     if statistic.inlined:
@@ -424,7 +424,7 @@ def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Seque
 
 
 def _statistics_end(block: Block) -> int:
-    """Offset behind the statistics of a block that stand out of line."""
+    """Offset behind the statistics of a block that are out of line."""
     found = [
         pm_block.find_statistic(block, position, side)
         for position in range(len(block.chunks))

@@ -69,7 +69,7 @@ class _Described(NamedTuple):
 def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
     """The snapshot of the Parquet file that is there, and what that file has to say.
 
-    Behind what the newest describes, bytes may stand that nobody has published; an earlier one has to describe all.
+    Behind what the newest describes, bytes may be that nobody has published; an earlier one has to describe all.
     """
     exact = [one for one in snapshots if one.fields.parquet_file_size == data.size]
     unpublished = [one for one in snapshots[:1] if one.fields.parquet_file_size < data.size]

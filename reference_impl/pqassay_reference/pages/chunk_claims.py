@@ -1,7 +1,7 @@
 """The claims of one column chunk: statistics, bloom filter, column index and offset index, and when they count.
 
 An index may save work, it may never decide more than it knows.  So a structure counts only where it agrees with itself and
-with its neighbours: lists of one length, bounds that are values of the type and stand in their order, counts that add up,
+with its neighbours: lists of one length, bounds that are values of the type and are in their order, counts that add up,
 rows and places in ascending order.  Bounds count only under an order that is known; zeros have two signs, and NaN is nowhere in
 them.
 

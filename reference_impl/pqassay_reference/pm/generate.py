@@ -162,13 +162,13 @@ def generate_file(
     blooms: BloomMode = "inlined",
     history: bool = False,
 ) -> tuple[Path, Generated]:
-    """The same, written beside the Parquet file or as ``output``; what stood there is replaced, whole.
+    """The same, written beside the Parquet file or as ``output``; what was there is replaced, whole.
 
     Returns:
         Where it was written, and what.
 
     Raises:
-        Refused: A Parquet file stands where ``_pm`` would be written; or as `generate`.
+        Refused: A Parquet file is where ``_pm`` would be written; or as `generate`.
         BusyError: Another process is writing it.
         OSError: A file cannot be read or written.
         Malformed, Unsupported: As `generate`.

@@ -64,7 +64,7 @@ def earlier_versions(newest: Version) -> list[Version]:
     """The file as it was at its earlier footers, oldest first.
 
     Looked for only where the ``questdb`` key says that there are unused bytes, which updates leave behind. What merely looks
-    like a footer is told from one by where it stands: within a column chunk of a later version it is data.
+    like a footer is told from one by where it is: within a column chunk of a later version it is data.
 
     Raises:
         Refused: There are more than `MOST_ATTEMPTS` that look like footers.

@@ -1,6 +1,6 @@
 """The parts of a ``_pm`` file as bytes: header, block, footer.
 
-A value says what stands in them, never where: the header is the same for all snapshots, a block can stand at any offset
+A value says what is in them, never where: the header is the same for all snapshots, a block can be at any offset
 that is aligned, and a footer is told where its blocks went.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
@@ -166,12 +166,12 @@ def _require_columns(value: SnapshotValue) -> None:
 
 
 class BlockBytes(NamedTuple):
-    """A block that can stand at any aligned offset.
+    """A block that can be at any aligned offset.
 
     Attributes:
         raw: Its bytes.
-        blooms: Where the bloom filters stand that are inlined: offsets from its start, one for each column with bloom
-            filters; ``None`` where there is none, or where it stands in the Parquet file.
+        blooms: Where the bloom filters are that are inlined: offsets from its start, one for each column with bloom
+            filters; ``None`` where there is none, or where it is in the Parquet file.
     """
 
     raw: bytes
@@ -209,7 +209,7 @@ def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
 
 
 def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
-    """The record of a chunk, and the statistics that stand behind the records, where ``used`` bytes stand already."""
+    """The record of a chunk, and the statistics that are behind the records, where ``used`` bytes are already."""
     flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()
     for side, bound, exact in ((MIN, chunk.min, chunk.min_exact), (MAX, chunk.max, chunk.max_exact)):
@@ -260,10 +260,10 @@ DISTINCT_COUNT_PRESENT, NULL_COUNT_PRESENT = (
 
 
 def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]:
-    """The bloom filters of a row group that stand in this file: position among those columns, and bitset.
+    """The bloom filters of a row group that are in this file: position among those columns, and bitset.
 
     Raises:
-        Refused: A filter of a column that is not among those with bloom filters, or not where the file says they stand.
+        Refused: A filter of a column that is not among those with bloom filters, or not where the file says they are.
     """
     positions = {column: position for position, column in enumerate(value.bloom_columns)}
     bitsets: list[tuple[int, bytes]] = []
@@ -326,7 +326,7 @@ def footer_bytes(value: SnapshotValue, places: Sequence[Place], before: int, ext
 
     Args:
         value: The snapshot.
-        places: Where each row group's block stands.
+        places: Where each row group's block is.
         before: Committed size of the snapshot before, 0 for the first.
         extensions: Sections of later revisions.
 

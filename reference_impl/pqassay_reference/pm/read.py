@@ -222,7 +222,7 @@ class PmReader:
         return pm_file.read_bloom_entries(self.source, self.header, self.footer)
 
     def bloom(self, row_group: int, column: int) -> bytes | ExternalBloom | None:
-        """A chunk's bloom filter: its bitset, or where it stands in the Parquet file; ``None`` if there is none.
+        """A chunk's bloom filter: its bitset, or where it is in the Parquet file; ``None`` if there is none.
 
         Raises:
             Refused: There is no such row group.

@@ -21,7 +21,7 @@ class Storage(Source, Protocol):
     """
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write all of the bytes at an offset, at most the size; what stands behind them stays."""
+        """Write all of the bytes at an offset, at most the size; what is behind them stays."""
         ...
 
     def sync(self) -> None:

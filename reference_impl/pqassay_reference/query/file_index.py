@@ -91,7 +91,7 @@ def _described_column(facts: FileFacts) -> str | None:
 
 
 def _decide_vouched(index: Extracted, predicate: Sequence[Any], column: str) -> Verdict:
-    """An index without companion record says nothing of nulls, and a value with a line feed stands in it in pieces.
+    """An index without companion record says nothing of nulls, and a value with a line feed is in it in pieces.
 
     So it can only prove the absence of given values that hold no line feed.
     """

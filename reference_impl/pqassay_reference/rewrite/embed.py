@@ -1,6 +1,6 @@
 """Embedding an IDX1 index: into a finished Parquet file, or while one is written.
 
-Into a finished file, whoever wrote it: every byte before the footer stays where it is, the blob stands where
+Into a finished file, whoever wrote it: every byte before the footer stays where it is, the blob is where
 the footer began, and of the footer only the key-value metadata changes.  Page index and bloom filters stay valid,
 because nothing that they describe moves.
 
@@ -179,7 +179,7 @@ class IndexingWriter:
     block, or one from `write` that may have left rows in the file, nothing is left behind.
 
     Args:
-        path: Where the file is to stand; an existing file is replaced.
+        path: Where the file is to be; an existing file is replaced.
         schema: Schema of the data.
         column: A string column at the top level of the schema.
         companion: Write the companion key.
@@ -282,7 +282,7 @@ def _without_index_keys(schema: pa.Schema) -> pa.Schema:
 
 
 def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
-    """Raise `Refused` for pages in other files: pyarrow would read what stands at the same offsets of this one."""
+    """Raise `Refused` for pages in other files: pyarrow would read what is at the same offsets of this one."""
     if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; embed an index into each of those")
     for number, row_group in enumerate(metadata.row_groups):

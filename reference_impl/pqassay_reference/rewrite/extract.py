@@ -50,7 +50,7 @@ class Extracted:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Values that stand in the index and that the published reader does not get."""
+        """Values that are in the index and that the published reader does not get."""
         got = set(self.published or ())
         return tuple(value for value in self.values if value not in got)
 

@@ -48,7 +48,7 @@ class FinishedFile:
         path: The path as the user gave it.
         target: The file itself, no symbolic link.
         source: Its bytes.
-        framing: Where its footer stands.
+        framing: Where its footer is.
         metadata: The decoded footer.
         state: What tells whether it changed since.
     """
@@ -86,7 +86,7 @@ class FinishedFile:
         Args:
             footer: The new footer, without length and magic.
             body_end: How many bytes of the file are kept.
-            added: What stands between them and the footer.
+            added: What is between them and the footer.
             output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
 
         Returns:
@@ -193,7 +193,7 @@ def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
 def enclosing_table(path: str | os.PathLike[str]) -> str | None:
     """Name the table whose folder holds a file; ``None`` if there is none.
 
-    A link stands in a table if it or the file that it leads to does.
+    A link is in a table if it or the file that it leads to does.
     """
     lexical = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link
     real = Path(os.path.realpath(path))

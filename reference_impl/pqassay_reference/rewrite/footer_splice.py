@@ -67,7 +67,7 @@ def without(footer: bytes, removal: Removal) -> bytes:
 
 
 class _Splicer:
-    """Collects the places of a footer that change, in their order: ``(start, end, what stands there instead)``."""
+    """Collects the places of a footer that change, in their order: ``(start, end, what is there instead)``."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

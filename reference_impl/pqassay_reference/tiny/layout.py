@@ -48,7 +48,7 @@ class Layout:
         page_statistics: Whether page headers carry statistics.
         encoding_stats: Whether chunks count their pages by type and encoding.
         index_page_offset: Where chunks say that they have an index page; 0 is none.
-        behind: What stands behind the pages of a chunk and belongs to no structure: a copy of its ColumnMetaData or
+        behind: What is behind the pages of a chunk and belongs to no structure: a copy of its ColumnMetaData or
             ColumnChunk, which ``file_offset`` then points to, or other bytes.
 
         statistics: Whether chunks carry statistics; by default what the file says.

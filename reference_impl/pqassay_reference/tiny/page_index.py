@@ -73,7 +73,7 @@ def _histograms(
 
 
 def offset_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> OffsetIndex:
-    """Places of data pages that stand already."""
+    """Places of data pages that are already."""
     index = OffsetIndex(page_locations=[page.location for page in pages])
     if layout.unencoded_bytes and leaf.element.type == Type.BYTE_ARRAY:
         index.unencoded_byte_array_data_bytes = [unencoded_bytes(leaf, page.entries) or 0 for page in pages]

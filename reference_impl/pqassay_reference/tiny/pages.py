@@ -37,7 +37,7 @@ class Page:
 
     Attributes:
         entries: What a data page holds.
-        location: Where it comes to stand.
+        location: Where it comes to be.
     """
 
     type: PageType

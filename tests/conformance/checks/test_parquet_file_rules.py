@@ -102,7 +102,7 @@ def set_to(name: str, value: Any) -> Callable[[Any], None]:
 
 
 def schema(*elements: SchemaElement) -> Callable[[], bytes]:
-    """A file without rows with a schema; the elements stand below the root."""
+    """A file without rows with a schema; the elements are below the root."""
     children, left = 0, 0
     for element in elements:
         if left:
@@ -216,7 +216,7 @@ def signed(data: bytes = PLAIN, *, hidden: bool = False, key: bool = True) -> Ca
 
 
 def between(filler: bytes, keys: tuple[tuple[str, str], ...] = ()) -> Callable[[], bytes]:
-    """A file with bytes behind its row groups; ``{offset}`` in a key's value is where they stand."""
+    """A file with bytes behind its row groups; ``{offset}`` in a key's value is where they are."""
 
     def make() -> bytes:
         columns = (Column("a", "string", ["x", "y"]),)

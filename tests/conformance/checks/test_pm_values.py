@@ -293,7 +293,7 @@ def test_no_reader_looks_for_nan_in_a_bloom_filter(values: list[float], broken: 
 
 
 def test_an_external_bloom_filter_outside_the_file_leaves_its_rule_unchecked() -> None:
-    """Where it stands is another rule's matter."""
+    """Where it is is another rule's matter."""
     pair = generated(real(BLOOM).data, blooms="external")
     value = with_chunk(pair.value, 0, INT, bloom=ExternalBloom(1 << 40, 32))
     report, coverage = pair.saying(value).report("values", VALUES)
@@ -381,7 +381,7 @@ def test_a_statistic_that_cannot_be_read_leaves_its_rule_unchecked() -> None:
     """The others about the same column are tested."""
     pair = pair_of("a long text of salt", "a long text of tea")
     raw = bytearray(pair.raw)
-    reference = struct.pack("<Q", 19 << 16 | 18)  # MAX stands behind MIN, which takes 19 bytes
+    reference = struct.pack("<Q", 19 << 16 | 18)  # MAX is behind MIN, which takes 19 bytes
     place = pair.raw.index(reference)
     raw[place : place + len(reference)] = struct.pack("<Q", 1 << 60 | 18)
     report, coverage = PmPair(bytes(raw), pair.data).report("values", VALUES)

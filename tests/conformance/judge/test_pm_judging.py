@@ -1,4 +1,4 @@
-"""``_pm`` files among others: judged by their own rules, with what stands beside them, from wherever they come."""
+"""``_pm`` files among others: judged by their own rules, with what is beside them, from wherever they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a breach could do and what it was seen to do stands in every format, and below what was proved on the file itself."""
+"""What a breach could do and what it was seen to do is in every format, and below what was proved on the file itself."""
 
 from __future__ import annotations
 

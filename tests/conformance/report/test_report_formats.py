@@ -72,7 +72,7 @@ def test_what_a_finding_costs_is_shown_in_every_format(name: FormatName) -> None
     text = rendered(dataclasses.replace(found, files=files), name)
 
     told = ["3 rows by the values in the pages; 3 queries tried", "1 row, 2 lost"]
-    if name is FormatName.SARIF:  # programs read it: there it stands as in the JSON
+    if name is FormatName.SARIF:  # programs read it: there it is as in the JSON
         told = ['"true_rows": 3', '"lost": 2']
     assert [] == [words for words in (*told, "python -c") if words not in text]
 
@@ -354,7 +354,7 @@ def test_markdown_lets_no_text_of_files_be_markup(report: Report | RunReport) ->
     }
     assert own >= {tag for tag, _ in page.tags}
     assert all(not attributes for _, attributes in page.tags)
-    outside = re.sub(r"(`+).*?\1", "", text)  # what stands in no code span
+    outside = re.sub(r"(`+).*?\1", "", text)  # what is in no code span
     assert "@everyone" not in outside
     assert "https://" not in outside
     assert "www." not in outside

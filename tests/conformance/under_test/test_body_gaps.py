@@ -1,4 +1,4 @@
-"""What stands in the gaps of a body is recognised by its bytes."""
+"""What is in the gaps of a body is recognised by its bytes."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def test_the_order_follows_from_the_type(element: SchemaElement, order: Order | 
 
 
 Verdict = tuple[int, int, int, int]
-"""How many values lie outside on each side, and where the first of them stands."""
+"""How many values lie outside on each side, and where the first of them is."""
 
 NOTHING_OUTSIDE: Verdict = (0, -1, 0, -1)
 

@@ -1,4 +1,4 @@
-"""The check on Spark of what stands in an object store: executors list and read it with pyarrow."""
+"""The check on Spark of what is in an object store: executors list and read it with pyarrow."""
 
 from __future__ import annotations
 

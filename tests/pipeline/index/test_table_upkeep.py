@@ -134,7 +134,7 @@ def test_a_flipped_bit_in_a_value_and_other_columns_are_damage(tmp_path: Path) -
     import pyarrow as pa
 
     flipped, other = index_table.part_path(tmp_path, 1, 0), index_table.part_path(tmp_path, 2, 0)
-    # Bytes that zstd cannot make shorter stand in the file as they are: only the checksum tells.
+    # Bytes that zstd cannot make shorter are in the file as they are: only the checksum tells.
     value = "".join(chr(33 + (71 * n * n + n) % 89) for n in range(80))
     write_part(tmp_path, 1, 0, [entry("a", value)])
     content = flipped.read_bytes()
@@ -198,7 +198,7 @@ def test_an_index_run_puts_a_scattered_table_together(
     (root / "0.parquet").unlink()
     for number in range(3, 5):
         write(root / f"{number}.parquet", f"nation {number}")
-    # The workers stand where they started, wherever this process has gone to.
+    # The workers are where they started, wherever this process has gone to.
     monkeypatch.chdir(tmp_path)
     done = index_files(spark, "sales", ["nation"])
     assert (done.indexed, done.fresh) == (2, 2)

@@ -68,7 +68,7 @@ class File:
 
 @dataclass(frozen=True)
 class LakeFiles:
-    """Files, how their indexes are found, and whether they stand in the folders of partitions."""
+    """Files, how their indexes are found, and whether they are in the folders of partitions."""
 
     mode: str
     files: tuple[File, ...]

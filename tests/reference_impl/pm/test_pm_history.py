@@ -1,4 +1,4 @@
-"""Parquet files that were updated, made by hand: each footer is appended, and data that looks like one stands between."""
+"""Parquet files that were updated, made by hand: each footer is appended, and data that looks like one is between."""
 
 from __future__ import annotations
 

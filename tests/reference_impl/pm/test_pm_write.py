@@ -1,4 +1,4 @@
-"""Writing _pm: what stands where, what an update reuses, and being stopped at any moment."""
+"""Writing _pm: what is where, what an update reuses, and being stopped at any moment."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_statistics_stand_back_to_back_behind_the_records_and_bloom_filters_behi
     first = block.region_start + 131_088
     assert 0 == first % 8
     entries = pm_file.read_bloom_entries(reader.source, reader.header, reader.footer)
-    # LEN and 32 bytes, then up to the next multiple of 8; behind the last one stands the footer.
+    # LEN and 32 bytes, then up to the next multiple of 8; behind the last one is the footer.
     assert [first, first + 40] == [entry.offset for entry in entries]
     assert first + 40 + 4 + 32 == reader.footer.start
 

@@ -1,4 +1,4 @@
-"""What a `Layout` changes in the bytes of the tiny writer, by what stands in the structures afterwards."""
+"""What a `Layout` changes in the bytes of the tiny writer, by what is in the structures afterwards."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NAN = float("nan")
 
 
 def taken(values: Sequence[Any], kind: AnyType = "string", **options: Any) -> tuple[Any, Any]:
-    """The first chunk of a file of one column with a page index: what the footer says, and what stands in the body."""
+    """The first chunk of a file of one column with a page index: what the footer says, and what is in the body."""
     layout = {name: options.pop(name) for name in list(options) if name in Layout.__dataclass_fields__}
     column = Column("a", kind, values, layout=Layout(**layout))
     tree: Any = take_apart(TinyParquet([column], page_index=True, **options).build())

@@ -59,7 +59,7 @@ class Empty(Record):
 
 @thrift_struct
 class Flags(Record):
-    """Two bools, which stand in their headers."""
+    """Two bools, which are in their headers."""
 
     first: bool | None = optional(1, BOOL, "First.")
     second: bool | None = optional(2, BOOL, "Second.")

@@ -1,4 +1,4 @@
-"""Fields that stand aside are found wherever they stand, and none is found in files of any writer that is right."""
+"""Fields that are aside are found wherever they are, and none is found in files of any writer that is right."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pqassay_spec.parquet.thrift import ColumnIndex, FileMetaData, PageHeader, S
 
 
 def at(record: Record, path: str) -> Any:
-    """What stands at a path that begins with ``top``."""
+    """What is at a path that begins with ``top``."""
     return eval(path, {"top": record})
 
 

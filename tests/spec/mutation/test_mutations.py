@@ -163,7 +163,7 @@ def test_a_mutation_that_makes_no_sense_is_refused(mutation: Mutation) -> None:
 
 def test_what_is_not_canonical_stays_so_until_it_is_changed() -> None:
     data = PLAIN.build()
-    # The same field header in its long form: the id stands in a byte of its own.
+    # The same field header in its long form: the id is in a byte of its own.
     place = read_framing(BytesSource(data)).footer_start
     long_form = data[:place] + b"\x05\x02" + data[place + 1 : -8]
     length = len(long_form) - place

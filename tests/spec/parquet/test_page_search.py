@@ -77,7 +77,7 @@ def offset_index(sizes: Sequence[int]) -> OffsetIndex:
 
 
 def sorted_pages(values: list[int | None], cuts: list[int], *, descending: bool) -> list[list[int | None]]:
-    """Values in order, nulls where they stood, cut into pages."""
+    """Values in order, nulls where they were, cut into pages."""
     ascending = sorted((value for value in values if value is not None), reverse=descending)
     following = iter(ascending)
     placed = [None if value is None else next(following) for value in values]

@@ -158,7 +158,7 @@ def test_a_plaintext_footer_with_an_encryption_algorithm_is_signed() -> None:
 
 
 def metadata(**members: Any) -> ColumnMetaData:
-    """The metadata of a chunk ``a.b`` whose data page stands at 104 and whose pages take 50 bytes."""
+    """The metadata of a chunk ``a.b`` whose data page is at 104 and whose pages take 50 bytes."""
     values: dict[str, Any] = {
         "type": Type.INT32,
         "encodings": [],

@@ -11,7 +11,7 @@ from pages.places import UPSTREAM
 
 
 def upstream_issues() -> Iterator[str]:
-    """Yield a row for each page of ``docs/upstream`` but the index, of what stands in the table at its top."""
+    """Yield a row for each page of ``docs/upstream`` but the index, of what is in the table at its top."""
     kinds = ("Project", "Version", "State", "Rules")
 
     def rows() -> Iterator[tuple[str, ...]]:

@@ -20,7 +20,7 @@ class Mistake(NamedTuple):
     """A mistake in a document.
 
     Attributes:
-        place: Where it stands.
+        place: Where it is.
         says: What the document says there.
         right: What is so instead.
         golden: Id of the golden case that shows it.

@@ -285,7 +285,7 @@ def type_of(name: str) -> Any:
 
 
 def _split(inner: str) -> list[str]:
-    """What stands between commas outside of brackets."""
+    """What is between commas outside of brackets."""
     parts, depth = [""], 0
     for character in inner:
         depth += (character in "<(") - (character in ">)")

@@ -1,4 +1,4 @@
-"""Checks of bloom filters that need no values: where they stand, their headers, and how full their bitsets are.
+"""Checks of bloom filters that need no values: where they are, their headers, and how full their bitsets are.
 
 Whether a filter holds the values of its chunk is the matter of the tier ``values``.
 """
@@ -30,7 +30,7 @@ MOST_PASSING = 0.5
 
 @rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None, screen=facts_shape)
 def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """At offset 0 stands the magic, and no filter."""
+    """At offset 0 is the magic, and no filter."""
     if chunk.facts.bloom_filter_offset == 0:
         said = f"{chunk} gives 0 as the offset of its bloom filter"
         yield Violation(said, chunk.fields.facts / "bloom_filter_offset", "no bloom_filter_offset", "0")
@@ -70,7 +70,7 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
         offset = chunk.facts.bloom_filter_offset or 0
         if not file.framing.body_start <= offset < file.framing.footer_start:
-            continue  # where it stands, nobody can say
+            continue  # where it is, nobody can say
         if offset < highest:
             yield Violation(
                 message=f"the bloom filter of {chunk} stands at {offset}, before one of a column or row group before it, at {highest}",

@@ -44,7 +44,7 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
 
 @rule("DIR-032", of=SUMS)
 def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A group that stands twice is counted twice, or once too few."""
+    """A group that occurs twice is counted twice, or once too few."""
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):

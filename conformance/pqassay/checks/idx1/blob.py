@@ -1,6 +1,6 @@
 """Checks of IDX1: the key, the blob, its values, and the companion record.
 
-`EmbeddedIndex` is this family's view of a file; its properties raise what stands between a check and its subject.
+`EmbeddedIndex` is this family's view of a file; its properties raise what is between a check and its subject.
 """
 
 from __future__ import annotations

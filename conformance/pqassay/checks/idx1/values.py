@@ -56,7 +56,7 @@ class IndexedColumn:
 
     @Remembered
     def values(self) -> IndexValues:
-        """The values of the index. Raises what stands in the way of reading them."""
+        """The values of the index. Raises what is in the way of reading them."""
         from pqassay.values.claims.index_column import IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
 
         return IndexValues(self.index.values if self.index.blob.payload else ())
@@ -193,7 +193,7 @@ def _indexed_columns(file: FileUnderTest) -> list[IndexedColumn]:
 
 
 COLUMN = Subject("indexed column", _indexed_columns)
-"""The column that an index describes; asking for it, or for the index, raises what stands in the way."""
+"""The column that an index describes; asking for it, or for the index, raises what is in the way."""
 
 
 @rule("IDX1-013", of=COLUMN)

@@ -181,7 +181,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     screen=column_index_shape,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every NaN of the chunk stands in a page. Where none can stand, counts are the matter of PIX-073."""
+    """Every NaN of the chunk is in a page. Where none can be, counts are the matter of PIX-073."""
     counts = chunk.even_column_index.nan_counts
     if counts is None or type_order(chunk.leaf.element) not in NUMBERS:
         raise NotApplicable
@@ -253,7 +253,7 @@ def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=column_index_shape)
 def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A value that occurs stands in a page, whose bounds include it."""
+    """A value that occurs is in a page, whose bounds include it."""
     statistics = chunk.statistics
     if statistics is None:
         return

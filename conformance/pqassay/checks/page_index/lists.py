@@ -25,7 +25,7 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 
 @rule("PIX-001", of=COLUMN_INDEX, screen=facts_shape)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Where the pages stand that a column index describes, only the offset index says."""
+    """Where the pages are that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
         said = f"the chunk of {chunk} has a column index and no offset index"
         field = chunk.fields.listed / "column_index_offset"
@@ -97,7 +97,7 @@ def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PIX-011", of=OFFSET_INDEX, screen=offset_index_shape)
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Values stand in pages."""
+    """Values are in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
         said = (
             f"the offset index of {chunk} lists no page, and the chunk holds {chunk.facts.num_values} values"
@@ -143,7 +143,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Pages stand back to back up to the end of the chunk."""
+    """Pages are back to back up to the end of the chunk."""
     places = chunk.page_places
     places.require_inside()
     offsets, sizes = places.offsets, places.sizes
@@ -319,7 +319,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
 
 @rule("PIX-028", of=COLUMN_INDEX, screen=column_index_shape)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every null of the chunk stands in a page. Of a list, the sum is the matter of PIX-074."""
+    """Every null of the chunk is in a page. Of a list, the sum is the matter of PIX-074."""
     counts = chunk.even_column_index.null_counts
     if counts is None:
         raise NotApplicable
@@ -376,7 +376,7 @@ def _histograms(chunk: ColumnChunkUnderTest) -> Iterator[tuple[str, list[int], i
 
 @rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
 def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The histograms of all pages stand one after the other."""
+    """The histograms of all pages are one after the other."""
     pages = page_count(chunk)
     for name, counts, levels in _histograms(chunk):
         if len(counts) != pages * levels:
@@ -387,7 +387,7 @@ def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("PIX-072", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
 def histograms_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What stands in a page stands in the chunk."""
+    """What is in a page is in the chunk."""
     pages, sizes = page_count(chunk), chunk.facts.size_statistics
     for name, counts, levels in _histograms(chunk):
         if len(counts) != pages * levels:

@@ -269,7 +269,7 @@ def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator
 
 
 def _first_page(group: RowGroup) -> int | None:
-    """Where the first page of a row group stands; ``None`` where the footer does not say it of every chunk."""
+    """Where the first page of a row group is; ``None`` where the footer does not say it of every chunk."""
     first: int | None = None
     for chunk in group.columns:
         if chunk.meta_data is None or chunk.file_path:
@@ -434,7 +434,7 @@ def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-035", of=SUMMARY_ROW_GROUP)
 def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Chunks of a summary stand elsewhere."""
+    """Chunks of a summary are elsewhere."""
     for ordinal, chunk in enumerate(group.part.columns):
         if not chunk.file_path:
             said = f"chunk {ordinal} of row group {group.number} names no file"

@@ -93,7 +93,7 @@ def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
 
 
 def _require_displaced_by_no_blob(file: FileUnderTest, ranges: list[tuple[int, int]]) -> None:
-    """Where a blob stands inside a range, the writer did not count it, and all behind it is elsewhere: IDX1-009."""
+    """Where a blob is inside a range, the writer did not count it, and all behind it is elsewhere: IDX1-009."""
     for offset, key in named_offsets(file.key_values):
         is_inside = key == idx1.KEY and any(start <= offset < end for start, end in ranges)
         if is_inside and file.source.read(offset, idx1.MAGIC_SIZE) == idx1.MAGIC:

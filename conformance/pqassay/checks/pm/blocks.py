@@ -1,4 +1,4 @@
-"""Checks of ``_pm``: where blocks stand, what row groups say together, and bytes that belong to nothing."""
+"""Checks of ``_pm``: where blocks are, what row groups say together, and bytes that belong to nothing."""
 
 from __future__ import annotations
 

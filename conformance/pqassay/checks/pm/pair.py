@@ -1,6 +1,6 @@
 """``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
 
-`Pair` is the view of both that the rules across them share.  Its properties raise what stands between a check and its
+`Pair` is the view of both that the rules across them share.  Its properties raise what is between a check and its
 subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a rule of its own is that rule's.
 """
 
@@ -148,7 +148,7 @@ class Pair:
 
     @Remembered
     def fields(self) -> Sequence[Field]:
-        """The leaf columns with the fields that they stand in. Raises as `metadata` does."""
+        """The leaf columns with the fields that they are in. Raises as `metadata` does."""
         _ = self.leaves
         return fields_of(self.metadata)
 
@@ -190,7 +190,7 @@ class Pair:
         """The blocks of the snapshot's row groups.
 
         Raises:
-            NotChecked: One stands where no block can (PM-050), or row groups share one (PM-052).
+            NotChecked: One is where no block can (PM-050), or row groups share one (PM-052).
         """
         parsed, snapshot = self.parsed, self.snapshot
         offsets, footers = snapshot.blocks, parsed.footers
@@ -248,7 +248,7 @@ class Pair:
 
     @property
     def is_external(self) -> bool:
-        """Whether bloom filters stand in the Parquet file."""
+        """Whether bloom filters are in the Parquet file."""
         return HeaderFeature.BLOOM_FILTERS_EXTERNAL in self.header.features
 
     # -------------------------------------------------------------------------------- what both have in common

@@ -122,7 +122,7 @@ def orders_are_known(listed: ColumnOrders) -> Iterator[Violation]:
 
 @rule("STA-004", of=COLUMN_ORDERS)
 def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
-    """The orders of floats and of INT96 stand at such columns."""
+    """The orders of floats and of INT96 are at such columns."""
     orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         raise Broken("STA-002")

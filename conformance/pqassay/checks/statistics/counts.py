@@ -64,7 +64,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("STA-013", of=STATISTICS, screen=statistics_shape)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN stand where no null stands. Where none can stand at all, a count is the matter of STA-073."""
+    """NaN are where no null is. Where none can be at all, a count is the matter of STA-073."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     count = statistics.nan_count
     if count is None or not annotation_fits(element) or type_order(element) not in FLOATING:
@@ -135,7 +135,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("STA-020", of=SIZE_STATISTICS, screen=sizes_shape)
 def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Below the greatest definition level stands what is null. A histogram that is wrong by itself is STA-019's."""
+    """Below the greatest definition level is what is null. A histogram that is wrong by itself is STA-019's."""
     histogram, null_count = _histogram_and_nulls(chunk)
     if null_count not in null_counts(chunk.leaf, histogram):
         yield _other_nulls(chunk, histogram, null_count)

@@ -63,7 +63,7 @@ LIE_TONES: dict[str, Tone] = {
 
 
 def _dump(rows: list[str]) -> list[tuple[list[tuple[str, bool]], str]]:
-    """The rows of a hexdump, each in pieces with whether they are marked, and what stands behind its marks."""
+    """The rows of a hexdump, each in pieces with whether they are marked, and what is behind its marks."""
     pieces: list[tuple[list[tuple[str, bool]], str]] = []
     for number, row in enumerate(rows):
         if hexdump.is_line_of_marks(row):

@@ -31,7 +31,7 @@ def write_proof(console: Console, proof: Proof, *, shown_under: str | None = Non
     Args:
         console: Where to.
         proof: The proof.
-        shown_under: The rule of a finding under which the same query and answers stand already; then one line says so.
+        shown_under: The rule of a finding under which the same query and answers are already; then one line says so.
     """
     if shown_under is not None:
         write_row(console, "proof", f"as under {shown_under}: {proof.query}")

@@ -1,6 +1,6 @@
 """Golden cases: where they are, and which of them a run asks for. What they say, `pqassay.suite.cases.manifest` says.
 
-A case is a folder below ``golden_files`` with its manifest, its input and what stands beside it. Its id is the folder's path.
+A case is a folder below ``golden_files`` with its manifest, its input and what is beside it. Its id is the folder's path.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GoldenCase:
         return self._read(self.case.input.file, self.case.input.sha256)
 
     def beside(self) -> dict[str, bytes]:
-        """Names and bytes of the files that stand beside its input.
+        """Names and bytes of the files that are beside its input.
 
         Raises:
             CaseError: See `content`.
@@ -182,7 +182,7 @@ def manifests_digest(cases: Iterable[GoldenCase]) -> str:
 
 
 def inputs_digest(cases: Iterable[GoldenCase]) -> str:
-    """SHA-256 over ids, inputs and what stands beside them: which golden files they were."""
+    """SHA-256 over ids, inputs and what is beside them: which golden files they were."""
     return _digest(
         line
         for golden in cases

@@ -61,7 +61,7 @@ def read_manifest(text: bytes, place: str) -> Case:
 
     Args:
         text: The manifest, JSON.
-        place: The folder that it stands in, below that of all cases, with slashes.
+        place: The folder that it is in, below that of all cases, with slashes.
 
     Raises:
         ManifestError: See there.

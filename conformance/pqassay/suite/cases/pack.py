@@ -73,7 +73,7 @@ class Packed:
     Attributes:
         golden: The case.
         input: The file that it is about.
-        beside: Files that stand beside that one.
+        beside: Files that are beside that one.
         rows: The rows that a reader must give as JSON, where they are known and not too many.
     """
 

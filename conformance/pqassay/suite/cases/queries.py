@@ -169,7 +169,7 @@ class _Column:
 
     @cached_property
     def is_comparable(self) -> bool:
-        """Whether its values can stand in a predicate."""
+        """Whether its values can be in a predicate."""
         return not any(isinstance(value, List | Map | Struct) for value in self._values)
 
     def written(self, row: int) -> Any:

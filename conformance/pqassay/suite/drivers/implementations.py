@@ -115,7 +115,7 @@ class Implementation:
         return total.hexdigest()
 
     def make(self, say: Callable[[str], object] = lambda _: None) -> None:
-        """Build it, unless it stands built.
+        """Build it, unless it is built.
 
         Args:
             say: Called with each line of the build before it runs.

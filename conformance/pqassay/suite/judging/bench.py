@@ -1,6 +1,6 @@
 """The bench on which one exchange with a driver is prepared and judged, and what a judgement is.
 
-What each operation asks, and which answers to it are right, stands in `pqassay.suite.judging.answers` and `pqassay.suite.judging.pm_answers`.
+What each operation asks, and which answers to it are right, is in `pqassay.suite.judging.answers` and `pqassay.suite.judging.pm_answers`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Bench:
         return text.replace(f"{self.folder.resolve()}/", "").replace(f"{self.folder}/", "")
 
     def hand_over(self) -> None:
-        """Copy the input, and what stands beside it, to where the driver finds them.
+        """Copy the input, and what is beside it, to where the driver finds them.
 
         Raises:
             CaseError: A golden file is damaged.
@@ -117,7 +117,7 @@ def described(answer: Answer) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Beginning and end of a text: what is wrong with a list often stands at its end."""
+    """Beginning and end of a text: what is wrong with a list often is at its end."""
     return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
 
 

@@ -13,7 +13,7 @@ def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:
     """Take the credit from right answers to invalid cases where the driver fails their valid parents.
 
     The parent counts by the same operation, else by any that it was asked.  For a case without a parent all valid cases of
-    its family stand in.  One that a linter must accept, although the judge warns, is good enough to stand alone.  A good
+    its family are in.  One that a linter must accept, although the judge warns, is good enough to stand alone.  A good
     file that may be refused, one with a deprecated codec for instance, counts only beside those that may not.
     """
     by_id = {case.id: case for case in cases}

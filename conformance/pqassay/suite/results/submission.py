@@ -57,7 +57,7 @@ NAMES = {
 
 
 def _about_names(report: RunReport) -> Iterator[str]:
-    """Names that are none: a page would show whatever stands there."""
+    """Names that are none: a page would show whatever is there."""
     given = {
         "a capability": [*(report.driver.capabilities or ()), *(one.capability for one in report.not_asked)],
         "a case": [

@@ -208,7 +208,7 @@ class PageBounds:
         return low, high
 
     def require_true_null_pages(self) -> None:
-        """Raise PIX-026 if values stand in pages that are left out here, and what `present_values` raises."""
+        """Raise PIX-026 if values are in pages that are left out here, and what `present_values` raises."""
         if True in self.index.null_pages:
             present = present_values(self.chunk)
             if present is not None and false_null_pages(self.index.null_pages, present):

@@ -173,7 +173,7 @@ def each_page(source: Source, start: int, end: int, path: str, num_values: int) 
 
     Args:
         source: The file.
-        start, end: Where the chunk stands in it.
+        start, end: Where the chunk is in it.
         path: Its path, for messages.
         num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are no page.
 
@@ -269,7 +269,7 @@ def header_reads(start: int, end: int, pages: int) -> Iterator[tuple[int, int]]:
 
 
 class _Headers:
-    """Reads page headers of one chunk, in the order in which they stand."""
+    """Reads page headers of one chunk, in the order in which they are."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self._source, self._end = source, end

@@ -1,4 +1,4 @@
-"""The bloom filters of a ``_pm`` file that stand in it: which entries refer to them, and what they take."""
+"""The bloom filters of a ``_pm`` file that are in it: which entries refer to them, and what they take."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class ChunkUnderTest:
         return bool(self.given.stat_flags & flag)
 
     def is_inlined(self, side: Side) -> bool:
-        """Whether a statistic is present and stands in its slot."""
+        """Whether a statistic is present and is in its slot."""
         return self.has(side.present) and self.has(side.inlined)
 
     def is_out_of_line(self, side: Side) -> bool:

@@ -1,4 +1,4 @@
-"""A ``_pm`` file while it is judged: its bytes, its header, the chain of its snapshots, and where its blocks stand.
+"""A ``_pm`` file while it is judged: its bytes, its header, the chain of its snapshots, and where its blocks are.
 
 What hostile files make long is bounded here: the snapshots that are followed, and the row groups that they list together.
 """
@@ -76,7 +76,7 @@ class Place:
     """The place of a block, and what refers to it.
 
     Attributes:
-        number: Its position among all blocks, by offset; it stands in field paths.
+        number: Its position among all blocks, by offset; it is in field paths.
         offset: Where it begins.
         footer: Offset of the first footer that refers to it; the block ends before it.
         body_end: Where the body of the shortest Parquet file ends that it describes.
@@ -363,7 +363,7 @@ class PmUnderTest:
 
     @Remembered
     def chain(self) -> Chain:
-        """All snapshots. Raises what `newest` raises; what is wrong with earlier ones stands in the chain."""
+        """All snapshots. Raises what `newest` raises; what is wrong with earlier ones is in the chain."""
         chain, row_groups = Chain(self.source, [self.newest]), self.newest.fields.row_group_count
         if row_groups > MOST_ROW_GROUPS:
             chain.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"
@@ -459,7 +459,7 @@ class PmUnderTest:
         """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
 
         Of equal rows for the same block, which updates copy, one is left: that of the newest snapshot, or of the oldest
-        where the filters stand in the Parquet file, which was shortest then.
+        where the filters are in the Parquet file, which was shortest then.
         """
         width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)
         seen: dict[int, bytes] = {}

@@ -1,6 +1,6 @@
 """A first look at what the footer says of a column chunk, which finds most chunks in order, at once.
 
-The rules stand in `pqassay.checks.parquet_file` and `pqassay.checks.statistics`.  A chunk whose shape is returned here breaks none of
+The rules are in `pqassay.checks.parquet_file` and `pqassay.checks.statistics`.  A chunk whose shape is returned here breaks none of
 those that name the screen; one without may be sound all the same, and is judged by the rules.  How shapes are used is said
 in `pqassay.checks.asking`; tests hold screens and rules against each other.
 """

@@ -1,6 +1,6 @@
 """A first look at what the footer says of a file as a whole, which finds most files in order, at once.
 
-The rules stand in `pqassay.checks`.  A file or row group whose shape is returned here breaks none of those that name the screen; how
+The rules are in `pqassay.checks`.  A file or row group whose shape is returned here breaks none of those that name the screen; how
 shapes are used is said in `pqassay.checks.asking`.
 """
 
@@ -135,7 +135,7 @@ def file_shape(file: FileUnderTest) -> Shape | None:
 
 
 def _stand_together(ranges: Iterable[Extent]) -> bool:
-    """Whether nothing stands between the offset indexes of a row group."""
+    """Whether nothing is between the offset indexes of a row group."""
     last: int | None = None
     seen: set[int] = set()
     for extent in ranges:

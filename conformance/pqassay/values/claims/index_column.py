@@ -119,7 +119,7 @@ class Comparison:
         for raw in strange.filter(broken).to_pylist():
             if len(self.with_line_feed) < FIRST_POSITIONS:
                 self.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
-            # A value that no index can hold; its pieces may stand in this one, and are its own then.
+            # A value that no index can hold; its pieces may be in this one, and are its own then.
             pieces = raw.decode("utf-8", "surrogateescape").split("\n")
             numbers = [self.index.numbers[piece] for piece in pieces if piece in self.index.numbers]
             if len(numbers) < len(pieces):

@@ -219,7 +219,7 @@ def _sorted_columns(
 def _compared(values: ChunkValues, column: SortedColumn) -> _Compared:
     """Compare each row with the one before.
 
-    NaN stands somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
+    NaN is somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
     other sign; whether the two are equal, nobody says either, so that no further column decides between them.
     """
     width = max(decimal_width(values.values), 1) if column.order is Order.DECIMAL else 0

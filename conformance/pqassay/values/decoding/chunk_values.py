@@ -1,4 +1,4 @@
-"""The values of one column chunk, decoded once, with the pages and rows in which they stand."""
+"""The values of one column chunk, decoded once, with the pages and rows in which they are."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
@@ -116,7 +116,7 @@ class ChunkValues:
         return decode_chunk(decoders.opened(**how), chunk.row_group, chunk.ordinal, chunk.leaf)
 
     def _require_all(self) -> None:
-        """Raise `NotChecked` where the decoder left out what stands in the pages: then nobody knows the values.
+        """Raise `NotChecked` where the decoder left out what is in the pages: then nobody knows the values.
 
         pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
         """
@@ -172,7 +172,7 @@ class ChunkValues:
             return np.array([0, self.count], np.int64)
 
     def page_of(self, place: int) -> int | None:
-        """The data page in which a value stands; ``None`` where nobody can tell."""
+        """The data page in which a value is; ``None`` where nobody can tell."""
         try:
             return int(np.searchsorted(self.page_starts, place, "right")) - 1
         except (FormatError, NotChecked):
@@ -196,7 +196,7 @@ class ChunkValues:
         return int(np.flatnonzero(self.valid)[place])
 
     def row_of(self, place: int) -> int:
-        """The row of the row group in which a value stands."""
+        """The row of the row group in which a value is."""
         entry, before = self.entry_of(place), 0
         for piece in self._pieces:
             rows = rows_of(piece)
@@ -349,7 +349,7 @@ def _dictionary_entries(chunk: ColumnChunkUnderTest) -> int | None:
 def _is_whole(leaf: Any, entries: int) -> bool:
     """Whether a dictionary came with all its entries, and every index is one of them.
 
-    pyarrow leaves out entries that stand twice, and gives the indexes as they were; and it does not look at indexes.
+    pyarrow leaves out entries that occur twice, and gives the indexes as they were; and it does not look at indexes.
     """
     if not pa.types.is_dictionary(leaf.type):
         return True

@@ -98,7 +98,7 @@ def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> 
     least, greatest = np.minimum.reduceat(keys, begins), np.maximum.reduceat(keys, begins)
     if order not in FLOATING:
         return least, greatest
-    # Of floating point numbers, a NaN spreads to the extremes of its page; in the total order it stands beyond all others.
+    # Of floating point numbers, a NaN spreads to the extremes of its page; in the total order it is beyond all others.
     nan = is_nan_key(order, keys) if order in TOTAL or np.isnan(least).any() else None
     if nan is None or not nan.any():
         return least, greatest

@@ -39,7 +39,7 @@ WORD = 8
 """Bytes of the longest words in which packed values are looked for."""
 
 SHORT_HEADER = 3
-"""Bytes of the longest headers that numpy reads; longer ones stand in sections of few runs."""
+"""Bytes of the longest headers that numpy reads; longer ones are in sections of few runs."""
 
 
 # ---------------------------------------------------------------------------------------------------- the runs

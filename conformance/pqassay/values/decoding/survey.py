@@ -61,7 +61,7 @@ class Survey:
 
     @property
     def counts(self) -> PageCounts:
-        """The counts of the levels. Raises what stood in the way: `FormatError`, `NotChecked`."""
+        """The counts of the levels. Raises what was in the way: `FormatError`, `NotChecked`."""
         if self.problem is not None or self.found is None:
             raise self.problem or NotChecked("its levels are not counted", "file")
         return self.found
@@ -277,7 +277,7 @@ class _Surveyor:
         codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
         try:
             content.values = decompressed(body[levels:], codec, content.length)
-        except Malformed as error:  # the levels stand uncompressed before it, and are good
+        except Malformed as error:  # the levels are uncompressed before it, and are good
             self.result.note("PQF-070", self._violation(page, error))
         except NotChecked as reason:
             self.result.unread = self.result.unread or reason
@@ -370,7 +370,7 @@ class _Surveyor:
 
 
 OF_VALUES = ("PQF-077", "PQF-078", "PQF-079", "PQF-089", "PQF-090", "PQF-091", "PQF-092", SHORT_RUN)
-"""Rules of what stands behind the levels."""
+"""Rules of what is behind the levels."""
 
 OWN_RULES = ("PQF-070", "PQF-071", *OF_VALUES)
 """Rules whose check reports what a survey notes."""

@@ -140,6 +140,6 @@ def numbered(values: Any) -> tuple[NDArray[np.int64], list[bytes]]:
 
 
 def value_starts(values: ChunkValues, rows: Sequence[int]) -> NDArray[np.int64]:
-    """How many values that are not null stand before each of some rows."""
+    """How many values that are not null are before each of some rows."""
     before = np.concatenate(([0], np.cumsum(values.valid)))
     return np.asarray(before[np.asarray(rows, np.int64)], np.int64)

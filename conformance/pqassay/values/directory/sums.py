@@ -35,7 +35,7 @@ NAMED = 3
 
 
 class _KeyTaken(NamedTuple):
-    """A key of each row: a number, 0 for null, and the raw bytes for which the numbers from 1 on stand."""
+    """A key of each row: a number, 0 for null, and the raw bytes for which the numbers from 1 on are."""
 
     codes: NDArray[np.int64]
     raws: list[bytes]

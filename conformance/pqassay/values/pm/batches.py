@@ -141,7 +141,7 @@ class Batch:
         return self._kept(("flag", flag), lambda: self.field("stat_flags") & np.uint8(flag) == flag)
 
     def inlined(self, side: Side) -> Array:
-        """Where a statistic is present and stands in its slot."""
+        """Where a statistic is present and is in its slot."""
         return self.flag(side.present | side.inlined)
 
     def out_of_line(self, side: Side) -> Array:
@@ -152,7 +152,7 @@ class Batch:
         )
 
     def any_out_of_line(self, side: Side) -> bool:
-        """Whether any statistic stands out of line."""
+        """Whether any statistic is out of line."""
         return bool(self._kept(("any", side.position), lambda: np.array(self.out_of_line(side).any())))
 
     def size(self, side: Side) -> Array:

@@ -74,7 +74,7 @@ def _bytes_out_of_order(
     greater = both & (keys[0] > keys[1])
     if comparison is Comparison.EITHER_BYTES:
         return np.zeros_like(both), greater | equal
-    # Values that stand in their slots are compared whole: of equal prefixes, the longer one is greater.
+    # Values that are in their slots are compared whole: of equal prefixes, the longer one is greater.
     short = (sizes[0] <= MOST_INLINE) & (sizes[1] <= MOST_INLINE)
     return greater | (equal & short & (sizes[0] > sizes[1])), equal & ~short
 

@@ -37,7 +37,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Outside:
-    """Values that break what is said: how many there are, where the first one stands among values and nulls, and which it is."""
+    """Values that break what is said: how many there are, where the first one is among values and nulls, and which it is."""
 
     count: int = 0
     first: int = -1
@@ -63,8 +63,8 @@ class Descents:
 
     Attributes:
         count: How often.
-        first: Where the first value stands that is less than the one before it, among values and nulls.
-        previous: Where that one stands; ``None`` if in a row group before.
+        first: Where the first value is that is less than the one before it, among values and nulls.
+        previous: Where that one is; ``None`` if in a row group before.
         before, after: These two values.
         last: The value read last, in whatever chunk; ``None`` before the first.
     """
