@@ -26,7 +26,7 @@ from pqassay_spec.mutation.possible import mutations_of
 
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
-SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 4
+SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 12
 """Of the random damages one of so many is tried; all of them by `make damages`. What the grammar suggests is always tried whole."""
 
 TOGETHER = 100

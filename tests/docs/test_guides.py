@@ -50,7 +50,8 @@ PAGES = (
 """Pages of which all or most blocks run without Spark."""
 
 SPARK_PAGES = tuple(
-    GUIDES / f"{name}.md" for name in ("example", "query", "spark-check", "spark-index", "spark-produce")
+    GUIDES / f"{name}.md"
+    for name in ("example", "query", "spark-check", "spark-index", "spark-produce", "spark-where")
 )
 """Pages with blocks that need a session of Spark."""
 

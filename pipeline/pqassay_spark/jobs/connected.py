@@ -235,7 +235,7 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
 
         for _ in batches:
             pass
-        found = []
+        found: list[str] = []
         for name in wanted:
             try:
                 if importlib.util.find_spec(name) is None:

@@ -338,7 +338,7 @@ def end_of_filters(content: memoryview, entries: bytes, region_end: int, follows
         follows: Where the next structure begins.
 
     Returns:
-        Where the last filter ends, if every one is where it may, has a length that is possible, and follows the one
+        Where the last filter ends, if every one is where it may be, has a length that is possible, and follows the one
         before with nothing but padding between them; else ``None``.
     """
     data = np.frombuffer(content, np.uint8)
