@@ -37,7 +37,7 @@ from pqassay_spec.table.avro import (
 )
 from pqassay_spec.table.iceberg import DELETED
 from pqassay_spec.table.json_places import changed, members
-from pqassay_spec.table.layout import DELTA_LOG
+from pqassay_spec.table.layout import DELTA_LOG, delta_checkpoint, delta_commit
 from pqassay_spec.table.puffin import MAGIC, TAIL
 
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
@@ -130,9 +130,18 @@ class InMemory:
 
 
 def read_of(files: Files) -> list[str]:
-    """The files of metadata that readers of a table read: of an Iceberg table, none that only earlier snapshots have."""
+    """The files of metadata that readers of a table read.
+
+    Of an Iceberg table, none that only earlier snapshots have; of a Delta table, no commits that its newest checkpoint replaces.
+    """
     if not any(name.endswith(".avro") for name in files):
-        return list(files)
+        logged = {name: name.rpartition("/")[2] for name in files}
+        checkpoints = [
+            found.version for one in logged.values() if (found := delta_checkpoint(one)) is not None
+        ]
+        first = max(checkpoints, default=-1) + 1
+        commits = {name: delta_commit(one) for name, one in logged.items()}
+        return [name for name, version in commits.items() if version is None or version >= first]
     state = read_iceberg(InMemory(files))
     return [*state.sizes, *(one.inside or "" for one in state.entries if one.format == PUFFIN)]
 

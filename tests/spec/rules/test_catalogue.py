@@ -154,6 +154,7 @@ ROOTS: dict[str, Any] = {
     "zone_sums": SUMS,
     "sketches": SKETCHES,
     "commit": None,
+    "protocol": delta.PROTOCOL,
     "checkpoint": None,
     "metaData": delta.METADATA,
     "add": delta.ADD,

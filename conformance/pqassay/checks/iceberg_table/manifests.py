@@ -27,10 +27,12 @@ from pqassay_spec.table.iceberg import (
     ADDED,
     DATA,
     DELETED,
+    EQUALITY_DELETES,
     EXISTING,
     FORMAT_VERSION,
     HEADER_KEYS,
     MANIFEST_FILE,
+    POSITION_DELETES,
     TRANSFORMS,
 )
 
@@ -238,8 +240,9 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
         said = f"{one.name} is listed with content {content}"
         yield _wrong(one, one.manifest.listed.place(field_ids.MANIFEST_CONTENT), said, "0 or 1", str(content))
         return
+    allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
     for entry in one.manifest.live:
-        if (entry.content == DATA) is not (content == DATA):
+        if entry.content not in allowed:
             said = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
             yield _wrong(
                 one,
