@@ -29,7 +29,15 @@ NEEDED = (*(name for name in PACKAGES if name != "pqassay_reference"), "pyarrow"
 NEEDED_FOR_VALUES = ("numpy", "xxhash")
 """Packages that they need as well where values are decoded."""
 
-LEFT_OUT = ("pqassay/corpus/", "pqassay/golden_files/", "pqassay/schemas/", "pqassay/suite/")
+LEFT_OUT = (
+    "pqassay/cli/",
+    "pqassay/corpus/",
+    "pqassay/golden_files/",
+    "pqassay/proof/",
+    "pqassay/repair/",
+    "pqassay/schemas/",
+    "pqassay/suite/",
+)
 """Folders that no executor needs."""
 
 

@@ -25,6 +25,8 @@ UNPARSED = {
     "checkpoint-broken": "the line is not JSON",
     "list-no-avro": "parsing expected",
     "manifest-marker": "the bytes behind a block are not those of the header",
+    "puffin-vector-elsewhere": "a vector of 0 bytes",
+    "puffin-without-magic": "parsing expected",
     "vector-longer": "a vector of 37 bytes",
     "vector-of-another-magic": "parsing expected",
 }

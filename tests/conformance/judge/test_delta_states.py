@@ -65,7 +65,11 @@ def checkpointed(folder: Path, *, text: bool = True, log: bool = False, **change
             held["stats_parsed"] = parsed(**changed)
             held["stats"] = one["stats"] if text else None
         rows.append({"add": held})
-    described = pa.struct([("id", pa.string()), ("schemaString", pa.string()), ("partitionColumns", pa.list_(pa.string()))])  # fmt: skip
+    texts = pa.map_(pa.string(), pa.string())
+    how = pa.struct([("provider", pa.string()), ("options", texts)])
+    described = pa.struct([("id", pa.string()), ("format", how), ("schemaString", pa.string()), ("partitionColumns", pa.list_(pa.string())), ("configuration", texts)])  # fmt: skip
+    for one in (row["metaData"] for row in rows if "metaData" in row):
+        one |= {"format": {"provider": "parquet", "options": []}, "configuration": []}
     versions = pa.struct([("minReaderVersion", pa.int32()), ("minWriterVersion", pa.int32())])
     written = pa.Table.from_pylist(
         rows, pa.schema([("protocol", versions), ("metaData", described), ("add", add)])

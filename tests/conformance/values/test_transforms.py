@@ -105,11 +105,13 @@ def table_of(folder: Path, case: tuple[str, str, Any, Any, Any, Any], value: Any
     kind, transform, stored, held, avro, _ = case
     data = TinyParquet((Column("x", stored, [held] * 3, field_id=1),)).build()
     entries = [files.entry(files.data_file("data/p.parquet", data, 3, {"part": value}, split_offsets=None))]
-    manifest = files.manifest(entries, [(1000, "part", avro)])
+    columns = [{"id": 1, "name": "x", "required": False, "type": kind}]
+    spec = [{"source-id": 1, "field-id": 1000, "name": "part", "transform": transform}]
+    manifest = files.manifest(entries, [(1000, "part", avro)], columns=columns, partitioned_by=spec)
     contents = {
         files.METADATA: files.metadata(
-            [{"id": 1, "name": "x", "required": False, "type": kind}],
-            [{"source-id": 1, "field-id": 1000, "name": "part", "transform": transform}],
+            columns,
+            spec,
             rows=3,
         ),
         files.LIST: files.manifest_list([files.listed(files.MANIFEST, manifest, entries)]),
@@ -140,4 +142,5 @@ def test_a_row_has_the_partition_value_of_its_transform(tmp_path: Path, case: An
         return
     for number, wrong in enumerate((another(right), None)):
         report = pqassay.check(table_of(tmp_path / str(number), case, wrong), tier="values")
-        assert ["ICE-043"] == [finding.rule for file in report.files for finding in file.findings]
+        found = [finding.rule for file in report.files for finding in file.findings]
+        assert ["ICE-043"] == [rule for rule in found if rule != "ICE-075"]  # nanoseconds are of version 3
