@@ -222,8 +222,8 @@ class Arguments:
         typer.Option(
             "--history",
             metavar="HISTORY",
-            help="Append what is found to a history, for `pqassay history`: a folder or URI (one Parquet file for each run), delta:FOLDER, "
-            "or iceberg:CATALOG:NAMESPACE.TABLE.",
+            help="Append what is found to a history, for `pqassay history`: a folder or URI (one Parquet file for each run), "
+            "or a Delta or Iceberg table, named as the guide on lakes says.",
         ),
     ] = None
     metrics: Annotated[
