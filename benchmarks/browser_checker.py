@@ -38,7 +38,7 @@ READY, INDEX, SHARE = 10.0, 0.5, 0.01
 
 TIERS = ("footer", "index", "pages")
 
-TOLD = re.compile(r"Judged in ([\d.]+) s; ([\d,]+) bytes")
+TOLD = re.compile(r"Judged in ([\d.]+) s(?:; ([\d,]+) bytes)?")
 
 
 def write_file(path: Path, *, size: int) -> None:
@@ -67,7 +67,8 @@ def judge(tab: Tab, file: Path, tier: str) -> tuple[float, int]:
     found = TOLD.match(str(tab.evaluate("document.getElementById('checker-told').textContent")))
     if found is None:
         raise AssertionError("the page does not say how long it took")
-    return float(found[1]), int(found[2].replace(",", ""))
+    whole = file.stat().st_size  # where the page names no bytes, all of them were read
+    return float(found[1]), whole if found[2] is None else int(found[2].replace(",", ""))
 
 
 def cold(address: str, folder: Path, file: Path, judged: dict[str, list[tuple[float, int]]]) -> float:
