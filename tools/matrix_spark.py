@@ -185,8 +185,8 @@ def tried(program: Path, trial: Trial, master: str, scratch: Path) -> str:
         found = json.loads(said([program / "bin" / "pqassay", "check", good, "--format", "json"], 0, 1))
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return " ".join(str(error).split())[:300]
-    coverage = found["summary"]
-    return "works" if coverage["files"] == coverage["conformant"] else "writes a file with findings"
+    summary = found["summary"]
+    return "works" if summary["files"] == summary["conformant"] else "writes a file with findings"
 
 
 def answers(release: str) -> dict[str, Any]:

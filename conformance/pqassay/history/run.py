@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from pqassay.history.columns import SCHEMA
+from pqassay.history.findings_table import clean
 from pqassay.judge.owners import Owners
 from pqassay.report.metrics import writer_of
 from pqassay.report.model import COUNTED, Finding, Report
@@ -138,8 +139,3 @@ def _owner(owner: Owner | None) -> dict[str, Any]:
         "owner_commit": clean(owner.commit) or None,
         "owner_at": at,
     }
-
-
-def clean(text: str | None) -> str | None:
-    """Text as UTF-8 can hold it; a path may hold bytes that are none."""
-    return None if text is None else text.encode("utf-8", "backslashreplace").decode()
