@@ -15,13 +15,8 @@ from typing import Any, cast
 from pqassay.errors import UsageError
 from pqassay.report.model import COUNTED, Finding, Position, Report, counts
 from pqassay.report.reading import parse
+from pqassay_spec.parquet.file import MAGIC
 from pqassay_spec.rules.catalogue import TIERS, Tier
-
-MAGIC = b"PAR1"
-PART = "findings.parquet"
-"""The file of a findings table."""
-
-METADATA_KEY = b"pqassay"
 
 COLUMNS = [
     "kind",
@@ -95,6 +90,8 @@ def read_report(name: str, *, with_known: bool = False) -> Reported:
     path = Path(name)
     try:
         if path.is_dir():
+            from pqassay.history.findings_table import PART  # noqa: PLC0415 - it loads pyarrow
+
             path = path / PART
         with path.open("rb") as file:
             is_parquet = file.read(len(MAGIC)) == MAGIC
@@ -138,6 +135,8 @@ def _deepest(tiers: set[Tier]) -> Tier:
 def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
     import pyarrow as pa  # noqa: PLC0415 - reports in JSON do without it
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    from pqassay.history.findings_table import METADATA_KEY  # noqa: PLC0415 - as above
 
     try:
         with pq.ParquetFile(path) as file:
