@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from browser import Browser, Tab, served
+from browser import Browser, Tab
 from built_site import searched
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def tab(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    with served(site) as address, Browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser.open(f"{address}index.html")
+def tab(browser: Browser, address: str) -> Iterator[Tab]:
+    opened = browser.open(f"{address}index.html")
+    yield opened
+    opened.close()
 
 
 @pytest.mark.parametrize(
