@@ -11,7 +11,7 @@ from pqassay.under_test.pm.file import PmUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, RowGroup, Statistics, Type
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import json as pm_json

@@ -20,7 +20,7 @@ from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import Framing, referenced_ranges
-from pqassay_spec.parquet.schema import is_string, leaves
+from pqassay_spec.parquet.schema.leaf_columns import is_string, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.bloom import probe
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.pm import from_parquet as pm_from_parquet
 from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.codes import DECIMALS, NO_COLUMN, HeaderFeature, PhysicalType, type_tag

@@ -19,27 +19,35 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.excluding import FileSets
+from pqassay_reference.directory.reading.excluding import FileSets
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
+from pqassay_reference.query.audit.directory import DirectoryAudit
+from pqassay_reference.query.audit.distrust import Lie
+from pqassay_reference.query.audit.index import IndexAudit
+from pqassay_reference.query.audit.row_group import GroupAudit
 from pqassay_reference.query.conditions import parts_of
-from pqassay_reference.query.counters import EVERYTHING, Counters, Left
-from pqassay_reference.query.directory_audit import DirectoryAudit
-from pqassay_reference.query.distinct_sets import WHOLE_GROUPS, file_sets
-from pqassay_reference.query.distrust import Lie
-from pqassay_reference.query.explain import FileTrace, Trace
-from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
-from pqassay_reference.query.field_pages import Reading
-from pqassay_reference.query.file_index import Verdict, file_index_verdict
-from pqassay_reference.query.group_audit import GroupAudit
+from pqassay_reference.query.explained.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.explained.text import FileTrace, Trace
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
+from pqassay_reference.query.facts.pm_facts import pm_facts
+from pqassay_reference.query.fetching.field_pages import Reading
+from pqassay_reference.query.fetching.page_layout import Numbers
+from pqassay_reference.query.fetching.ranges import (
+    FOREVER,
+    GAP,
+    REMOTE_GAP,
+    STEP_GAPS,
+    Fetched,
+    FetchedRanges,
+    Piece,
+)
 from pqassay_reference.query.group_scan import GroupScan, Question
-from pqassay_reference.query.index_audit import IndexAudit
-from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.quantiles import FileQuantiles, file_quantiles
-from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
+from pqassay_reference.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
+from pqassay_reference.query.indexes.file_index import Verdict, file_index_verdict
+from pqassay_reference.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
 from pqassay_reference.rewrite.extract import Trust, index_of

@@ -29,7 +29,7 @@ from construct import ConstructError
 
 from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.plain_encoding import (
+from pqassay_spec.parquet.encoding.plain import (
     FIXED_WIDTH,
     JULIAN_DAY_OF_1970,
     UNSIGNED,

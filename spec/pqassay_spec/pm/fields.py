@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import ConvertedType, FileMetaData, SchemaElement
 from pqassay_spec.pm.types import inferred_type
 

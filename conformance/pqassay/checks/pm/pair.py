@@ -20,7 +20,7 @@ from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import read_framing
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file

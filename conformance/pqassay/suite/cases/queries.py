@@ -33,7 +33,7 @@ from pqassay_spec.golden.literals import (
     Written,
 )
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, block_start
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, UNSIGNED
 from pqassay_spec.parquet.thrift import Type
 
 MOST = 16
