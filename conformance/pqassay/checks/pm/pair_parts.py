@@ -14,8 +14,8 @@ from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, SchemaElement
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.from_parquet import bloom_of
-from pqassay_spec.pm.json import QuestDBColumn
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBColumn
+from pqassay_spec.pm.from_parquet.snapshot import bloom_of
 from pqassay_spec.pm.value import ExternalBloom
 
 

@@ -33,7 +33,6 @@ from pqassay_spec.parquet.thrift import (
     Statistics,
     Type,
 )
-from pqassay_spec.pm.bounds import bounds_of
 from pqassay_spec.pm.codes import (
     NO_COLUMN,
     Codec,
@@ -42,9 +41,15 @@ from pqassay_spec.pm.codes import (
     Repetition,
     type_tag,
 )
-from pqassay_spec.pm.fields import Field, fields_of, type_of
-from pqassay_spec.pm.json import LOCAL_KEY_IS_GLOBAL, QuestDBColumn, QuestDBMetadata, of_columns
-from pqassay_spec.pm.order import WritingPath, designated_timestamp_of, sorting_of
+from pqassay_spec.pm.from_parquet.bounds import bounds_of
+from pqassay_spec.pm.from_parquet.fields import Field, fields_of, type_of
+from pqassay_spec.pm.from_parquet.order import WritingPath, designated_timestamp_of, sorting_of
+from pqassay_spec.pm.from_parquet.questdb_key import (
+    LOCAL_KEY_IS_GLOBAL,
+    QuestDBColumn,
+    QuestDBMetadata,
+    of_columns,
+)
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
 from pqassay_spec.pm.value import RowGroup as RowGroupValue
 
@@ -103,7 +108,7 @@ def describe(
     Args:
         metadata: Its footer.
         framing: The place of the footer.
-        questdb: Its ``questdb`` key (`pqassay_spec.pm.json.read`), or what is to count instead of it.
+        questdb: Its ``questdb`` key (`pqassay_spec.pm.from_parquet.questdb_key.read`), or what is to count instead of it.
         path: How the descriptors come about. ``encode`` needs ``questdb``.
         source: The file, from which bloom filters are read; without it there are none.
         blooms: What becomes of them.

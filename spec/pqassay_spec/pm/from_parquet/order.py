@@ -11,10 +11,10 @@ from typing import Literal
 
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.thrift import FileMetaData, RowGroup, Statistics, Type
-from pqassay_spec.pm.bounds import verbatim_bounds
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnType, type_tag
-from pqassay_spec.pm.fields import Field, type_of
-from pqassay_spec.pm.json import QuestDBMetadata
+from pqassay_spec.pm.from_parquet.bounds import verbatim_bounds
+from pqassay_spec.pm.from_parquet.fields import Field, type_of
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.types import is_descending, is_designated
 from pqassay_spec.pm.value import SortingColumn
 
