@@ -45,9 +45,7 @@ def test_the_cases_of_a_module_are_of_the_family_that_it_or_its_room_is_named_af
         recipes = list(chain.from_iterable(getattr(module, name, ()) for name in TABLES))
         if recipes and subject != "museum":  # it shows defects of all families
             subjects.add(subject)
-            misplaced += [
-                recipe.id for recipe in recipes if recipe.id.partition("/")[0] != prefixes[subject]
-            ]
+            misplaced += [recipe.id for recipe in recipes if recipe.id.partition("/")[0] != prefixes[subject]]
 
     assert [] == misplaced
     assert subjects == prefixes.keys() & subjects
