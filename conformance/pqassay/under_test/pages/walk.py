@@ -125,8 +125,8 @@ def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
     if page is None:
         return None
     if page.is_data:
-        return "a data page begins"
-    return "the dictionary page begins" if page.is_dictionary else "another page begins"
+        return "a data page stands"
+    return "the dictionary page stands" if page.is_dictionary else "another page stands"
 
 
 def overlapping_chunks(file: FileUnderTest) -> frozenset[str]:
