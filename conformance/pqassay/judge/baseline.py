@@ -135,7 +135,7 @@ class Baseline:
         entries: dict[tuple[str, str, str | None], Entry] = {}
         for entry in found.findings:
             if entry.key in entries:
-                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} stands there twice")
+                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
             entries[entry.key] = entry
         return cls(name, entries, found.writers)
 

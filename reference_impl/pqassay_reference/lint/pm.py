@@ -316,7 +316,7 @@ def _bound(source: Source, block: Block, position: int, side: Side, statistic: S
         _require(
             len(bound) > MOST_INLINE,
             "PM-068",
-            f"{len(bound)} bytes stand out of line",
+            f"{len(bound)} bytes are stored out of line",
             path,
             statistic.offset,
         )
