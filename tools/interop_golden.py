@@ -120,7 +120,7 @@ LISTS = Table(
 
 
 def literal(value: Any) -> Any:
-    """A value as it stands in a manifest."""
+    """A value as it is in a manifest."""
     match value:
         case None | bool() | str():
             return value

@@ -47,7 +47,9 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         if idx1.KEY not in keys:
             if idx1.COMPANION_KEY in keys:
                 raise Malformed(
-                    f"the key {idx1.COMPANION_KEY} is there without {idx1.KEY}", rule="IDX1-024", field="footer"
+                    f"the key {idx1.COMPANION_KEY} is there without {idx1.KEY}",
+                    rule="IDX1-024",
+                    field="footer",
                 )
             return
         if keys.count(idx1.KEY) > 1:
