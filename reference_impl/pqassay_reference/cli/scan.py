@@ -180,7 +180,7 @@ def scan(
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:
-    """Names separated by commas, each once; a name with a comma stands in double quotes, as in CSV."""
+    """Names separated by commas, each once; a name with a comma is in double quotes, as in CSV."""
     if given is None:
         return None
     try:

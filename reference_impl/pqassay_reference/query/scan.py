@@ -31,9 +31,10 @@ from pqassay_reference.query.explained.counters import Counters, Left
 from pqassay_reference.query.explained.text import Trace
 from pqassay_reference.query.fetching.ahead import ahead
 from pqassay_reference.query.fetching.request_pool import request_pool
-from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
+from pqassay_reference.query.file_scan import FileScan, Window
 from pqassay_reference.query.output import Output
 from pqassay_reference.query.rungs import Rung, rungs_without
+from pqassay_reference.query.scan_query import Metadata, Query
 from pqassay_reference.query.targets import Target, target_of, targets_of
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.base.sources import Source

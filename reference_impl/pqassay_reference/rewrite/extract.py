@@ -30,7 +30,7 @@ class NoIndexError(Malformed):
 
 @dataclass(frozen=True)
 class Extracted:
-    """An index as it stands in a file.
+    """An index as it is in a file.
 
     Attributes:
         layout: ``published``, ``draft G0`` or ``draft G1``.

@@ -10,7 +10,7 @@ A column has one value a row.  Its type is a kind (`KINDS`: ``"int32"``, ``"stri
     [[(0, 3, b'a'), (1, 2, None)], [(0, 1, None)], [(0, 0, None)]]
 
 Values are those of the physical type: days for a date, the unscaled number for a decimal, nanoseconds since 1970 for an
-INT96.  Wherever a value has a fixed width, its very bytes may stand instead: that is how NaN of any payload is written.
+INT96.  Wherever a value has a fixed width, its very bytes may be given instead: that is how NaN of any payload is written.
 Lists are lists, maps lists of pairs, structs dictionaries, and ``None`` is null.
 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding"; ``LogicalTypes.md``.

@@ -260,7 +260,7 @@ def test_of_several_files_one_that_cannot_be_indexed_is_named_and_the_others_are
         ),
         (
             ["--type", "idx1", "--columns", "metal", "--placement", "inline"],
-            "an IDX1 index describes a file, stands in the body and is not compressed",
+            "an IDX1 index describes a file, is stored in the body and is not compressed",
         ),
     ],
 )

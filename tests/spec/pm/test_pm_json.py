@@ -84,7 +84,7 @@ def test_there_are_real_files() -> None:
         (text(schema=[COLUMN | {"format": "1"}]), "key questdb.schema[0].format", "whole number"),
         (text(unused_bytes=-1), "key questdb.unused_bytes", "from 0"),
         (text(unused_bytes=1 << 63), "key questdb.unused_bytes", "9223372036854775807"),
-        ('{"version":1,"version":1,"schema":[]}', "key questdb", "stands twice"),
+        ('{"version":1,"version":1,"schema":[]}', "key questdb", "occurs twice"),
         ('{"version":1,"schema":' + "[" * 100_000, "key questdb", "nested too deeply"),
     ],
 )

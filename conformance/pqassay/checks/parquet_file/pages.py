@@ -100,7 +100,7 @@ def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterato
             "dictionary_page_offset" if listed is not None else "",
             "the chunk has no dictionary page, and an offset of one"
             if offset is None
-            else f"the dictionary page stands at {offset}",
+            else f"the dictionary page is at {offset}",
             "none" if offset is None else offset,
             "none" if listed is None else listed,
         )

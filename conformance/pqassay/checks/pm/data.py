@@ -42,7 +42,7 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: Pair) -> Iterator[Viola
     if size == there:
         return
     _ = pair.match  # of a stale file that is all there is to say
-    what = f"{there - size} bytes stand behind what the newest snapshot describes"
+    what = f"{there - size} bytes follow what the newest snapshot describes"
     if there < size:
         what = f"the newest snapshot describes {size} bytes; {pair.snapshot.path} describes the {there} that there are"
     yield footer_field(newest, "parquet_footer_offset").violation(

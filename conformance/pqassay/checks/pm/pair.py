@@ -235,7 +235,7 @@ class Pair:
                 or not 0 < entry.length <= parquet.framing.footer_start - entry.offset
             ):
                 raise Malformed(
-                    f"no bitset of {entry.length} bytes stands at {entry.offset} in {pm.DATA_NAME}",
+                    f"no bitset of {entry.length} bytes is at {entry.offset} in {pm.DATA_NAME}",
                     rule="PM-079",
                 )
             return parquet.part(IndexReads).read(entry.offset, entry.length)

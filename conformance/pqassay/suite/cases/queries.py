@@ -294,7 +294,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def as_json(value: Written) -> Any:
-    """A value as it stands in the JSON of a predicate."""
+    """A value as it is in the JSON of a predicate."""
     return value if value is None or isinstance(value, bool | int | str) else vars(value)
 
 

@@ -186,7 +186,7 @@ def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
         or request.placement != Placement.BODY
         or request.codec != CompressionCodec.UNCOMPRESSED
     ):
-        raise Refused("an IDX1 index describes a file, stands in the body and is not compressed")
+        raise Refused("an IDX1 index describes a file, is stored in the body and is not compressed")
 
 
 def compressed(data: bytes, codec: CompressionCodec) -> bytes:

@@ -84,7 +84,7 @@ METAL_AND_LOT = (_sets("metal"), Index(SUMS, "lot", ROW_GROUP, INLINE))
 GOOD = (
     good("two-directories", "Two directories, each with one entry, which are taken together", SALES, METAL_AND_LOT, TIN, edit=_each_alone),
     good("two-directories-of-twins", "Two directories that describe two columns of the same values", TWINS, [_sets("metal"), _sets("copy")], TIN, edit=_each_alone),
-    good("beside-later-major", "A directory of a later major version stands between two others", SALES, METAL_AND_LOT, TIN, edit=_around_later_major, rules=("DIR-060",)),
+    good("beside-later-major", "A directory of a later major version is between two others", SALES, METAL_AND_LOT, TIN, edit=_around_later_major, rules=("DIR-060",)),
     good("extension-of-another", "The extension field of the footer begins with another UUID, and no entry refers to it", FOREIGN, METAL_AND_LOT, TIN),
     good("pages-and-empty-row-group", "Entries describe pages, and one row group has none", SEVERAL_GROUPS, [Index(SETS, "lot", PAGE, INLINE), Index(SUMS, "metal", PAGE)], LOT),
     good("kll-of-row-groups", "A KLL sketch of the prices of each row group", SALES, [Index(KLL, "price", ROW_GROUP, INLINE, blob=build_sketches(KLL_OF_GROUPS), value_count=4)], TIN),
@@ -104,7 +104,7 @@ def _value(place: int) -> str:
 
 
 BAD = (
-    _aside("first-directory-damaged", "A space stands before the value of the first of two keys; the second directory is good", USELESS, "two-directories", Mutation("prepend", _value(0), " "), "DIR-002", tier="footer"),
+    _aside("first-directory-damaged", "There is a space before the value of the first of two keys; the second directory is good", USELESS, "two-directories", Mutation("prepend", _value(0), " "), "DIR-002", tier="footer"),
     _aside("second-directory-damaged", "The second of two directories begins with another magic; the first is good", USELESS, "two-directories", set_to(_value(1), "UFFJWQEA"), "DIR-003", tier="footer"),
     _aside("key-in-both", "Entries of two directories have the same type, granularity and columns: the second takes the place of the first", "The first of them is dead weight.", "two-directories-of-twins", set_to(f"{ENTRY}.columns[0].names[0].text", b"copy"), "DIR-009", tier="footer"),
     _aside("last-of-two-stale", "Of two entries with the same type, granularity and columns the last is stale: the first does not come back", USELESS, "twins", set_to("directory.entries[1].columns[0].names[0].text", b"metal"), "DIR-009", "DIR-016", tier="footer"),

@@ -225,7 +225,7 @@ GOOD = (
     good("many", "Indexes of every type, in every placement, beside an IDX1 index with its companion record", replace(SALES, index=Idx1("metal", companion=True)), [METAL_SETS, Index(SETS, "lot", PAGE, EXTENSION), Index(SUMS, "metal lot", ROW_GROUP, INLINE), Index(SUMS, "price", FILE, EXTENSION), hll(FILE), kll(EXTENSION), Index(IDX1, "metal", FILE)], TIN),
     good("empty", "A directory without entries", SALES, [], TIN, edit=_as_it_is),
     # Versions
-    good("unknown-type", "An entry of a type that nobody knows stands before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
+    good("unknown-type", "There is an entry of a type that nobody knows before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
     good("unknown-type-version", "A distinct set of a version that nobody knows", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
     good("later-minor", "A later minor version that added bytes to the end of each entry", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "lot")], TIN, edit=_later, rules=("DIR-060",)),
     good("later-major", "A later major version, of which nothing but the header can be read", SALES, [METAL_SETS], TIN, edit=_major, rules=("DIR-060",)),

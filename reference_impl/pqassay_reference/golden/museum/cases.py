@@ -123,7 +123,7 @@ GOOD = (
     _good("blm/narrow-integers", "A filter over integers of eight bits, which are hashed as the four bytes that are stored", SMALL, ("=", "small", -7), probes=(-128, -7, 7, 5)),
     _good("blm/fixed-bytes", "A filter over fixed bytes, some of which look like escapes or quotes", CODES, ("=", "code", {"bytes": b"\\x0".hex()}), probes=({"bytes": b"\\x0".hex()}, {"bytes": "fffefd"}, {"bytes": "000000"})),
     _good("blm/zeros-and-nan", "Filters over zeros of both signs and two kinds of NaN, each by its own bytes", ZEROS, ("=", "mass", {"float": "0.0"}), "DataFusion", "Spark", probes=({"float": "0.0"}, {"float": "-0.0"}, {"float": "1.5"})),
-    _good("pqf/unknown-struct", "A field of a later version, a struct within a struct, stands in the footer", OfAnotherVersion(TWO_COLUMNS), ("=", "metal", "lead")),
+    _good("pqf/unknown-struct", "The footer has a field of a later version, a struct within a struct", OfAnotherVersion(TWO_COLUMNS), ("=", "metal", "lead")),
     _good("pqf/crc-of-zero", "The CRC of a page is 0, and it is the right one", CHECKED, ("=", "number", CRC_OF_ZERO)),
     _good("pqf/schema-of-avro-with-class", "A schema for Avro among the key-values names a Java class", WITH_AVRO, ("=", "metal", "lead")),
     # Parents of what follows

@@ -117,16 +117,16 @@ class Summary(Valid):
 
 GOOD = (
     Good("pqf/types", "A string, an integer of 16 bits, a decimal and fixed bytes, all with their annotations", TYPES, LEAD, rules=("PQF-027", "PQF-028", "PQF-029"), misread_by=("fastparquet",), since=SINCE),
-    Good("pqf/dictionary", "A dictionary page stands before the data page of each chunk", TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)), LEAD, rules=("PQF-026",), since=SINCE),
+    Good("pqf/dictionary", "A dictionary page comes before the data page of each chunk", TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)), LEAD, rules=("PQF-026",), since=SINCE),
     Good("pqf/sorted", "The row group says by which column it is sorted", SORTED, LEAD, rules=("PQF-030",), since=SINCE),
     Good("pqf/old-bounds", "A text column with the deprecated bounds alone", TinyParquet((Column("metal", "string", ["lead"] * 4), Column("year", "int64", YEARS[:4], optional=False)), layouts={"metal": Layout(deprecated=True, bounds=False)}), LEAD, rules=("PQF-024",), since=SINCE),
     Good("pqf/extensions", "The footer and a chunk's metadata carry an extension each", EXTENDED, LEAD, rules=("PQF-032", "PQF-033", "PQF-034"), misread_by=("fastparquet",), since=SINCE),
     Good("pqf/copies", "Each chunk is followed by a copy of its metadata, to which file_offset points", TinyParquet(TWO_COLUMNS, layout=Layout(behind="ColumnMetaData")), LEAD, rules=("PQF-022", "PQF-037"), since=SINCE),
     Good("pqf/two-row-groups", "Two row groups and nothing else", TinyParquet(TWO_COLUMNS, row_group_rows=4), LEAD, rules=("PQF-016", "PQF-031"), since=SINCE),
-    Good("pqf/blob", "Padding and a blob that a key names stand behind the row groups", MARKED, LEAD, rules=("PQF-037",), since=SINCE),
-    Summary("pqf/summary", "A summary file: its chunks stand in another file", TinyParquet(TWO_COLUMNS), rules=("PQF-035",), since=SINCE),
+    Good("pqf/blob", "Padding and a blob that a key names are stored behind the row groups", MARKED, LEAD, rules=("PQF-037",), since=SINCE),
+    Summary("pqf/summary", "A summary file: its chunks are stored in another file", TinyParquet(TWO_COLUMNS), rules=("PQF-035",), since=SINCE),
     # Against the values
-    Good("pqf/sorted-floats", "Rows sorted by numbers, among which NaN and zeros of both signs stand, and by a second column", SORTED_FLOATS, ("=", "depth", 12), rules=("PQF-075", "PQF-132"), since="0.7.0"),
+    Good("pqf/sorted-floats", "Rows sorted by numbers, NaN and zeros of both signs among them, and by a second column", SORTED_FLOATS, ("=", "depth", 12), rules=("PQF-075", "PQF-132"), since="0.7.0"),
     audited("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED_ROWS, ("PQF-075",)),
 )  # fmt: skip
 
@@ -163,13 +163,13 @@ BAD = (
     _bad("file-offset-late", "file_offset of a row group is recorded too late", "A reader that plans splits by it, as Trino did before 476, never reads the row group: rows are lost.", "plain", Mutation("add", f"{GROUP}.file_offset", 20), "PQF-021"),
     _bad("file-offset-zero", "file_offset of a row group is 0, as some writers leave it", "A reader that plans splits by it, as Trino did before 476, never reads the row group: rows are lost.", "plain", set_to(f"{GROUP}.file_offset", 0), "PQF-021", since="0.7.0"),
     _bad("chunk-offset-nowhere", "file_offset of a chunk points where nothing begins", NOTHING, "plain", set_to(f"{GROUP}.columns[1].file_offset", 7), "PQF-022"),
-    _bad("chunk-elsewhere", "One of two chunks is said to stand in another file", "A reader looks for a file that is not there, or reads this one all the same.", "plain", set_to(f"{GROUP}.columns[1].file_path", "elsewhere.parquet"), "PQF-023"),
+    _bad("chunk-elsewhere", "One of two chunks is said to be in another file", "A reader looks for a file that is not there, or reads this one all the same.", "plain", set_to(f"{GROUP}.columns[1].file_path", "elsewhere.parquet"), "PQF-023"),
     _bad("writer-without-version", "created_by names no version", "parquet-java ignores the old bounds of text.", "old-bounds", set_to("footer.created_by", "by hand"), "PQF-024"),
     _bad("dictionary-page-at-zero", "dictionary_page_offset is 0 where there is no dictionary page", "A reader that believes it takes the head of the file for a page.", "plain", set_to(f"{CHUNK}.dictionary_page_offset", 0), "PQF-025"),
     _bad("dictionary-page-not-first", "data_page_offset is that of the dictionary page", "none: readers look at the type of the page that they find", "dictionary", set_to(f"{CHUNK}.data_page_offset", 4), "PQF-055", tier="pages"),
     _bad("dictionary-page-behind", "dictionary_page_offset lies behind the data page", "A reader that believes it takes data for the dictionary.", "plain", set_to(f"{CHUNK}.dictionary_page_offset", 50), "PQF-026", since="0.7.0"),
     _bad("integer-of-7-bits", "An integer is said to have 7 bits", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 7), "PQF-027"),
-    _bad("integer-too-wide", "An integer of 64 bits is said to stand in an INT32", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-027", "PQF-028"),
+    _bad("integer-too-wide", "An integer of 64 bits is said to be stored in an INT32", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-027", "PQF-028"),
     _bad("no-converted-type", "A string has no converted type", "Old readers take the text for bytes.", "types", Mutation("remove", "footer.schema[1].converted_type"), "PQF-028"),
     _bad("converted-scale", "A decimal has another scale as a converted type", "Old readers are wrong by a factor of ten.", "types", set_to("footer.schema[3].scale", 3), "PQF-028"),
     _bad("no-type-length", "Fixed bytes have no length", "Readers cannot tell where a value ends.", "types", Mutation("remove", "footer.schema[4].type_length"), "PQF-029"),

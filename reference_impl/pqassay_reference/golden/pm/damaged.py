@@ -61,7 +61,7 @@ OPENING = (
     pm_bad("name-beyond-the-file", "A name is a gigabyte long", REFUSED, "plain", set_to("column_descriptors[3].name_length", 1 << 30), "011"),
     pm_bad("footer-length-zero", "The footer's length is 0", REFUSED, "plain", set_to("snapshots[0].footer_length", 0), "012"),
     pm_bad("footer-length-beyond", "The footer is said to begin before the file", REFUSED, "plain", set_to("snapshots[0].footer_length", 0xFFFFFFFF), "012"),
-    pm_bad("bytes-before-the-checksum", "Four bytes that no feature announces stand before the checksum", "Readers that count the footer's bytes refuse the file; others pass over them.", "plain", set_to("snapshots[0].rest", b"\0\0\0\0"), "013", decode="either"),
+    pm_bad("bytes-before-the-checksum", "There are four bytes before the checksum that no feature announces", "Readers that count the footer's bytes refuse the file; others pass over them.", "plain", set_to("snapshots[0].rest", b"\0\0\0\0"), "013", decode="either"),
     pm_bad("bloom-entry-missing", "A footer has an entry of bloom filters too few", REFUSED, "bloom-filters", Mutation("remove", "snapshots[0].bloom_entries[5]"), "013", decode="reject"),
     pm_bad("row-groups-beyond-the-footer", "A footer counts a thousand row groups", REFUSED, "plain", set_to(f"{FOOTER}.row_group_count", 1000), "014"),
     pm_bad("row-groups-without-bound", "A footer counts four billion row groups", "A reader that believes it asks for gigabytes.", "plain", set_to(f"{FOOTER}.row_group_count", 0xFFFFFFFF), "014"),
@@ -90,7 +90,7 @@ WRONG_COLUMN = "Readers match columns by id: they show one column as another, or
 UNKNOWN_TYPE = "Readers that do not know the type refuse the column."
 
 COLUMNS = (
-    pm_bad("name-in-the-header", "A name is said to stand in the header", REFUSED, "plain", set_to(column_field(0, "name_offset"), 0), "021"),
+    pm_bad("name-in-the-header", "A name is said to be in the header", REFUSED, "plain", set_to(column_field(0, "name_offset"), 0), "021"),
     pm_bad("name-too-short", "A name ends a byte before the next one begins", "The column has another name.", "plain", add_to(column_field(1, "name_length"), -1), "022", decode="accept", reads={"columns[1].name": "pric"}),
     pm_bad("name-not-utf8", "A name is no UTF-8", "Readers refuse the file, or show the name as something else.", "plain", set_to("names[1]", b"\xff\xfe"), "023"),
     pm_bad("descriptor-reserved", "A descriptor's reserved field is 1", UNSEEN, "plain", set_to(column_field(1, "reserved"), 1), "025", decode="accept"),
@@ -142,12 +142,12 @@ BLOCKS = (
     pm_bad("size-of-a-statistic-out-of-line", "A minimum out of line has a size in its slot", UNSEEN, "plain", set_to(chunk_field(3, "stat_sizes"), 0x0F), "065", decode="accept"),
     pm_bad("statistic-of-another-width", "A minimum of eight bytes for numbers of four", UNPRUNED, "codecs", set_to(chunk_field(0, "stat_sizes"), 0x48), "066"),
     pm_bad("slot-not-zero", "The unused bytes of a slot are not zero", "Readers that compare the whole slot compare garbage.", "codecs", set_to(chunk_field(0, "min_stat"), 1 << 40), "067", decode="accept"),
-    pm_bad("short-statistic-out-of-line", "A maximum of five bytes stands out of line", UNPRUNED, "statistics-inline-and-out-of-line", set_to("blocks[0].max_stats[0]", b"bbbbb"), "068", decode="accept", reads={"row_groups[0].chunks[0].max": {"bytes": "6262626262"}}),
+    pm_bad("short-statistic-out-of-line", "A maximum of five bytes is stored out of line", UNPRUNED, "statistics-inline-and-out-of-line", set_to("blocks[0].max_stats[0]", b"bbbbb"), "068", decode="accept", reads={"row_groups[0].chunks[0].max": {"bytes": "6262626262"}}),
     pm_bad("statistic-beyond", "A minimum out of line lies beyond the file", UNPRUNED, "plain", set_to(chunk_field(3, "min_stat"), 1 << 36 | 16), "069"),
     pm_bad("statistic-in-the-next-block", "A maximum out of line lies in the block of the next row group", "Readers compare with garbage: rows are missing, or nothing is left out.", "plain", set_to(chunk_field(3, "max_stat"), 48 << 16 | 16), "069"),
     pm_bad("statistic-by-32-bits", "A reference to a statistic whose offset is shifted by 32 bits instead of 16", UNPRUNED, "plain", set_to(chunk_field(3, "max_stat"), 16 << 32 | 16), "069"),
     pm_bad("uuid-of-15-bytes", "A minimum of 15 bytes for values of 16", UNPRUNED, "plain", set_to("blocks[0].min_stats[3]", bytes(15)), "070", decode="accept", reads={"row_groups[0].chunks[3].min": {"bytes": "00" * 15}}),
-    pm_bad("maximum-before-minimum", "Out of line, a maximum stands before its minimum", UNSEEN, "plain", Mutation("swap", "blocks[0].order[0]", "blocks[0].order[1]"), "071", decode="accept"),
+    pm_bad("maximum-before-minimum", "Out of line, a maximum is stored before its minimum", UNSEEN, "plain", Mutation("swap", "blocks[0].order[0]", "blocks[0].order[1]"), "071", decode="accept"),
     pm_bad("minimum-above-maximum", "A minimum is greater than the maximum", LOST, "plain", Mutation("swap", chunk_field(1, "min_stat"), chunk_field(1, "max_stat")), "072"),
     pm_bad("unsigned-minimum-above-maximum", "A minimum of 16 bytes is greater than the maximum", LOST, "plain", Mutation("swap", "blocks[0].min_stats[3]", "blocks[0].max_stats[3]"), "072"),
     pm_bad("maximum-not-a-number", "A maximum is not a number", UNPRUNED, "plain", set_to(chunk_field(1, "max_stat"), NAN), "072"),
@@ -158,8 +158,8 @@ BLOCKS = (
 # ---------------------------------------------------------------------------------- bloom filters and extensions
 
 EXTENDED = (
-    pm_bad("bloom-filter-in-the-header", "A bloom filter is said to stand in the header", LOST, "bloom-filters", set_to("snapshots[0].bloom_entries[0].offset", 4), "076"),
-    pm_bad("bloom-filter-of-another-block", "A bloom filter is said to stand in the block of another row group", LOST, "bloom-filters", Mutation("swap", "snapshots[0].bloom_entries[1]", "snapshots[0].bloom_entries[3]"), "076"),
+    pm_bad("bloom-filter-in-the-header", "A bloom filter is said to be in the header", LOST, "bloom-filters", set_to("snapshots[0].bloom_entries[0].offset", 4), "076"),
+    pm_bad("bloom-filter-of-another-block", "A bloom filter is said to be in the block of another row group", LOST, "bloom-filters", Mutation("swap", "snapshots[0].bloom_entries[1]", "snapshots[0].bloom_entries[3]"), "076"),
     pm_bad("bloom-filter-of-33-bytes", "A bitset of 33 bytes", UNPRUNED, "bloom-filters", set_to("blocks[0].bloom_filters[0].length", 33), "077"),
     pm_bad("bloom-filter-of-no-bytes", "A bitset of no bytes", UNPRUNED, "bloom-filters", set_to("blocks[2].bloom_filters[0].length", 0), "077"),
     pm_bad("bloom-filter-of-negative-length", "A bitset of -1 bytes", UNPRUNED, "bloom-filters", set_to("blocks[2].bloom_filters[0].length", -1), "077"),

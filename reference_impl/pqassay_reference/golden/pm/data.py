@@ -180,7 +180,7 @@ def described(
         for ordinal, chunk in enumerate(declared.columns):
             facts = chunk.meta_data
             if facts is None:
-                raise ValueError("the tiny writer always says where a chunk stands")
+                raise ValueError("the tiny writer always says where a chunk is")
             chunks[ordinal] = replace(
                 chunks[ordinal], offset=facts.data_page_offset, length=facts.total_compressed_size
             )
@@ -307,7 +307,7 @@ BAD = (
     pm_bad("sorted-by-what-nobody-says", "A sorting column that no row group of the Parquet file declares", "Readers that search by halves miss rows.", "with-data-of-others", Mutation("insert", "sorting_columns[0]", {"index": 2}), "118"),
     pm_bad("bloom-filter-not-mentioned", "A bloom filter of the Parquet file is not mentioned", UNPRUNED, "with-data-and-external-bloom-filters", set_to("snapshots[0].bloom_entries[0]", {"offset": 0, "length": 0}), "119"),
     pm_bad("bloom-filter-of-another", "A bloom filter is full, where that in the Parquet file is not", UNPRUNED, "with-data", set_to("blocks[0].bloom_filters[0].bitset", b"\xff" * 32), "120"),
-    pm_bad("bloom-filter-elsewhere", "A bloom filter is said to stand a byte behind its place in the Parquet file", LOST, "with-data-and-external-bloom-filters", add_to("snapshots[0].bloom_entries[0].offset", 1), "120"),
+    pm_bad("bloom-filter-elsewhere", "A bloom filter is said to be a byte behind its place in the Parquet file", LOST, "with-data-and-external-bloom-filters", add_to("snapshots[0].bloom_entries[0].offset", 1), "120"),
     pm_bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED).replace('"version":1', '"version":2')), "121"),
     pm_bad("column-top-in-the-key", "The key of the Parquet footer gives a column a top of 9 rows", "A reader that puts as many nulls before the column as it says has them twice.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED).replace('"column_top":0', '"column_top":9', 1)), "149"),
     pm_bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED)[:-1] + ";"), "121"),

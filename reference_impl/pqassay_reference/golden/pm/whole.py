@@ -257,7 +257,7 @@ GOOD = (
     PmGood("pm/list", "A column of lists, which has more values than rows", PmFile((NESTED,)), plan=(Plan(["quotes"]),)),
     PmGood("pm/codecs", "Every codec", PmFile((CODED,))),
     PmGood("pm/encodings", "Every encoding alone, all together, none", PmFile((ENCODED_WAYS,))),
-    PmGood("pm/statistics-by-length", "Statistics of 1, 8, 9 and 16 bytes: up to 8 they stand in their slots", PmFile((LENGTHWISE,))),
+    PmGood("pm/statistics-by-length", "Statistics of 1, 8, 9 and 16 bytes: up to 8 they are stored in their slots", PmFile((LENGTHWISE,))),
     PmGood("pm/statistics-on-one-side", "Chunks with a minimum alone, a maximum alone, neither", PmFile((ONE_SIDED,))),
     PmGood("pm/statistics-inline-and-out-of-line", "A minimum in its slot, a maximum out of line", PmFile((MIXED,))),
     PmGood("pm/longest-statistic", "A maximum of 65,535 bytes, the longest that can be referred to", PmFile((LONGEST,)), asked=()),

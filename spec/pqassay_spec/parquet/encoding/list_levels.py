@@ -1,7 +1,7 @@
 """Levels of lists: where an entry goes on with a list, that list is there.
 
 A repetition level greater than 0 says that an entry goes on with the list that the entry before it is in.  Both entries then
-stand in that list, and their definition levels say so: neither is low enough for the list to be null or empty.
+are in that list, and their definition levels say so: neither is low enough for the list to be null or empty.
 
     >>> opened = (2,)  # of an optional list: 0 is null, 1 is empty, 2 an entry without value, 3 a value
     >>> stray_entry([0, 1, 0, 0], [3, 2, 1, 0], opened)

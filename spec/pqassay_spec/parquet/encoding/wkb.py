@@ -102,7 +102,7 @@ def coordinates(raw: bytes) -> Iterator[Coordinate]:
     """
     end = yield from _geometry(raw, 0, 0)
     if end != len(raw):
-        raise Malformed(f"{len(raw) - end} bytes stand behind a geometry", offset=end)
+        raise Malformed(f"{len(raw) - end} bytes follow a geometry", offset=end)
 
 
 def type_of(raw: bytes) -> int:

@@ -108,7 +108,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
             parents.pop()
         if not left:
             raise Malformed(
-                "elements stand behind the end of the tree", rule="PQF-004", field=f"footer.schema[{index}]"
+                "elements follow the end of the tree", rule="PQF-004", field=f"footer.schema[{index}]"
             )
         left[-1] -= 1
         group = parents[-1]

@@ -349,7 +349,7 @@ def readable(chunk: ColumnChunk, where: str = "footer") -> ColumnMetaData:
         Unsupported: The chunk is encrypted, or stored in another file.
     """
     if chunk.file_path:
-        raise Unsupported("the column chunk stands in another file", field=f"{where}.file_path")
+        raise Unsupported("the column chunk is stored in another file", field=f"{where}.file_path")
     if chunk.meta_data is None or chunk.crypto_metadata is not None:
         raise Unsupported("the column chunk is encrypted", field=f"{where}.crypto_metadata")
     return chunk.meta_data
@@ -387,7 +387,7 @@ def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[Exte
         return None, ""
     offset = facts.bloom_filter_offset
     if not 0 < offset < framing.footer_start:
-        return None, f"it is said to stand at {offset}, outside the body of the file"
+        return None, f"it is said to be at {offset}, outside the body of the file"
     raw = source.read(offset, min(BLOOM_HEADER_LIMIT, framing.footer_start - offset))
     try:
         header, taken = decode(BloomFilterHeader, raw, root="bloom_filter", base=offset)
