@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 
 import pqassay
 from pqassay.suite.cases.manifest import REMARKS
-from pqassay_reference.golden import museum
+from pqassay_reference.golden.museum import defects as museum
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.golden.case import OWN, to_json
 from pqassay_spec.idx1 import blob as idx1
@@ -120,7 +120,7 @@ LISTS = Table(
 
 
 def literal(value: Any) -> Any:
-    """A value as it stands in a manifest."""
+    """A value as it is in a manifest."""
     match value:
         case None | bool() | str():
             return value

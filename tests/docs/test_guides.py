@@ -1,4 +1,4 @@
-"""The blocks of the guides run as they stand, in order, from the data that each page makes, and print what it shows."""
+"""The blocks of the guides run as they are, in order, from the data that each page makes, and print what it shows."""
 
 from __future__ import annotations
 

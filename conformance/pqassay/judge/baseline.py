@@ -105,7 +105,7 @@ class BaselineFile:
 
 @dataclass
 class Baseline:
-    """Known findings, and the file that they stand in.
+    """Known findings, and the file that they are in.
 
     >>> Baseline("known.json").entries
     {}

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pqassay_reference.golden.recipes import Good, bad, good, set_to
-from pqassay_reference.golden.statistics_values import AUDITED, GRADES, ROWS, audited, untrue
+from pqassay_reference.golden.statistics.values import AUDITED, GRADES, ROWS, audited, untrue
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, fixed

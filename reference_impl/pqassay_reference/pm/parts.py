@@ -277,7 +277,9 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
             )
         if isinstance(chunk.bloom, ExternalBloom) != value.bloom_external:
             where = "the Parquet file" if value.bloom_external else "this file"
-            raise Refused(f"{path}: the bloom filters of this file are stored in {where}, this one does not")
+            raise Refused(
+                f"{path}: the bloom filters of this file are stored in {where}, those of this one are not"
+            )
         if isinstance(chunk.bloom, ExternalBloom):
             if chunk.bloom.length <= 0 or chunk.bloom.length % BITSET_STEP:
                 raise Refused(

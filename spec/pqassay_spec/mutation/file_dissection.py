@@ -40,7 +40,7 @@ from pqassay_spec.parquet.file import (
     read_framing,
     read_head,
 )
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, OffsetIndex, PageHeader
 
 

@@ -192,7 +192,7 @@ def decode_footer(data: bytes, framing: Framing, *, shared: Collection[str] = ()
 
     Args:
         data: The bytes.
-        framing: Where they stand.
+        framing: Where they are.
         shared: Fields that files of one lake share, see `pqassay_spec.grammar.thrift_decoder.decode`.
 
     Raises:

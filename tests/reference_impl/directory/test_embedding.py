@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from pqassay_reference.cli.main import app
 from pqassay_reference.directory.embedding import add_indexes, drop_indexes, refresh_indexes
-from pqassay_reference.directory.inventory import list_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.directory.reading.inventory import list_indexes
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.directory import SALES
+from pqassay_reference.golden.directory.whole import SALES
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_reference.rewrite.strip import Selection, strip_file

@@ -351,9 +351,7 @@ def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
     """Draft G0 had neither magic nor length before the payload."""
     blob = index.blob
     if blob.layout is Layout.DRAFT_G0:
-        said = (
-            "this is draft G0: the payload is stored without magic and length, which the published reader needs"
-        )
+        said = "this is draft G0: the payload is stored without magic and length, which the published reader needs"
         spot = Spot("idx1.magic", blob.start, min(len(blob.payload), idx1.HEADER_SIZE))
         found = show(blob.payload[: idx1.HEADER_SIZE])
         yield spot.violation(said, f"{idx1.MAGIC!r} and a length of 8 bytes", found)

@@ -15,9 +15,9 @@ from pqassay.under_test.screens.facts import facts_shape
 from pqassay.under_test.screens.footer import footer_shape, own_row_group_shape, row_group_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
+from pqassay_spec.parquet.encoding.names import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
-from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 from pqassay_spec.parquet.thrift import CompressionCodec, RowGroup, Type
 from pqassay_spec.rules import created_by
 

@@ -13,7 +13,7 @@ from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.pages.walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
-from pqassay_spec.parquet.encodings import ENTRY_ENCODINGS, encodes, for_type
+from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS, encodes, for_type
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
 
