@@ -91,17 +91,40 @@ def session(warehouse: Path) -> Any:
     return spark
 
 
+class Kind(NamedTuple):
+    """A kind of table.
+
+    Attributes:
+        about: What it is called.
+        format: ``delta`` or ``iceberg``.
+        properties: Properties of the table, as SQL.
+        is_partitioned: Whether it is.
+        ordered: Statements that say how it is sorted, before anything is in it.
+        deleted: Statements that delete rows, one of the file concerned among them.
+        row_id: What SQL calls the id that a row keeps; empty where there is none.
+    """
+
+    about: str
+    format: str
+    properties: str = ""
+    is_partitioned: bool = False
+    ordered: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    row_id: str = ""
+
+
 class Table:
     """A table that Spark has written, of whose first file it now says that its ids end too early."""
 
-    def __init__(
-        self, spark: Any, folder: Path, kind: str, properties: str = "", *, partitioned: bool = False
-    ) -> None:
-        self.spark, self.folder, self.kind = spark, folder, kind
+    def __init__(self, spark: Any, folder: Path, of: Kind) -> None:
+        kind, partitioned = of.format, of.is_partitioned
+        self.spark, self.folder, self.kind, self.row_id = spark, folder, kind, of.row_id
         self.name = f"delta.`{folder}`" if kind == "delta" else f"lake.{folder.name}"
-        told = f"TBLPROPERTIES ({properties})" if properties else ""
+        told = f"TBLPROPERTIES ({of.properties})" if of.properties else ""
         by = "PARTITIONED BY (p)" if partitioned else ""
         spark.sql(f"CREATE TABLE {self.name} (id BIGINT, name STRING, p INT) USING {kind} {by} {told}")
+        for statement in of.ordered:
+            spark.sql(statement.format(t=self.name))
         for number in range(FILES):
             first = number * ROWS
             if number == 0 and kind == "iceberg":
@@ -111,6 +134,8 @@ class Table:
                 f"INSERT INTO {self.name} SELECT /*+ COALESCE(1) */ id, concat('n', id % {ROWS}), CAST({number % 2} AS INT) "
                 f"FROM range({first}, {first + ROWS})"
             )
+        for statement in of.deleted:
+            spark.sql(statement.format(t=self.name))
         if kind == "delta":
             self.concerned = self._lied()
         self.before, self.rows = self.live(), self.all_rows()
@@ -119,15 +144,19 @@ class Table:
         """Put the false bound into the log; return the name of the file."""
         for stray in self.folder.rglob(".*.crc"):
             stray.unlink()
-        commit = self.folder / "_delta_log/00000000000000000001.json"
-        lines = commit.read_text().splitlines()
-        at, add = next((n, one["add"]) for n, line in enumerate(lines) if "add" in (one := json.loads(line)))
-        stats = json.loads(add["stats"])
-        stats["maxValues"]["id"] = FALSE
-        lines[at] = json.dumps({"add": {**add, "stats": json.dumps(stats)}})
-        commit.write_text("".join(f"{line}\n" for line in lines))
+        path = ""
+        for commit in sorted((self.folder / "_delta_log").glob("*.json")):
+            lines = [json.loads(line) for line in commit.read_text().splitlines()]
+            for add in (line["add"] for line in lines if "add" in line):
+                path = path or add["path"]  # the file of the first commit that has one
+                if add["path"] == path:
+                    stats = json.loads(add["stats"])
+                    greatest = stats["maxValues"]  # under other names where columns are mapped
+                    greatest[next(name for name, value in greatest.items() if value == TRUE)] = FALSE
+                    add["stats"] = json.dumps(stats)
+            commit.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001 - nothing public forgets a log
-        return str(add["path"]).rpartition("/")[2]
+        return path.rpartition("/")[2]
 
     def _added(self, *, partitioned: bool) -> str:
         """Add a file of another writer, whose footer has the false bound, which becomes one of the manifest; return its name."""
@@ -162,8 +191,9 @@ class Table:
         }
 
     def all_rows(self) -> list[Any]:
-        """All rows, in order."""
-        return sorted(tuple(row) for row in self.spark.sql(f"SELECT * FROM {self.name}").collect())
+        """All rows, in order, with what tells each from others for good, where the table has that."""
+        columns = f"*, {self.row_id}" if self.row_id else "*"
+        return sorted(tuple(row) for row in self.spark.sql(f"SELECT {columns} FROM {self.name}").collect())
 
     def report(self) -> Any:
         """What a check says of it now."""
@@ -220,70 +250,81 @@ def _code(statement: str, table: Table) -> str:
 
 
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
-DELTA: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}", "", {}),
-    ("OPTIMIZE {t} WHERE p = 0 ZORDER BY (id)", "", {"partitioned": True}),
-    ("REORG TABLE {t} APPLY (PURGE)", "", {}),
-    ("ANALYZE TABLE {t} COMPUTE DELTA STATISTICS", "", {}),
-    ("UPDATE {t} SET id = id WHERE _metadata.file_name = '{f}'", "", {}),
-    ("DELETE FROM {t} WHERE _metadata.file_name = '{f}'", "", {}),
-    ("INSERT INTO {t} REPLACE WHERE id > 5 AND id < 10 SELECT * FROM {t} WHERE id > 5 AND id < 10", "", {}),
-)
-ICEBERG: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("CALL lake.system.rewrite_data_files(table => '{n}')", "", {}),
-    ("CALL lake.system.rewrite_data_files(table => '{n}', where => '_file = \"{f}\"')", "", {}),
-    (
-        "CALL lake.system.rewrite_data_files(table => '{n}', where => 'id > 5 AND id < 10', options => map('rewrite-all', 'true'))",
-        "",
-        {},
+MERGING = "'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read', 'write.merge.mode' = 'merge-on-read'"
+DELETED = ("DELETE FROM {t} WHERE id = 3", "DELETE FROM {t} WHERE id = 13")
+
+PLAIN_DELTA, PLAIN_ICEBERG = Kind("Delta", "delta"), Kind("Iceberg", "iceberg")
+DELTA_PARTS = Kind("Delta by partitions", "delta", is_partitioned=True)
+
+MENDED = (
+    PLAIN_DELTA,
+    Kind("Delta with deletion vectors", "delta", VECTORS),
+    Kind("Delta, rows deleted by vectors", "delta", VECTORS, deleted=DELETED),
+    Kind(
+        "Delta with row ids, rows deleted by vectors",
+        "delta",
+        f"{VECTORS}, 'delta.enableRowTracking' = 'true'",
+        deleted=DELETED,
+        row_id="_metadata.row_id",
     ),
-    ("CALL lake.system.rewrite_manifests(table => '{n}')", "", {}),
-    ("UPDATE {t} SET id = id WHERE endswith(_file, '{f}')", "'write.update.mode' = 'merge-on-read'", {}),
+    Kind("Delta with a change data feed", "delta", "'delta.enableChangeDataFeed' = 'true'"),
+    Kind("Delta, columns mapped by name", "delta", "'delta.columnMapping.mode' = 'name'"),
+    DELTA_PARTS,
+    PLAIN_ICEBERG,
+    Kind("Iceberg version 3, merging on read", "iceberg", f"{MERGING}, 'format-version' = '3'"),
+    Kind("Iceberg with position deletes", "iceberg", f"{MERGING}, 'format-version' = '2'", deleted=DELETED),
+    Kind(
+        "Iceberg version 3 with row ids, rows deleted by vectors",
+        "iceberg",
+        f"{MERGING}, 'format-version' = '3'",
+        deleted=DELETED,
+        row_id="_row_id",
+    ),
+    Kind("Iceberg, sorted", "iceberg", ordered=("ALTER TABLE {t} WRITE ORDERED BY id DESC",)),
+    Kind("Iceberg by partitions", "iceberg", is_partitioned=True),
 )
+"""Tables that are mended by their plan."""
+
+TRIED: tuple[tuple[Kind, str], ...] = (
+    (PLAIN_DELTA, "SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}"),
+    (DELTA_PARTS, "OPTIMIZE {t} WHERE p = 0 ZORDER BY (id)"),
+    (PLAIN_DELTA, "REORG TABLE {t} APPLY (PURGE)"),
+    (PLAIN_DELTA, "ANALYZE TABLE {t} COMPUTE DELTA STATISTICS"),
+    (PLAIN_DELTA, "UPDATE {t} SET id = id WHERE _metadata.file_name = '{f}'"),
+    (PLAIN_DELTA, "DELETE FROM {t} WHERE _metadata.file_name = '{f}'"),
+    (
+        PLAIN_DELTA,
+        "INSERT INTO {t} REPLACE WHERE id > 5 AND id < 10 SELECT * FROM {t} WHERE id > 5 AND id < 10",
+    ),
+    (PLAIN_ICEBERG, "CALL lake.system.rewrite_data_files(table => '{n}')"),
+    (PLAIN_ICEBERG, "CALL lake.system.rewrite_data_files(table => '{n}', where => '_file = \"{f}\"')"),
+    (
+        PLAIN_ICEBERG,
+        "CALL lake.system.rewrite_data_files(table => '{n}', where => 'id > 5 AND id < 10', options => map('rewrite-all', 'true'))",
+    ),
+    (PLAIN_ICEBERG, "CALL lake.system.rewrite_manifests(table => '{n}')"),
+    (
+        Kind("Iceberg merging on read", "iceberg", "'write.update.mode' = 'merge-on-read'"),
+        "UPDATE {t} SET id = id WHERE endswith(_file, '{f}')",
+    ),
+)
+"""Statements that people expect to mend a table, each on one of its own."""
 
 
 def attempts(spark: Any, home: Path) -> Iterator[Tried]:
     """Try every statement on a table of its own."""
-    count = 0
-
-    def fresh(kind: str, properties: str = "", **options: Any) -> Table:
-        nonlocal count
-        count += 1
-        return Table(spark, home / f"t{count}", kind, properties, **options)
-
-    for kind, properties, options in (
-        ("delta", "", {}),
-        ("delta", VECTORS, {}),
-        ("delta", "", {"partitioned": True}),
-        ("iceberg", "", {}),
-        ("iceberg", "'write.update.mode' = 'merge-on-read', 'format-version' = '3'", {}),
-        ("iceberg", "", {"partitioned": True}),
-    ):
-        yield fresh(kind, properties, **options).mended(_about(kind, properties, options))
-    for kind, statements in (("delta", DELTA), ("iceberg", ICEBERG)):
-        for statement, properties, options in statements:
-            table = fresh(kind, properties, **options)
-            real = (
-                statement.replace("{t}", table.name)
-                .replace("{n}", table.folder.name)
-                .replace("{f}", table.concerned)
-            )
-            about = _about(kind, properties, options)
-            yield table.tried(about, _code(real, table), real.split("; "))
-            spark.sql("RESET")
-
-
-def _about(kind: str, properties: str, options: dict[str, Any]) -> str:
-    parts = [kind.capitalize()]
-    if "Vectors" in properties:
-        parts.append("with deletion vectors")
-    if "'3'" in properties:
-        parts.append("version 3,")
-    if "merge-on-read" in properties:
-        parts.append("merging on read")
-    if options:
-        parts.append("by partitions")
-    return " ".join(parts).rstrip(",")
+    for number, kind in enumerate(MENDED):
+        yield Table(spark, home / f"m{number}", kind).mended(kind.about)
+        spark.sql("RESET")
+    for number, (kind, statement) in enumerate(TRIED):
+        table = Table(spark, home / f"t{number}", kind)
+        real = (
+            statement.replace("{t}", table.name)
+            .replace("{n}", table.folder.name)
+            .replace("{f}", table.concerned)
+        )
+        yield table.tried(kind.about, _code(real, table), real.split("; "))
+        spark.sql("RESET")
 
 
 def table_of(found: list[Tried]) -> str:
