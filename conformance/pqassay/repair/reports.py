@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pqassay.errors import UsageError
-from pqassay.report.model import COUNTED, Finding, Position, Report, counts
+from pqassay.report.model import COUNTED, Finding, Report, counts
 from pqassay.report.reading import parse
 from pqassay_spec.parquet.file import MAGIC
 from pqassay_spec.rules.catalogue import TIERS, Tier
@@ -32,13 +32,9 @@ COLUMNS = [
     "count",
     "known",
     "message",
-    "field",
-    "offset",
-    "length",
-    "expected",
-    "actual",
     "remedy",
     "files",
+    "positions",
 ]
 """What is read of a findings table; the others stay where they are."""
 
@@ -157,6 +153,8 @@ def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
 def _of_rows(
     rows: Iterator[Mapping[str, Any]], name: str, counted: tuple[str, ...], *, with_known: bool
 ) -> Reported:
+    from pqassay.history.findings_table import finding_of  # noqa: PLC0415 - as above
+
     files: dict[str, Concerned] = {}
     tiers: set[Tier] = set()
     for row in rows:
@@ -168,23 +166,6 @@ def _of_rows(
             path = os.fspath(row["path"])
             one = files.setdefault(path, Concerned(path, row["file_kind"], [], row["created_by"]))
             if is_finding:
-                one.findings.append(_finding(row))
+                found = finding_of(row)
+                one.findings.append(dataclasses.replace(found, known=bool(row["known"])))
     return Reported(name, _deepest(tiers), list(files.values()))
-
-
-def _finding(row: Mapping[str, Any]) -> Finding:
-    at = Position(row["field"], row["offset"], row["length"], row["expected"] or "", row["actual"] or "")
-    return Finding(
-        rule=row["rule"],
-        level=row["level"],
-        verdict=row["verdict"],
-        could=row["could"],
-        path=row["path"],
-        count=row["count"],
-        at=[at],
-        message=row["message"],
-        column=row["column"],
-        remedy=row["remedy"],
-        known=bool(row["known"]),
-        files=row.get("files") or [],
-    )
