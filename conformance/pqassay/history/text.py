@@ -25,9 +25,10 @@ def _lines(view: HistoryView) -> Iterator[str]:
         return
     run = view.runs[0]
     partly = ", a part" if run.partial else ""
+    known = f", {run.known:,} known" if run.known else ""
     yield (
         f"run {run.run} of {printable(run.scope) or 'listed files'}{partly}: {_count(run.files, 'file')}, "
-        f"{run.nonconformant:,} nonconformant, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new, {run.known:,} known"
+        f"{run.nonconformant:,} nonconformant, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new{known}"
     )
     if view.by is not None:
         yield ""
