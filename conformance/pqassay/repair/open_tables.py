@@ -59,6 +59,7 @@ class OpenTable:
         compared: Columns whose values SQL can compare.
         has_vectors: Whether rows of it may be marked as deleted.
         live: Its live data files, by their paths relative to it.
+        deletes: Its live files of deletes, by their paths relative to it.
         properties: Its properties.
     """
 
@@ -72,6 +73,7 @@ class OpenTable:
     compared: tuple[str, ...] = ()
     has_vectors: bool = False
     properties: Mapping[str, str] = field(default_factory=dict[str, str])
+    deletes: frozenset[str] = frozenset()
 
     def relative(self, path: str) -> str:
         """A file relative to the table."""
@@ -220,4 +222,5 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
         str(fields[0]["name"]) if fields else "",
         live,
         properties=properties if isinstance(properties, dict) else {},
+        deletes=frozenset(entry.inside for entry in state.entries if entry.inside is not None) - live.keys(),
     )

@@ -143,7 +143,9 @@ def test_no_file_is_written_anew_that_readers_read_wrong(
 
     assert [] == [step["statements"] for step in plan["steps"] if step.get("statements")]
     assert any(
-        "first need what mends ICE-043" in note for step in plan["steps"] for note in step.get("notes", [])
+        "where ICE-043 has to be mended first" in note
+        for step in plan["steps"]
+        for note in step.get("notes", [])
     )
 
 
