@@ -230,9 +230,9 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
         entry.name for entry in table.iterdir() if entry.name != PART and not entry.name.startswith(".")
     ]
     if others:
-        raise UsageError(f"{table} holds {min(others)}, so it is no findings table; name another folder")
+        raise UsageError(f"{table} holds {min(others)}, so it is not a findings table; name another folder")
     if (table / PART).exists() and _metadata(table) is None:
-        raise UsageError(f"{table / PART} is no findings table; name another folder")
+        raise UsageError(f"{table / PART} is not a findings table; name another folder")
 
 
 def write(table: Path, report: Report, states: Sequence[FileState], settings: Settings) -> None:
@@ -359,7 +359,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
         return
     about = _metadata(table)
     if about is None:
-        raise UsageError(f"{path} is no findings table")
+        raise UsageError(f"{path} is not a findings table")
     if about.get("settings_sha256") != settings_digest(settings):
         return
     is_here = about.get("folder") == clean(_here())

@@ -139,12 +139,14 @@ def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
             about = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
             if about is None:
                 raise UsageError(
-                    f"{name}: this is a Parquet file, and no findings table; `pqassay-spark check --out` writes one"
+                    f"{name}: this Parquet file is not a findings table; `pqassay check --out` writes one"
                 )
             there = [column for column in COLUMNS if column in file.schema_arrow.names]
             level = json.loads(about)["settings"].get("level", "must")
             rows = (row for batch in file.iter_batches(columns=there) for row in batch.to_pylist())
             return _of_rows(rows, name, COUNTED[level], with_known=with_known)
+    except UsageError:
+        raise
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{name}: the findings table cannot be read: {reason}") from None

@@ -174,7 +174,7 @@ def test_findings_that_do_not_count_are_left_out_unless_they_are_asked_for() -> 
     [
         (["none.json"], "none.json: No such file"),
         (["sales/_delta_log/00000000000000000000.json"], "this is no"),
-        (["plain.parquet"], "this is a Parquet file, and no findings table"),
+        (["plain.parquet"], "this Parquet file is not a findings table"),
         (["report.json", "--name", "ice"], "a path and a name are needed"),
         (["report.json", "--name", "nowhere=t"], "nowhere is no table of the report; tables are: sales"),
         (["report.json", "--output", "plain.parquet"], "there is a file of that name"),
