@@ -236,7 +236,8 @@ def main() -> int:
     kept = {one["version"].rpartition(".")[0]: one for one in known["releases"]}
     told: dict[str, Any] = {"releases": []}
     for release in asked:  # what a release said is kept, whatever becomes of the next one
-        kept[release] = answers(release)
+        answer = answers(release)
+        kept[answer["version"].rpartition(".")[0]] = answer
         told = {
             "date": dt.datetime.now(dt.UTC).date().isoformat(),
             "releases": [kept[name] for name in sorted(kept)],

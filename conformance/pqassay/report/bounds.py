@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from pqassay.report.metrics import UNKNOWN
+
 ANY = "any rule that counts"
 """What files of a sample break that are nonconformant."""
 
