@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from pqassay.report.metrics import UNKNOWN
-
 ANY = "any rule that counts"
 """What files of a sample break that are nonconformant."""
+
+UNKNOWN = "unknown"
+"""The writer of files that do not say what wrote them."""
 
 
 @dataclass(frozen=True)
