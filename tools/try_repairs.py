@@ -2,6 +2,7 @@
 
     python tools/try_repairs.py            try, and print
     python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
+    python tools/try_repairs.py --golden   only the plans of golden tables
 
 It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
 
@@ -9,7 +10,7 @@ It runs in an environment of its own, with a version of Spark for which there ar
 
 The jars come from Maven Central.  Spark writes a table; one of its files has a false bound, in the log of a Delta table, and in the footer and
 manifest of an Iceberg table, which got the file by `add_files`.  Of each statement it is measured whether that file is still live afterwards, how many others were written anew, whether the rows are equal, and whether
-`pqassay check` is content.
+`pqassay check` is content.  Then the plans of all golden tables that have statements are run.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,13 +27,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pqassay
+from pqassay.repair.model import Step
 from pqassay.repair.planning import plan_of
-from pqassay.repair.reports import read_report
+from pqassay.repair.reports import of_report, read_report
 from pqassay.repair.writing import write_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs/guide/repair.md"
+GOLDEN_FILES = ROOT / "golden_files"
 BEGIN, END = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
+GOLDEN_BEGIN, GOLDEN_END = "<!-- golden plans: by tools/try_repairs.py -->", "<!-- end of golden plans -->"
+
+GOLDEN_PLACE = "/warehouse/metals"
+"""Where golden Iceberg tables say that they are. They are moved to a place whose name is as long, so that no length in them changes."""
 
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
@@ -77,6 +85,10 @@ def session(warehouse: Path) -> Any:
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.cache-enabled": "false",
         "spark.sql.catalog.lake.warehouse": warehouse.as_uri(),
+        "spark.sql.catalog.golden": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.golden.type": "hadoop",
+        "spark.sql.catalog.golden.cache-enabled": "false",
+        "spark.sql.catalog.golden.warehouse": "file:///tmp",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
         "spark.databricks.delta.snapshotPartitions": "1",
@@ -327,6 +339,105 @@ def attempts(spark: Any, home: Path) -> Iterator[Tried]:
         spark.sql("RESET")
 
 
+class Planned(NamedTuple):
+    """What the plan of a golden table did: the table, the repair, the rules that it broke, and what came of it."""
+
+    case: str
+    repair: str
+    rules: list[str]
+    outcome: str
+
+
+def golden_plans(spark: Any) -> Iterator[Planned]:
+    """Run the plan of each golden table that has statements."""
+    for number, case in enumerate(
+        sorted([*(GOLDEN_FILES / "dlt").iterdir(), *(GOLDEN_FILES / "ice").iterdir()])
+    ):
+        place = Path(f"/tmp/pqa{number:09}")  # noqa: S108 - as long as the name that it takes the place of
+        assert len(str(place)) == len(GOLDEN_PLACE)
+        shutil.copytree(case / "table", place)
+        try:
+            for path in (path for path in place.rglob("*") if path.is_file()):
+                path.write_bytes(path.read_bytes().replace(GOLDEN_PLACE.encode(), str(place).encode()))
+            yield from _golden_plan(spark, case, place)
+        finally:
+            shutil.rmtree(place)
+            spark.sql("RESET")
+
+
+def _golden_plan(spark: Any, case: Path, place: Path) -> Iterator[Planned]:
+    is_iceberg = case.parent.name == "ice"
+    name = f"golden.{place.name}" if is_iceberg else f"delta.`{place}`"
+    found = of_report(pqassay.check(str(place), tier="values", preview=True), case.name)
+    try:
+        plan = plan_of(found, names={str(place): name} if is_iceberg else {})
+    except pqassay.UsageError:
+        return  # nothing is wrong, or the table cannot be read
+    for step in plan.steps:
+        if step.statements:
+            yield Planned(
+                f"{case.parent.name}/{case.name}", step.repair, step.rules, _ran(spark, name, place, step)
+            )
+
+
+def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
+    def rows() -> list[str]:
+        return sorted(map(str, spark.sql(f"SELECT * FROM {name}").collect()))
+
+    try:
+        before = rows()
+    except Exception:  # noqa: BLE001 - what Spark cannot read is a result
+        return "unreadable"
+    try:
+        for statement in step.statements:
+            spark.sql(statement).collect()
+    except Exception:  # noqa: BLE001 - that a statement is refused is a result
+        return "refused"
+    if rows() != before:
+        return "**rows differ**"
+    left = {
+        one.rule
+        for file in pqassay.check(str(place), tier="values", preview=True).files
+        for one in file.findings
+    }
+    return "**not mended**" if left & set(step.rules) else "mended"
+
+
+def golden_table(found: list[Planned]) -> str:
+    """What came of the plans, as a table in Markdown."""
+    outcomes = [name for name in GOLDEN_OUTCOMES if any(one.outcome == name for one in found)]
+    lines = [
+        f"| repair | {' | '.join(GOLDEN_OUTCOMES[name] for name in outcomes)} |",
+        f"| --- | {' | '.join('---' for _ in outcomes)} |",
+    ]
+    for repair in dict.fromkeys(one.repair for one in found):
+        cells = [
+            ", ".join(
+                sorted(
+                    {
+                        rule
+                        for one in found
+                        if (one.repair, one.outcome) == (repair, name)
+                        for rule in one.rules
+                    }
+                )
+            )
+            for name in outcomes
+        ]
+        lines.append(f"| {repair} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+GOLDEN_OUTCOMES = {
+    "mended": "mended, rows equal",
+    "**not mended**": "**not mended**",
+    "**rows differ**": "**rows differ**",
+    "refused": "Spark refuses the statement",
+    "unreadable": "Spark cannot read the table",
+}
+"""What may come of a plan, and how the table calls it."""
+
+
 def table_of(found: list[Tried]) -> str:
     """The Markdown table."""
     lines = [
@@ -339,13 +450,17 @@ def table_of(found: list[Tried]) -> str:
 
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     """Try, and print or write what came of it."""
+    found: list[Tried] = []
+    planned: list[Planned] = []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(os.path.realpath(folder))
         spark = session(home)
-        found: list[Tried] = []
-        for one in attempts(spark, home):
+        for one in () if "--golden" in arguments else attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
+        for one in golden_plans(spark):
+            show(f"{one.case} | {one.repair} | {' '.join(one.rules)} | {one.outcome}")
+            planned.append(one)
         version = spark.version
         spark.stop()
     versions = f"Measured with Spark {version}, " + ", ".join(
@@ -354,9 +469,15 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     )
     if "--write" in arguments:
         text = GUIDE.read_text("utf-8")
-        before, _, rest = text.partition(BEGIN)
-        _, _, after = rest.partition(END)
-        GUIDE.write_text(f"{before}{BEGIN}\n\n{versions}.\n\n{table_of(found)}\n\n{END}{after}", "utf-8")
+        if found:
+            text = _between(text, BEGIN, END, f"{versions}.\n\n{table_of(found)}")
+        GUIDE.write_text(_between(text, GOLDEN_BEGIN, GOLDEN_END, golden_table(planned)), "utf-8")
+
+
+def _between(text: str, begin: str, end: str, content: str) -> str:
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n\n{content}\n\n{end}{after}"
 
 
 if __name__ == "__main__":

@@ -80,9 +80,11 @@ def _manifests(table: OpenTable, _: Sequence[str]) -> Made:
         if before is None
         else f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{TARGET}' = {text(before)})"
     )
-    return [smaller, *calls, after], [
-        "the procedure leaves a single manifest as it is, unless it is larger than manifests are to become"
-    ]
+    why = (
+        "the procedure leaves a single manifest as it is, unless it is larger than manifests are to become; "
+        "run the last statement in any case, also where the procedure is refused"
+    )
+    return [smaller, *calls, after], [why]
 
 
 _SQL: Mapping[str, Callable[[OpenTable, Sequence[str]], Made]] = {
