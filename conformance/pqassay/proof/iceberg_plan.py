@@ -59,7 +59,9 @@ class IcebergRows(TableRows):
     @property
     def delete_files(self) -> Collection[str]:
         """See `TableRows.delete_files`."""
-        return {entry.inside for entry in self.state.entries if entry.content != DATA and entry.inside is not None}
+        return {
+            entry.inside for entry in self.state.entries if entry.content != DATA and entry.inside is not None
+        }
 
     @property
     def fields(self) -> list[Json]:
