@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from places import GOLDEN_FILES, ROOT
-from pqassay.proof.table_pairs import command, observation
+from pqassay.proof.table_pairs import command, observation, table_pairs
 from pqassay_spec.rules.catalogue import family_of
 from pqassay_spec.rules.observed import observations
 
@@ -70,3 +71,16 @@ def test_a_number_of_rows_is_too_low_or_too_high() -> None:
     low = {"verdict": "rows lost", "rows": 8, "lost": 8}
     high = {"verdict": "wrong rows", "rows": 17, "wrong": 1}
     assert ["**8 too few**", "**1 too many**"] == [writer.cell(one, is_count=True) for one in (low, high)]
+
+
+def test_a_golden_table_is_asked_about_again_once_its_bytes_are_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (pair,) = (one for one in table_pairs(GOLDEN_FILES, "dlt") if one.case == "dlt/maximum-lowered")
+    stored = [row for row in MEASURED if row["golden"] == pair.case]
+    engines: list[Any] = [SimpleNamespace(title=answer["engine"]) for answer in stored[0]["engines"]]
+
+    assert writer.is_asked(pair, stored, engines)
+    assert not writer.is_asked(pair, stored, [*engines, SimpleNamespace(title="another one")])
+    monkeypatch.setattr(writer, "digest_of", lambda _: "another one")
+    assert not writer.is_asked(pair, stored, engines)

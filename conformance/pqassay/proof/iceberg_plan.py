@@ -64,6 +64,13 @@ class IcebergRows(TableRows):
         }
 
     @property
+    def delete_places(self) -> Collection[str]:
+        """See `TableRows.delete_places`."""
+        return {
+            f"{entry.manifest.name}[{entry.number}]" for entry in self.state.entries if entry.content != DATA
+        }
+
+    @property
     def fields(self) -> list[Json]:
         """The columns in the schema that the table has now."""
         metadata = self.state.metadata

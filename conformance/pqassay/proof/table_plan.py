@@ -145,6 +145,11 @@ class TableRows(ABC):
         """The files that name deleted rows, relative to the table. Raises what reading the metadata does."""
         return ()
 
+    @property
+    def delete_places(self) -> Collection[str]:
+        """Where the entries of these files are, as fields of findings begin."""
+        return ()
+
     @abstractmethod
     def write_plain(self, table: pa.Table, folder: Path) -> None:
         """Write rows as a table of which nothing is said but that it is there."""
@@ -167,7 +172,8 @@ class TableRows(ABC):
         place, claims = self.live.get(name, ("", None))
         folder = f"{place.partition('/')[0]}/"  # that of the metadata, as opposed to deletion vectors
         told = [position.field for position in finding.at if position.field.startswith(folder)]
-        if claims is None or any(not one.startswith(place) for one in told):
+        places = (place, *self.delete_places)
+        if claims is None or not all(one.startswith(places) for one in told):
             raise NoQuery("the finding is about an older version, and queries are tried on the newest")
         values = self._values(name)
         column = finding.column or next((leaf.name for leaf in values.file.leaves), "")
