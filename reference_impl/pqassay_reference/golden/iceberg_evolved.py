@@ -329,7 +329,7 @@ BAD_TABLES = (
     _bad("snapshot-without-time", "A snapshot does not say when it was made", READ_FAILS, TableMutation(file=METADATA, op="remove", line=0, path="snapshots.[0].timestamp-ms"), "085"),
     _bad("operation-unknown", "A snapshot did what the format does not have", READ_FAILS, change("snapshots.[0].summary.operation", "merge"), "086"),
     _bad("added-other-records", "A snapshot is said to have added more rows than its entries", "Whoever reads what the snapshot did counts rows that there are not.", change("snapshots.[1].summary.added-records", "5"), "087"),
-    _bad("field-of-another-number", "A field of a manifest has another number than the format gives it", "Readers do not find the field.", misnumbered(), "088"),
+    _bad("field-of-another-number", "A field of a manifest has another number than the format gives it", READ_FAILS, misnumbered(), "088"),
     _bad("entry-of-another-snapshot", "An entry that was added names another snapshot than its manifest", "Readers of what a snapshot added do not find the file.", of_another_snapshot(), "089"),
     _bad("existing-without-file-number", "An existing file has no file sequence number", "Readers of changes do not know when the file was added.", TableMutation(file=MANIFEST, op="bytes", offset=_SEQUENCE + 2, to="8000"), "090"),
     _bad("snapshot-of-another-schema", "A snapshot has a schema that the metadata do not have", "Readers of the snapshot do not know its columns.", change("snapshots.[0].schema-id", 7), "091"),

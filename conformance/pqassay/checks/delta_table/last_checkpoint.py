@@ -10,6 +10,7 @@ from pqassay.checks.delta_table.subjects import TABLE
 from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import Json, parse
+from pqassay.tables.delta.segment import complete_checkpoints
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
@@ -45,30 +46,39 @@ class LastCheckpoint:
 
 
 @rule("DLT-059", of=TABLE)
-def it_says_what_the_checkpoint_is(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that go by it do not find the checkpoint, or reserve too little for it."""
+def the_checkpoint_is_there(table: DeltaTable) -> Iterator[Violation]:
+    """Some readers refuse the table, and others list the whole log."""
     given = table.file.part(LastCheckpoint).content
     if not isinstance(given, dict):
         said = f"{FILE} is not a JSON object"
         yield _wrong(table, (), said, "one JSON object", str(given)[:80])
         return
-    held = cast("Json", given)
-    state, version = table.state, held.get("version")
+    version: Any = cast("Json", given).get("version")
+    there = sorted(complete_checkpoints(table.at.listed(DELTA_LOG)))
+    if type(version) is not int or not there or version > there[-1]:
+        known = ", ".join(map(str, there[-20:])) or "none"
+        said = f"{FILE} is about the checkpoint of version {str(version)[:40]}, and the log has {known}"
+        yield _wrong(table, ("version",), said, known, str(version)[:40])
+
+
+@rule("DLT-065", of=TABLE)
+def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation]:
+    """Readers reserve too little for it, or too much."""
+    given = table.file.part(LastCheckpoint).content
+    if not isinstance(given, dict):
+        raise Broken("DLT-059")
+    held, state = cast("Json", given), table.state
     names = [name for name in map(delta_checkpoint, table.at.listed(DELTA_LOG)) if name is not None]
-    if version not in {name.version for name in names}:
-        known = ", ".join(map(str, sorted({name.version for name in names})[-20:])) or "none"
-        said = f"{FILE} is about the checkpoint of version {version}, which the log does not have"
-        yield _wrong(table, ("version",), said, f"one of {known}" if names else known, str(version)[:40])
-        return
-    read = [delta_checkpoint(name) for name in state.segment.checkpoint]
-    if not read or read[0] is None or read[0].version != version or len({(one.parts, one.unique) for one in names if one.version == version}) > 1:  # fmt: skip
+    alike = {(one.parts, one.unique) for one in names if one.version == held.get("version")}
+    read = next(map(delta_checkpoint, state.segment.checkpoint), None)
+    if read is None or read.version != held.get("version") or len(alike) > 1:
         raise NotApplicable  # of an older one, or of several, what it holds is not known
     of_checkpoint = [size for file, size in state.sizes.items() if file in state.checkpoint.files]
     true: Mapping[str, int] = {
         "size": state.checkpoint.actions,
         "numOfAddFiles": state.checkpoint.adds,
         "sizeInBytes": sum(of_checkpoint),
-        "parts": read[0].parts,
+        "parts": read.parts,
     }
     if held.get("size") is None:
         yield _wrong(table, (), f"{FILE} has no size", f"a size of {true['size']}", "none")
