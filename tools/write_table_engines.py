@@ -96,7 +96,8 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
                 print(case, rule, told, file=sys.stderr, flush=True)
             for one in of_family(family):
                 reasons = [why for (_, other), why in measurement.reasons.items() if other == one.id]
-                reason = one.excluded or (reasons[0] if reasons else NO_FILE)
+                is_asked_about = any(row["rule"] == one.id for row in stored)
+                reason = one.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
                 observed[one.id] = observation(one.id, stored, date, reason)
     write_whole(TABLE_FILE, anywhere(table_text(observed)).encode())
     refresh_pages(observed)
