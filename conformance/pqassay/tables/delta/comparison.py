@@ -113,7 +113,7 @@ def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterato
 
 DESCRIBED = {
     "protocol": ("minReaderVersion", "minWriterVersion", "readerFeatures", "writerFeatures"),
-    "metaData": ("id", "schemaString", "partitionColumns", "configuration"),
+    "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),
 }
 """The members that say what a table is; names and dates change nothing."""
 
@@ -129,6 +129,8 @@ def _meant(name: str, given: Any) -> Any:
     """What a member says, however it is written: features have no order, and none of them are as good as an empty list."""
     if name.endswith("Features"):
         return sorted(map(str, cast("list[Any]", given))) if isinstance(given, list) else []
+    if name == "format" and isinstance(given, dict):
+        return cast("Json", given).get("provider")  # its options are empty, or absent
     if name == "schemaString" and isinstance(given, str):
         try:
             return parse(given)
