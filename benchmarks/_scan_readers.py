@@ -29,8 +29,8 @@ from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
 from pqassay_reference import scan
 from pqassay_reference.predicate.expressions import expression_of
-from pqassay_reference.query.facts import KEPT_FACTS
-from pqassay_reference.query.ranges import REMOTE_GAP
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
+from pqassay_reference.query.fetching.ranges import REMOTE_GAP
 from pqassay_reference.query.targets import remote_tail
 
 OURS = "pqassay"

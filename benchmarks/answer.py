@@ -44,7 +44,7 @@ from _measure import alternating, cached, elapsed, goal, least, machine, middle,
 
 from pqassay_reference.answer.answerer import Answerer
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.directory.codes import Granularity, IndexType
 

@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 from _measure import alternating, cached, goal, least, machine, print_table, share
 
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.directory.codes import Granularity, IndexType

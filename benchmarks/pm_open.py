@@ -34,7 +34,7 @@ from pqassay_reference.pm.write import create
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.from_parquet import describe
+from pqassay_spec.pm.from_parquet.snapshot import describe
 from pqassay_spec.pm.value import SnapshotValue
 
 OPEN_RATIO = 1 / 10

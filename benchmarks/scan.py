@@ -42,7 +42,7 @@ from thrift import make_file as make_wide_file
 
 from pqassay_reference import scan
 from pqassay_reference.pm.write import create
-from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.query.rungs import TITLES, Rung
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.pm import grammar as pm

@@ -94,7 +94,7 @@ def overwrite_value(path: Path, old: str, new: str) -> None:
     with path.open("r+b") as file:
         file.seek(position)
         if file.read(len(old.encode())) != old.encode() or len(old.encode()) != len(new.encode()):
-            sys.exit(f"demo: {old!r} does not stand at offset {position} of {path}, or {new!r} is no longer")
+            sys.exit(f"demo: {old!r} is not at offset {position} of {path}, or {new!r} is not there any more")
         file.seek(position)
         file.write(new.encode())
     print(f"{path}: {old!r} at offset {position} is now {new!r}")

@@ -28,9 +28,10 @@ from pqassay_spec.golden.literals import Date, Decimal, Time, Timestamp, Value
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import Order, type_order
+from pqassay_spec.parquet.encoding.plain import JULIAN_DAY_OF_1970, Int96Timestamp
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start, decode_footer, read_framing
-from pqassay_spec.parquet.plain_encoding import JULIAN_DAY_OF_1970, Int96Timestamp
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
     ColumnChunk,
@@ -42,7 +43,6 @@ from pqassay_spec.parquet.thrift import (
     SchemaElement,
     Type,
 )
-from pqassay_spec.parquet.types import annotation_of, converted_of
 
 Index = TypeVar("Index", ColumnIndex, OffsetIndex)
 

@@ -29,7 +29,7 @@ from pqassay_spec.grammar.thrift import grammar, unknown_field
 from pqassay_spec.grammar.thrift_wire import WireType, varint
 from pqassay_spec.parquet.extension_fields import FIELD
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData, KeyValue, Type
 
 COMPLETE, NULLS, NAN = SetFlags.COMPLETE, SetFlags.NULLS, SetFlags.NAN

@@ -27,7 +27,7 @@ from pqassay_spec.directory.identity import described, shape_of
 from pqassay_spec.directory.packed_values import join_values
 from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, double_parts, double_sum, integer_parts
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue, Type
 
 Change = Callable[[EntryHead], EntryHead]

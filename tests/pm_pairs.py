@@ -25,7 +25,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm import reading as pm_reading
-from pqassay_spec.pm.from_parquet import BloomMode
+from pqassay_spec.pm.from_parquet.snapshot import BloomMode
 from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue
 from pqassay_spec.rules.catalogue import Tier
 

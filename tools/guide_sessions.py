@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from click.testing import Result
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,6 +56,9 @@ IN_PROCESS = {
     "pqassay-spark": "pqassay_spark.cli.main",
 }
 """Commands that need no process of their own, and the modules of their apps."""
+
+WIDTH = "120"
+"""Columns of the terminal in which a shell runs."""
 
 
 @dataclass(frozen=True)
@@ -182,17 +186,32 @@ def commands_of(body: str) -> list[str]:
 
 def run(command: str) -> tuple[str, int]:
     """What a command prints on both streams, as they come, and its exit code."""
-    words = shlex.split(command, comments=True)
-    if (
-        words
-        and words[0] in IN_PROCESS
-        and not re.search(r"[|;<>&$`*\n]", re.sub(r"'[^']*'|\"[^\"]*\"", "", command))
-    ):
-        return _invoked(words)
+    bare = QUOTED.sub(lambda found: "_" * len(found[0]), command)
+    where = REST.search(bare)
+    end = where.start() if where else len(command)
+    words = shlex.split(command[:end], comments=True)
+    if words and words[0] in IN_PROCESS and not BY_SHELL.search(bare):
+        result = _invoked(words)
+        if where is None:
+            return result.output, result.exit_code
+        return _handed_on(result, command[end:])
+    return _by_shell(command)
+
+
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+REST = re.compile(r"\s(?:\||2?>)")
+"""Where a command hands on what it prints: to another one, or to a file."""
+
+BY_SHELL = re.compile(r"[;&`*$\n(<](?!1(?: |$))|^[^|]*\|.*pqassay")
+"""What takes a shell from the beginning, other than ``2>&1``."""
+
+
+def _by_shell(command: str, *arguments: str) -> tuple[str, int]:
     scripts = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": WIDTH}
     done = subprocess.run(
-        ["bash", "-c", command],
+        ["bash", "-c", command, "bash", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -202,15 +221,25 @@ def run(command: str) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
-def _invoked(words: list[str]) -> tuple[str, int]:
-    """The same for a command whose app can be called in this process."""
+def _handed_on(result: Result, rest: str) -> tuple[str, int]:
+    """What is left once a shell has handed on what a command printed, and the exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        streams = [Path(folder, name) for name in ("out", "err")]
+        for path, content in zip(streams, (result.stdout_bytes, result.stderr_bytes), strict=True):
+            path.write_bytes(content)
+        again = f'{{ cat "$2" >&2; cat "$1"; (exit {result.exit_code}); }} {rest}'
+        return _by_shell(again, *map(str, streams))
+
+
+def _invoked(words: list[str]) -> Result:
+    """What a command gives whose app can be called in this process."""
     app = importlib.import_module(IN_PROCESS[words[0]]).app
     # A process of its own would know nothing of the files that the one before has read.
-    importlib.import_module("pqassay_reference.query.facts").KEPT_FACTS.clear()
+    importlib.import_module("pqassay_reference.query.facts.footer_facts").KEPT_FACTS.clear()
     result = CliRunner().invoke(app, words[1:], prog_name=words[0])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return result.output, result.exit_code
+    return result
 
 
 def fits(shown: str, printed: str) -> bool:

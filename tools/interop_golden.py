@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 
 import pqassay
 from pqassay.suite.cases.manifest import REMARKS
-from pqassay_reference.golden import museum
+from pqassay_reference.golden.museum import defects as museum
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.golden.case import OWN, to_json
 from pqassay_spec.idx1 import blob as idx1
@@ -120,7 +120,7 @@ LISTS = Table(
 
 
 def literal(value: Any) -> Any:
-    """A value as it stands in a manifest."""
+    """A value as it is in a manifest."""
     match value:
         case None | bool() | str():
             return value
@@ -301,7 +301,7 @@ WRITERS = (
         Case("nested", "A struct and a list, with page index", NESTED, {"max_rows_per_page": 2, "write_page_index": True}),
     )),
     Writer("pyarrow", "pyarrow", write_through_python_file, (
-        Case("displaced-page-index", "An index was written through the Python file under the writer, which did not count it: the page index is said to stand too early", options={"write_page_index": True, "max_rows_per_page": 4}, broken=("IDX1-009", "PIX-010", "PIX-020", "PIX-040"), effect="Most engines read the file as if nothing were wrong, without its page index; those that read the page index first refuse it, or take the index for bounds.", scanned=True),
+        Case("displaced-page-index", "An index was written through the Python file under the writer, which did not count it: the page index is said to be earlier than it is", options={"write_page_index": True, "max_rows_per_page": 4}, broken=("IDX1-009", "PIX-010", "PIX-020", "PIX-040"), effect="Most engines read the file as if nothing were wrong, without its page index; those that read the page index first refuse it, or take the index for bounds.", scanned=True),
     )),
     Writer("duckdb", "duckdb", write_duckdb, (
         Case("flat", "Nulls, NaN, signed zeros, decimals and moments as DuckDB writes them by default"),

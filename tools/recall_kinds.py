@@ -69,8 +69,10 @@ class Base(NamedTuple):
     @property
     def beside(self) -> Path | None:
         """The Parquet file that a ``_pm`` file describes, where it is there."""
+        if self.form != "pm":
+            return None
         data = self.path.with_name("data.parquet")
-        return data if self.form == "pm" and data.exists() else None
+        return data if data.exists() else None
 
 
 class Site(NamedTuple):

@@ -63,7 +63,7 @@ STALE = Mutation("set", "idx1.payload", to="\nLagos\nMünchen\nŁódź\n東京".
 
 
 def value(given: Any) -> Any:
-    """A literal of a row as it stands in JSON."""
+    """A literal of a row as it is in JSON."""
     written = write_value(given)
     return written if written is None or isinstance(written, (int, str)) else vars(written)
 

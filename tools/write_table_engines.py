@@ -1,12 +1,11 @@
-"""Write into ``docs/guide/tables.md`` what engines do with wrong claims of tables: ``python tools/write_table_engines.py [--ask [FAMILY] [--new]]``.
+"""Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
 
-What is written was measured, and is stored in ``benchmarks/table_engines.json``.  ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about:
+What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both, with ``--new``
+those that were not asked about:
 each golden table with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each
 rule in the table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
 
     pip install 'pqassay[engines]' daft chdb 'pyspark==4.1.*'
-
-Each table of the page is stored between two comments; all else there is written by people.  A test compares them.
 """
 
 from __future__ import annotations
@@ -17,16 +16,14 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from observe import refresh_pages
-from page_tables import grid, with_tables
 
 from pqassay.judge.workers import Limits
 from pqassay.proof.engines import Engine
-from pqassay.proof.queries import COUNT
 from pqassay.proof.table_pairs import FAMILIES as KINDS
 from pqassay.proof.table_pairs import TableMeasurement, TablePair, measured, observation, table_pairs
 from pqassay.proof.table_sql import PACKAGES
@@ -38,20 +35,13 @@ from pqassay_spec.table.layout import TableKind
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_files"
-FAMILIES = {"dlt": "engines and delta tables", "ice": "engines and iceberg tables"}
-"""Families of golden tables, by what their table in the page is called."""
-
 MEASURED = ROOT / "benchmarks" / "table_engines.json"
-PAGE = ROOT / "docs" / "guide" / "tables.md"
-
 TABLE_FILE = ROOT / "spec" / "pqassay_spec" / "rules" / TABLE
 
 SECONDS = 600.0
 """Time for one query: golden tables are small, but starting Spark is slow on a machine that does other things as well."""
 
 NO_FILE = "there is no golden table that breaks it"
-
-NOT_ASKED = "not asked"
 
 Json = dict[str, Any]
 
@@ -124,54 +114,16 @@ def of_family(family: str) -> list[Rule]:
     return [rule for rule in file_rules().values() if family_of(rule.id).prefix == family.upper()]
 
 
-def cell(answer: Json | None, *, is_count: bool = False) -> str:
-    """What an engine did."""
-    if answer is None:
-        return NOT_ASKED
-    verdict: str = answer["verdict"]
-    if is_count and "rows" in answer and verdict != "right":
-        lost = answer.get("lost", 0)
-        return f"**{lost} too few**" if lost else f"**{answer['wrong']} too many**"
-    if verdict == "rows lost":
-        return f"**{answer['lost']} lost**"
-    return verdict if verdict in ("right", "not comparable") else f"**{verdict}**"
-
-
-def rows(stored: list[Json]) -> Iterator[str]:
-    """The table: a row for each rule and golden table, a column for each engine."""
-    names = list(dict.fromkeys((one["engine"], one["version"]) for row in stored for one in row["engines"]))
-    lines: list[list[str]] = []
-    for row in stored:
-        answers = {(one["engine"], one["version"]): one for one in row["engines"]}
-        lines.append(
-            [
-                row["rule"],
-                f"`{row['golden']}`",
-                f"`{row['query']}`",
-                str(row["true_rows"]),
-                *(cell(answers.get(name), is_count=COUNT in row["query"]) for name in names),
-            ]
-        )
-    yield from grid(
-        ["rule", "golden table", "query", "true rows", *(f"{name} {version}" for name, version in names)],
-        lines,
-    )
-
-
-def page(text: str, stored: list[Json]) -> str:
-    """The page with its tables made anew."""
-
-    def made(family: str) -> Callable[[], Iterator[str]]:
-        return lambda: rows([row for row in stored if row["golden"].startswith(f"{family}/")])
-
-    return with_tables(text, {title: made(family) for family, title in FAMILIES.items()})
-
-
 def main() -> None:
-    """Measure if that is wanted, and write the page."""
+    """Measure what is wanted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
-        "--ask", nargs="?", const="", choices=["", *FAMILIES], help="ask the engines that are installed"
+        "--ask",
+        nargs="?",
+        const="",
+        choices=["", *KINDS],
+        required=True,
+        help="ask the engines that are installed",
     )
     parser.add_argument(
         "--engine", action="append", default=[], help="ask this one alone; may be repeated (default: all)"
@@ -180,11 +132,8 @@ def main() -> None:
         "--new", action="store_true", help="leave out golden tables of which all answers are stored"
     )
     given = parser.parse_args()
-    family: str | None = given.ask
-    if family is not None:
-        ask([family] if family else list(FAMILIES), given.engine, only_new=given.new)
-    stored = json.loads(MEASURED.read_text())
-    write_whole(PAGE, page(PAGE.read_text(), stored).encode())
+    family: str = given.ask
+    ask([family] if family else list(KINDS), given.engine, only_new=given.new)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def unknown_fields(draw: st.DrawFn, record_class: type[Record]) -> UnknownField:
 
 
 def encoded_values(wire: WireType, depth: int = DEEPEST) -> st.SearchStrategy[bytes]:
-    """Generate the bytes of any value of a wire type, as they stand after a field header."""
+    """Generate the bytes of any value of a wire type, as they are after a field header."""
     widths = {WireType.BYTE: 1, WireType.DOUBLE: 8, WireType.UUID: 16}
     if wire in (WireType.TRUE, WireType.FALSE):
         return st.just(b"")

@@ -1,13 +1,15 @@
-"""The built site, which several modules of tests look at: it is built once, whichever process needs it first."""
+"""The built site, which several modules of tests look at: it is built once, whichever process needs it first. And the browser that looks."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from browser import Browser, served
 from built_site import build
 
 BUILT = "PQASSAY_BUILT_SITE"
@@ -30,3 +32,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert status == "0", said
     assert "WARNING" not in said, said
     return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Where the site of a module is served: the built one, if the module has none of its own."""
+    with served(site) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One for all tests of a process: each page that it opens knows nothing of the others."""
+    with Browser(tmp_path_factory.mktemp("browser")) as started:
+        yield started

@@ -19,7 +19,7 @@ from pages.files import checker
 from pages.page import Site
 
 from axe import grave
-from browser import Browser, Tab, served
+from browser import Browser, Tab
 from checker_site import write_checker_site
 from golden_cases import golden_cases
 from inflated import write_inflated
@@ -62,24 +62,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    with served(site) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("browser")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Browser, address: str) -> Tab:
+def tab(browser: Browser, address: str) -> Iterator[Tab]:
     """One page for all tests, in which Python is loaded once: it takes seconds. It comes from the home page, with a file that was dropped there."""
     opened = browser.open(f"{address}index.html", width=390, height=844)
     opened.call("Page.addScriptToEvaluateOnNewDocument", source=SHARED_WORKER)
     opened.drop_files("a.drop", ZEROED, leaves=True)
-    return opened
+    yield opened
+    opened.close()
 
 
 SHARED_WORKER = """window.Worker = class extends Worker {

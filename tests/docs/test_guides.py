@@ -1,8 +1,9 @@
-"""The blocks of the guides run as they stand, in order, from the data that each page makes, and print what it shows."""
+"""The blocks of the guides run as they are, in order, from the data that each page makes, and print what it shows."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 from pathlib import Path
@@ -91,6 +92,12 @@ def runner_of(page: Path, block: Any) -> str | None:
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+@pytest.fixture(autouse=True)
+def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of drivers ask one process for each processor, and what a guide shows does not depend on how many there are."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
 
 
 NEEDED = {"estimate": "datasketches"}

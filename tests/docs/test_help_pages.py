@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -32,11 +33,13 @@ class Page(NamedTuple):
     names: tuple[str, ...]
     command: Any
 
-    def rendered(self, width: int) -> str:
-        environment = {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "xterm"}
-        result = CliRunner().invoke(APPS[self.program], [*self.names, "--help"], env=environment)
-        assert 0 == result.exit_code
-        return result.stdout
+
+@cache
+def rendered(program: str, names: tuple[str, ...], width: int) -> str:
+    environment = {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "xterm"}
+    result = CliRunner().invoke(APPS[program], [*names, "--help"], env=environment)
+    assert 0 == result.exit_code
+    return result.stdout
 
 
 PAGES = [Page(name, *found) for name, app in APPS.items() for found in below(get_command(app))]
@@ -59,7 +62,7 @@ def parameters(command: Any) -> list[Any]:
 @each_width
 @each_page
 def test_a_page_says_all_that_is_written_for_it(page: Page, width: int) -> None:
-    shown = words(page.rendered(width))
+    shown = words(rendered(page.program, page.names, width))
     command = page.command
     texts = [command.help, command.epilog, *(parameter.help for parameter in parameters(command))]
 
@@ -69,7 +72,7 @@ def test_a_page_says_all_that_is_written_for_it(page: Page, width: int) -> None:
 @each_width
 @each_page
 def test_no_line_of_a_paragraph_ends_before_its_time(page: Page, width: int) -> None:
-    lines = [line.rstrip() for line in page.rendered(width).splitlines()]
+    lines = [line.rstrip() for line in rendered(page.program, page.names, width).splitlines()]
     early = [
         (line, following)
         for line, following in pairwise(lines)
@@ -88,7 +91,7 @@ def test_metavars_are_in_upper_case(page: Page) -> None:
         if not getattr(parameter, "is_flag", False)
     ]
 
-    assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", page.rendered(120))
+    assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", rendered(page.program, page.names, 120))
     assert [] == [name for name in metavars if name is None or name != name.upper()]
 
 
@@ -97,4 +100,4 @@ def test_a_page_has_an_example_of_its_command(page: Page) -> None:
     """A driver is started by a run: its example is one of that."""
     command = " ".join((page.program, *page.names))
 
-    assert re.search(rf"Examples?: (.* )?{command}[ .]", words(page.rendered(120)))
+    assert re.search(rf"Examples?: (.* )?{command}[ .]", words(rendered(page.program, page.names, 120)))

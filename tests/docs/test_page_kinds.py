@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from axe import BY_COLOUR, grave, shorten
-from browser import Browser, served
+from browser import Browser
 
 pytestmark = pytest.mark.slow
 
@@ -33,18 +30,6 @@ KINDS = {
 
 PHONE = 390
 """Width of a phone in pixels."""
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    with served(site) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("browser")) as started:
-        yield started
 
 
 @pytest.mark.parametrize("page", KINDS.values(), ids=list(KINDS))

@@ -14,7 +14,7 @@ from places import ROOT
 from pqassay_reference.cli.main import app
 from pqassay_reference.pm.growth import grow_in
 from pqassay_reference.pm.storage import MemoryStorage
-from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
 from pqassay_spec.base.sources import BytesSource
 
 CHAPTERS = ROOT / "spec" / "chapters"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 FOUND, DAMAGES = page.stored()
 TABLES = page.stored_tables()
 
-SAMPLED = 60
+SAMPLED = 40
 """Kinds in the files of one writer that are measured again."""
 
 
@@ -69,7 +69,7 @@ def test_what_is_grave_is_found_in_the_files_of_every_writer(field: str, change:
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
-MEASURED_AGAIN = 40
+MEASURED_AGAIN = 24
 """Kinds in the tables of one writer that are measured again."""
 
 

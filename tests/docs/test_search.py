@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from browser import Browser, Tab, served
+from browser import Browser, Tab
 from built_site import searched
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def tab(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    with served(site) as address, Browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser.open(f"{address}index.html")
+def tab(browser: Browser, address: str) -> Iterator[Tab]:
+    opened = browser.open(f"{address}index.html")
+    yield opened
+    opened.close()
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,10 @@ def tab(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
         ("STA-041", ["rules/sta-041.html"]),
         ("zeroed", ["cases/blm-zeroed.html"]),
         ("rows lost", ["index.html"]),
+        ("DLT-005", ["rules/dlt-005.html"]),
+        ("quarantine", ["guide/repair.html"]),
+        ("sta/max-too-small", ["cases/sta-max-too-small.html"]),
+        ("polars", ["implementations/polars.html"]),
         ("truncated maximum", ["rules/sta-041.html", "cases/sta-upper-bound-cut-not-raised.html"]),
         ("byte 29 descriptor", ["spec/pm.html", "spec/pm.html#columndescriptor-byte-29"]),
         ("byte 29 of a _pm descriptor", ["spec/pm.html", "spec/pm.html#columndescriptor-byte-29"]),

@@ -21,7 +21,7 @@ from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.grammar.field_tables import construct_rows
 from pqassay_spec.idx1.blob import BLOB
 from pqassay_spec.idx1.companion import COMPANION_FIELDS
-from pqassay_spec.pm.json import COLUMN_FIELDS, QUESTDB_FIELDS
+from pqassay_spec.pm.from_parquet.questdb_key import COLUMN_FIELDS, QUESTDB_FIELDS
 from pqassay_spec.rules.catalogue import families, rules
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.reader_cases import cases_of

@@ -1,4 +1,4 @@
-"""What the guide of tables says of engines is what was measured, and of golden tables that there are."""
+"""What was measured of engines is about golden tables that there are, and about rules that they break."""
 
 from __future__ import annotations
 
@@ -29,10 +29,6 @@ writer = script("write_table_engines")
 MEASURED: list[dict[str, Any]] = json.loads(writer.MEASURED.read_text())
 
 
-def test_the_table_is_that_of_the_figures() -> None:
-    assert writer.page(writer.PAGE.read_text(), MEASURED) == writer.PAGE.read_text()
-
-
 @pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row['golden']}-{row['rule']}")
 def test_each_row_is_of_a_golden_table_that_breaks_a_rule(row: dict[str, Any]) -> None:
     golden = json.loads((GOLDEN_FILES / row["golden"] / "table.json").read_text())
@@ -50,23 +46,3 @@ def test_each_row_is_of_a_golden_table_that_breaks_a_rule(row: dict[str, Any]) -
 def test_what_was_observed_of_a_rule_is_what_was_measured(rule: str) -> None:
     found = observations()[rule]
     assert observation(rule, MEASURED, found.date) == found
-
-
-@pytest.mark.parametrize(
-    ("answer", "shown"),
-    [
-        (None, "not asked"),
-        ({"verdict": "right", "lost": 0}, "right"),
-        ({"verdict": "rows lost", "lost": 2}, "**2 lost**"),
-        ({"verdict": "refused", "lost": 0}, "**refused**"),
-        ({"verdict": "not comparable"}, "not comparable"),
-    ],
-)
-def test_a_cell_says_what_was_measured(answer: dict[str, Any] | None, shown: str) -> None:
-    assert shown == writer.cell(answer)
-
-
-def test_a_number_of_rows_is_too_low_or_too_high() -> None:
-    low = {"verdict": "rows lost", "rows": 8, "lost": 8}
-    high = {"verdict": "wrong rows", "rows": 17, "wrong": 1}
-    assert ["**8 too few**", "**1 too many**"] == [writer.cell(one, is_count=True) for one in (low, high)]

@@ -13,7 +13,7 @@ import pytest
 from pages.page import Site
 from pages.rules.rule_pages import rule_page_of
 from pages.tables import table_matrix, table_pages
-from pages.tables.engine_answers import Engine, TableAnswer, Trial, measured, seen
+from pages.tables.engine_answers import Engine, Seen, TableAnswer, Trial, engines_of, measured, seen
 from pages.tables.golden_tables import in_folder, kind_of_table, mutation_sentence
 from pages.tables.lessons import lessons_of, sufferers
 
@@ -94,6 +94,17 @@ def test_every_answer_is_about_a_golden_table_and_in_the_matrix() -> None:
     delta, iceberg = table_matrix.headline(SITE)
     assert re.fullmatch(r"- Of \d+ Delta tables .* come from .* for \d+\.", delta)
     assert re.fullmatch(r"- Of \d+ Iceberg tables .* come from .* for \d+\.", iceberg)
+
+
+def test_an_engine_of_two_versions_is_one_column_and_counted_once() -> None:
+    newer = Engine("DuckDB", "2.0.1")
+    answers = [{DUCK: TableAnswer("rows lost", 8, 2)}, {newer: TableAnswer("rows lost", 8, 1)}]
+    trials = [Trial("DLT-027", "dlt/plain", "SELECT 1", 10, "pqassay", one) for one in answers]
+    assert engines_of(trials) == [Engine("DuckDB", "2.0.0/2.0.1")]
+    assert seen(trials) == Seen("rows lost", "rows lost in DuckDB 2.0.0/2.0.1 (1 of 1 engine)")
+    assert [one.answer_of("DuckDB") for one in trials] == [*answers[0].values(), *answers[1].values()]
+    engines = [engine.name for engine in engines_of(SITE.trials)]
+    assert len(engines) == len(set(engines))
 
 
 @pytest.mark.parametrize(

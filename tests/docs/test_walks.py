@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from browser import Browser, Tab, served
+from browser import Browser, Tab
 from built_site import searched
 from places import GOLDEN_FILES
 
@@ -19,18 +18,6 @@ MOST = 3
 
 CUT = "sta/upper-bound-cut-not-raised"
 """The golden file whose maximum was truncated."""
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    with served(site) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("browser")) as started:
-        yield started
 
 
 @pytest.fixture

@@ -105,6 +105,7 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     except ValueError as error:
         raise PluginError(str(error)) from error
     finally:
+        gc.freeze()  # what is there is held to the end, and looked at once otherwise
         gc.enable()
     search_index.write(folder, pages, byte_search.entries())
     for file in kinds.all_files(site):

@@ -141,6 +141,16 @@ def case_page(case_id: str) -> str:
     return f"cases/{case_id.replace('/', '-')}.html"
 
 
+def case_boost(case_id: str) -> float:
+    """How much sooner a search names the page of a golden case: of ids that have the same words, the shorter is more likely the one that was typed.
+
+    >>> case_boost("sta/max-too-small"), case_boost("sta/deprecated-max-too-small"), case_boost("interop/polars-2.1.0/flat")
+    (1.5, 1.4, 1.0)
+    """
+    words = re.split(r"[/_.-]", case_id)
+    return 1.0 if words[0] == "interop" else round(1 + 2 / len(words), 2)
+
+
 def case_file(case_id: str, name: str) -> str:
     """Where a file of a golden case is in the site."""
     return f"cases/files/{case_id}/{name}"

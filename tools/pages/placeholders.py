@@ -13,7 +13,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- stepper: pm-chain -->         the states of an algorithm one after another, drawn from golden files, see `steppers`
     <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
     <!-- companion fields -->           the members of IDX1's companion record
-    <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
+    <!-- members: pm.from_parquet.questdb_key.COLUMN_FIELDS --> the members of a JSON object
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
     <!-- all cases -->            all golden files with a filter; only on their index page
     <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows

@@ -22,7 +22,7 @@ from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory import entries as directory
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.schema import is_string
+from pqassay_spec.parquet.schema.leaf_columns import is_string
 from pqassay_spec.pm import grammar as pm
 
 Remedy = Callable[[FileUnderTest], str]

@@ -13,8 +13,8 @@ from pqassay.under_test.footer_parts import RowGroupUnderTest, listed
 from pqassay.under_test.schemas.shown_releases import chunks_counting_nan
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay.values.claims.audit import ValueAudit
-from pqassay_spec.parquet.schema import SchemaGroup
-from pqassay_spec.parquet.siblings import shared_group
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup
+from pqassay_spec.parquet.schema.siblings import shared_group
 
 Thing = TypeVar("Thing")
 

@@ -32,7 +32,7 @@ EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check --tier meta warehouse/sales` (a Delta or Iceberg table), "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`, "
-    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --history findings --metrics pqassay.prom lake/` (for `pqassay history` and for alarms), `pqassay check --sample 0.3% s3://bucket/sales` (what can be said of all files by some?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may stand in pqassay.toml. "
+    "`pqassay check --dry-run s3://bucket/sales` (what would it cost?), `pqassay check --history findings --metrics pqassay.prom lake/` (for `pqassay history` and for alarms), `pqassay check --sample 0.3% s3://bucket/sales` (what can be said of all files by some?), `pqassay check --fail-on rows-lost,wrong-rows --max-files 3 lake/`. Defaults may be in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged, 70 pqassay itself failed."
 )
 

@@ -7,7 +7,7 @@
     baseline = "known-findings.json"
 
 The nearest file counts, from the current folder upwards.  Keys are the names of options; relative paths are relative to
-the file that they stand in.  What the command line says wins.
+the file that they are in.  What the command line says wins.
 """
 
 from __future__ import annotations

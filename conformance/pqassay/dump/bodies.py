@@ -11,9 +11,9 @@ from pqassay.dump.regions import unparsed
 from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.grammar.trace import Leaf
-from pqassay_spec.parquet.levels import bit_width, decode
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, LENGTH, Int96Timestamp
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding.levels import bit_width, decode
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, LENGTH, Int96Timestamp
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
     DataPageHeader,

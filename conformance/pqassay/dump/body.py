@@ -16,7 +16,7 @@ from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import chunk_start, chunks_of_this_file
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, ColumnIndex, OffsetIndex
 
 

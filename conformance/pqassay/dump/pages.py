@@ -17,7 +17,7 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.trace import Leaf
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     CompressionCodec,

@@ -22,7 +22,7 @@ from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.trace import Leaf, trace_into
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.file import Framing
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import FileMetaData
 
 BODY: tuple[Callable[[FileUnderTest, Errors], Iterator[Region]], ...] = (

@@ -105,7 +105,7 @@ class BaselineFile:
 
 @dataclass
 class Baseline:
-    """Known findings, and the file that they stand in.
+    """Known findings, and the file that they are in.
 
     >>> Baseline("known.json").entries
     {}
@@ -135,7 +135,7 @@ class Baseline:
         entries: dict[tuple[str, str, str | None], Entry] = {}
         for entry in found.findings:
             if entry.key in entries:
-                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} stands there twice")
+                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
             entries[entry.key] = entry
         return cls(name, entries, found.writers)
 

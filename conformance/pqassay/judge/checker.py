@@ -246,7 +246,7 @@ def planned(
     gate = gate_of(options.get("fail_on", ()), options.get("max_files"))
     if crc and tier is not None and not Options(tier).reaches("pages"):
         raise UsageError(
-            f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
+            f"CRCs are in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
         )
     listed = None if (name := options.get("only_files")) is None else read_list(os.fspath(name))
     if listed is not None:

@@ -11,11 +11,11 @@ from pqassay.under_test.pm.file import PmUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, RowGroup, Statistics, Type
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.codes import NO_TYPE, ColumnType, type_tag
+from pqassay_spec.pm.from_parquet import questdb_key
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 from pqassay_spec.rules.quirks import explanation, quirks_of
 
@@ -68,7 +68,7 @@ class _Place:
     @property
     def questdb_type(self) -> int:
         """QuestDB's type code of the column, which the key ``questdb`` gives."""
-        questdb = pm_json.read(self.file.metadata, len(self.file.leaves))
+        questdb = questdb_key.read(self.file.metadata, len(self.file.leaves))
         return NO_TYPE if questdb is None else questdb.schema[self.column].column_type
 
     @property

@@ -136,7 +136,7 @@ def columns_of(tree: Sequence[Any]) -> set[str]:
 
 
 def literal(written: Any) -> Value:
-    """A value as it stands in a predicate.
+    """A value as it is in a predicate.
 
     Raises:
         PredicateError: It is none.

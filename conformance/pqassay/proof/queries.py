@@ -143,7 +143,7 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local times have no zone, and
 
 
 def written(value: Any) -> Any:
-    """A value as it stands in JSON; see `pqassay.literals.rows`."""
+    """A value as it is in JSON; see `pqassay.literals.rows`."""
     match value:
         case bool() | str():
             return value

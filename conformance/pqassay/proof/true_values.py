@@ -25,7 +25,7 @@ from pqassay.values.decoding.levels import PageCounts, counts_of
 from pqassay.values.decoding.physical import decode_chunk, first_line, open_physical
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
     FieldRepetitionType,

@@ -441,7 +441,7 @@ def members(value: Any) -> Any:
 
 
 def encodable(text: str) -> str:
-    """A text as it stands in JSON: what has no encoding, as in names of files, is escaped."""
+    """A text as it is in JSON: what has no encoding, as in names of files, is escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

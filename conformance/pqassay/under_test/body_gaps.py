@@ -20,7 +20,7 @@ from pqassay_spec.base.errors import FormatError, Truncated, boundary
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
     ColumnChunk,

@@ -29,7 +29,7 @@ from pqassay_spec.grammar.thrift_decoder import decode, decoder
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import Order, order_of
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
     ColumnChunk,

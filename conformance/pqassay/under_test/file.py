@@ -21,7 +21,7 @@ from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes
 from pqassay_spec.parquet import file as parquet_file
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier

@@ -24,7 +24,7 @@ from pqassay_spec.directory.packed_values import order_in_blobs
 from pqassay_spec.directory.sketches import has_quantiles
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.column_order import FLOATING, Order
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL, IndexType.KLL})

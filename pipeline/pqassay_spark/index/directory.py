@@ -13,11 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pqassay.lake.targets import is_uri
-from pqassay_reference.directory.described_data import paths_called
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.described_data import paths_called
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.directory.reading.usable_entries import read_entries
 from pqassay_reference.directory.size_limit import DEFAULT_LIMIT
-from pqassay_reference.directory.usable_entries import read_entries
 from pqassay_reference.errors import Refused
 from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run, answered, outcomes_of
 from pqassay_spark.index.listing import DataFile, list_files

@@ -29,7 +29,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.from_parquet import BloomMode
+from pqassay_spec.pm.from_parquet.snapshot import BloomMode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -182,7 +182,7 @@ def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bo
             for name in file.names
         ):
             raise Refused(
-                f"column {column} stands in the names of the folders ({folder}…), by which engines choose files anyhow; "
+                f"column {column} is in the names of the folders ({folder}…), by which engines choose files anyhow; "
                 "it needs no index"
             )
 

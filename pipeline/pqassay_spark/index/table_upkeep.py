@@ -99,7 +99,7 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
     below = place.relative_to(data).parts if is_folder and place.is_relative_to(data) else ()
     if below and not any(name.startswith((".", "_")) for name in below):
         raise Refused(
-            f"{folder} stands inside the indexed folder, whose readers would take it for data; "
+            f"{folder} is inside the indexed folder, whose readers would take it for data; "
             "name a folder beside it, or one whose name begins with _"
         )
     folder.mkdir(parents=True, exist_ok=True)

@@ -129,7 +129,7 @@ def start_trouble(text: str, master: str) -> str:
         return f"The master {master} does not answer, or ended the application at once."
     if "JAVA_GATEWAY_EXITED" in text:
         return (
-            "Java ended before Spark had started. What it said stands above; often there is too little memory, or an "
+            "Java ended before Spark had started. What it said is above; often there is too little memory, or an "
             "option in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS or PYSPARK_SUBMIT_ARGS that this Java does not know."
         )
     return f"Spark does not start: {plain_words(text)}"

@@ -23,17 +23,17 @@ from pqassay_reference.answer.known_lake import KnownLake
 from pqassay_reference.answer.question import Estimate, Question, name_of
 from pqassay_reference.answer.settling import Masks
 from pqassay_reference.answer.sketches import FileSketches, sketches_of
-from pqassay_reference.directory.blob_reading import Numbers
-from pqassay_reference.directory.plain_arrays import plain_array
-from pqassay_reference.directory.sketch_reading import LIBRARY_FAILURES
-from pqassay_reference.directory.sketches import library
+from pqassay_reference.directory.making.sketches import library
+from pqassay_reference.directory.reading.blob import Numbers
+from pqassay_reference.directory.reading.plain_arrays import plain_array
+from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES
 from pqassay_reference.errors import Refused
 from pqassay_reference.predicate.expressions import compared_type, find_column
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.packed_values import join_values, value_width
 from pqassay_spec.directory.sketches import has_quantiles, size_parameter
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import SchemaElement
 
 DEVIATIONS = 2

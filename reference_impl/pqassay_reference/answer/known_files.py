@@ -14,15 +14,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from pqassay_reference.directory.blob_reading import Numbers
-from pqassay_reference.directory.reading import Located, OpenIndex, open_index
-from pqassay_reference.directory.usable_entries import FileDirectory, read_entries
+from pqassay_reference.directory.reading.arrays import Located, OpenIndex, open_index
+from pqassay_reference.directory.reading.blob import Numbers
+from pqassay_reference.directory.reading.usable_entries import FileDirectory, read_entries
 from pqassay_reference.errors import about
 from pqassay_reference.lake.tails import REQUEST_SIZE, NativeSource, TailSource
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData
 
 LOCAL_TAIL = 8 << 10

@@ -20,14 +20,14 @@ import pyarrow.dataset as pads
 
 from pqassay_reference.answer.known_files import KnownFile, known_file
 from pqassay_reference.answer.zone_tables import ZoneTable
-from pqassay_reference.directory.blob_reading import Numbers, Parts
-from pqassay_reference.directory.excluding import ColumnSets, FileSets
-from pqassay_reference.directory.reading import (
+from pqassay_reference.directory.reading.arrays import (
     Mask,
     Sets,
     Sums,
     decoded_indexes,
 )
+from pqassay_reference.directory.reading.blob import Numbers, Parts
+from pqassay_reference.directory.reading.excluding import ColumnSets, FileSets
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake.listing import Listed
 from pqassay_reference.predicate.expressions import (

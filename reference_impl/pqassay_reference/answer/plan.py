@@ -15,8 +15,8 @@ from pqassay_reference.answer.known_lake import KnownLake
 from pqassay_reference.answer.question import Question
 from pqassay_reference.answer.settling import Settled, all_of
 from pqassay_reference.answer.zone_tables import ZoneTable
-from pqassay_reference.directory.blob_reading import Numbers
-from pqassay_reference.directory.reading import Mask
+from pqassay_reference.directory.reading.arrays import Mask
+from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_spec.directory.zone_sums import SumKind
 
 

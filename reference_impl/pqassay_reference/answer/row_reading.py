@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 
 from pqassay_reference.answer.known_files import KnownFile
 from pqassay_reference.answer.known_lake import KnownLake
-from pqassay_reference.directory.blob_reading import Numbers
-from pqassay_reference.directory.reading import Mask
+from pqassay_reference.directory.reading.arrays import Mask
+from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import (
     TableColumns,

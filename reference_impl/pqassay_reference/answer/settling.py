@@ -19,8 +19,8 @@ import pyarrow.dataset as pads
 
 from pqassay_reference.answer.known_files import KnownFile
 from pqassay_reference.answer.known_lake import KnownLake
-from pqassay_reference.directory.excluding import EVERY
-from pqassay_reference.directory.reading import Mask
+from pqassay_reference.directory.reading.arrays import Mask
+from pqassay_reference.directory.reading.excluding import EVERY
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import by_statistics, rows_left
 from pqassay_reference.predicate.expressions import (
@@ -32,8 +32,8 @@ from pqassay_reference.predicate.expressions import (
 )
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import Part, parts_of
-from pqassay_reference.query.facts import NOWHERE
-from pqassay_spec.parquet.schema import leaves
+from pqassay_reference.query.facts.footer_facts import NOWHERE
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 
 
 class Settled(NamedTuple):

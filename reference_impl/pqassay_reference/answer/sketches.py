@@ -14,13 +14,13 @@ import numpy as np
 
 from pqassay_reference.answer.known_files import CountingSource, KnownFile, opened
 from pqassay_reference.answer.known_lake import KnownLake
-from pqassay_reference.directory.blob_reading import Numbers
-from pqassay_reference.directory.sketch_reading import EntrySketches, read_sketches
-from pqassay_reference.directory.usable_entries import LeftAside
+from pqassay_reference.directory.reading.blob import Numbers
+from pqassay_reference.directory.reading.sketches import EntrySketches, read_sketches
+from pqassay_reference.directory.reading.usable_entries import LeftAside
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 
 
 @dataclass

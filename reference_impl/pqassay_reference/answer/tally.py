@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay_reference.answer.question import Aggregate, Item
-from pqassay_reference.directory.exact_sums import DoubleSum, double_sums, integer_sums
+from pqassay_reference.directory.making.exact_sums import DoubleSum, double_sums, integer_sums
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.zone_sums import BITS
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.blob_reading import Numbers
-from pqassay_reference.directory.reading import Mask
+from pqassay_reference.directory.reading.arrays import Mask
+from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_spec.directory.zone_sums import SumKind

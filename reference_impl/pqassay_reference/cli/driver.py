@@ -210,7 +210,7 @@ def _lint_parquet_file(request: Request, _: str) -> Answer:
 
 
 def _decode_directory(request: Request, _: str) -> Answer:
-    from pqassay_reference.directory.stated_values import index_directory
+    from pqassay_reference.directory.reading.stated_values import index_directory
     from pqassay_spec.base.sources import FileSource
 
     with FileSource(request["file"]) as source:
@@ -230,7 +230,7 @@ def _encode_directory(request: Request, _: str) -> Answer:
 
     from pqassay_reference.columns.rows import table_of
     from pqassay_reference.directory.embedding import add_indexes
-    from pqassay_reference.directory.making import Request as Wanted
+    from pqassay_reference.directory.making.entry import Request as Wanted
     from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 
     wishes: dict[str, Any] = request.get("wishes") or {}

@@ -18,8 +18,8 @@ from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay_reference.directory.embedding import Changed
-    from pqassay_reference.directory.inventory import Inventory, Listed
-    from pqassay_reference.directory.making import Request
+    from pqassay_reference.directory.making.entry import Request
+    from pqassay_reference.directory.reading.inventory import Inventory, Listed
     from pqassay_spec.directory.entries import Entry
     from pqassay_spec.parquet.thrift import FileMetaData
 
@@ -129,7 +129,7 @@ def add(
     named and the others are done.
     """
     from pqassay_reference.directory.embedding import add_indexes
-    from pqassay_reference.directory.making import Request
+    from pqassay_reference.directory.making.entry import Request
     from pqassay_spec.directory.codes import Granularity, IndexType, Placement
     from pqassay_spec.parquet.thrift import CompressionCodec
 
@@ -162,8 +162,8 @@ def add(
 
 def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tuple[tuple[str, ...], ...]]:
     """The columns of each index. A column whose name holds a comma is named alone."""
-    from pqassay_reference.directory.described_data import paths_called
-    from pqassay_spec.parquet.schema import leaves
+    from pqassay_reference.directory.making.described_data import paths_called
+    from pqassay_spec.parquet.schema.leaf_columns import leaves
 
     whole = any(leaf.is_called(text) for leaf in leaves(metadata))
     paths = paths_called(metadata, [text] if whole else [name.strip() for name in text.split(",")])
@@ -182,7 +182,7 @@ def list_(
     An index is stale when the data were written anew since it was made; readers leave it aside. Nothing but footers and
     indexes is read.
     """
-    from pqassay_reference.directory.inventory import list_indexes
+    from pqassay_reference.directory.reading.inventory import list_indexes
 
     def one(path: str) -> None:
         found = list_indexes(path)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pqassay_reference.pm.generate import Generated
     from pqassay_reference.pm.read import PmReader
-    from pqassay_spec.pm.from_parquet import BloomMode, LeftOut
+    from pqassay_spec.pm.from_parquet.snapshot import BloomMode, LeftOut
     from pqassay_spec.pm.value import Column, SnapshotValue
 
 pm_app = typer.Typer(
@@ -122,13 +122,13 @@ def generate(
 def _text_of(path: Path) -> str:
     """The text of a ``questdb`` key; what is wrong with it is said of its own file."""
     from pqassay_spec.base.errors import FormatError
-    from pqassay_spec.pm import json as pm_json
+    from pqassay_spec.pm.from_parquet import questdb_key
 
     if not os.path.isfile(path):
         fail(f"{path}: no such file", 2)
     try:
         text = path.read_text(encoding="utf-8")
-        pm_json.parse(text)
+        questdb_key.parse(text)
     except UnicodeDecodeError:
         fail(f"{path}: no UTF-8", 1)
     except FormatError as error:

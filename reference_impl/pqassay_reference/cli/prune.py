@@ -123,7 +123,7 @@ def _pruned(
     try:
         tree = parse_predicate(condition)
         with warnings.catch_warnings(), progress_bar("indexes") as progress:
-            warnings.simplefilter("ignore")  # they stand in the answer
+            warnings.simplefilter("ignore")  # they are in the answer
             dataset = open_indexed(path, trust=trust, column=column, table=table, progress=progress)
         if not dataset.files:
             fail(f"{path}: there are no Parquet files in it", 2)

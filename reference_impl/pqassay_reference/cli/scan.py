@@ -180,7 +180,7 @@ def scan(
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:
-    """Names separated by commas, each once; a name with a comma stands in double quotes, as in CSV."""
+    """Names separated by commas, each once; a name with a comma is in double quotes, as in CSV."""
     if given is None:
         return None
     try:
@@ -254,7 +254,7 @@ def _first(found: Scan) -> Iterator[Any]:
 
 def _print_explanation(found: Scan, path: str, condition: str | None, form: Form) -> None:
     if form is Form.JSON:
-        from pqassay_reference.query.waterfall import explanation
+        from pqassay_reference.query.explained.waterfall import explanation
 
         record = {"path": path, "condition": condition, **explanation(found)}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
@@ -265,7 +265,7 @@ def _print_explanation(found: Scan, path: str, condition: str | None, form: Form
 
 
 def _write_picture(found: Scan, path: str, condition: str | None, picture: Path) -> None:
-    from pqassay_reference.query.picture import drawn
+    from pqassay_reference.query.explained.picture import drawn
     from pqassay_spec.base.sources import write_whole
 
     name = path.rstrip("/").rsplit("/", 1)[-1]

@@ -11,10 +11,10 @@ from itertools import pairwise
 import typer
 
 from pqassay_reference.cli.tables import Table, counted, show
-from pqassay_reference.query.explain import ColumnTrace, FileTrace, GroupTrace, PageTrace, Trace
+from pqassay_reference.query.explained.text import ColumnTrace, FileTrace, GroupTrace, PageTrace, Trace
+from pqassay_reference.query.explained.waterfall import Step, waterfall
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import Scan
-from pqassay_reference.query.waterfall import Step, waterfall
 from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.parquet.page_search import Rows
@@ -77,7 +77,7 @@ def _cells(step: Step) -> list[str]:
 def percent(step: Step) -> str:
     """What a step saved of what was left before it.
 
-    >>> from pqassay_reference.query.counters import Left
+    >>> from pqassay_reference.query.explained.counters import Left
     >>> percent(Step("late", "", True, Left(length=1), before=3))
     '66.7 %'
     """

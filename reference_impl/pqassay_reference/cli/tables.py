@@ -18,7 +18,7 @@ class Table:
     """A table.
 
     Attributes:
-        title: What stands above it; may be empty.
+        title: What is above it; may be empty.
         headings: The names of its columns.
         rows: Its cells, row by row; numbers are written as they are.
         right: Columns that are aligned to the right.

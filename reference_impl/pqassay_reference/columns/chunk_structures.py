@@ -16,7 +16,7 @@ from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.column_order import FLOATING, type_order, zeros
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
     ColumnChunk,

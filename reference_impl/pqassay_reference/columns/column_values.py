@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string, leaves
 
 BATCH_ROWS = 1 << 16
 

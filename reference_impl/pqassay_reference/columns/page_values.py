@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.parquet import delta_encoding, levels
 from pqassay_spec.parquet.column_order import width_of
-from pqassay_spec.parquet.delta_encoding import BITS
-from pqassay_spec.parquet.encodings import ENTRY_ENCODINGS, encodes
-from pqassay_spec.parquet.plain_encoding import LENGTH
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding import delta as delta_encoding
+from pqassay_spec.parquet.encoding import levels
+from pqassay_spec.parquet.encoding.delta import BITS
+from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS, encodes
+from pqassay_spec.parquet.encoding.plain import LENGTH
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
     ColumnMetaData,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pqassay_reference.directory.described_data import OpenFile
-from pqassay_reference.directory.inventory import capped_at, sketch_parameter
-from pqassay_reference.directory.making import WRITER, MadeIndex, Request, at_offset, make_index
+from pqassay_reference.directory.making.described_data import OpenFile
+from pqassay_reference.directory.making.entry import WRITER, MadeIndex, Request, at_offset, make_index
+from pqassay_reference.directory.reading.inventory import capped_at, sketch_parameter
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.rewrite.index_directory import (

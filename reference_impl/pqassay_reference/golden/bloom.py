@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pqassay_reference.golden.recipes import Good, bad, good, set_to
-from pqassay_reference.golden.statistics_values import AUDITED, GRADES, ROWS, audited, untrue
+from pqassay_reference.golden.statistics.values import AUDITED, GRADES, ROWS, audited, untrue
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, fixed
@@ -106,8 +106,8 @@ GOOD = (
     _good("one-block", "Filters of 32 bytes in two row groups, before the page index", TWINS, LEAD, "fastparquet"),
     _good("two-blocks", "A filter of 64 bytes: the upper half of a hash chooses one of two blocks", TWO_BLOCKS, LEAD),
     _good("many-blocks", "A filter of 1,024 bytes over a hundred numbers", EXACT, ("=", "number", 7919)),
-    _good("at-the-end", "The filters stand behind the page index, the last before the footer", replace(TWINS, body=("row groups", "column indexes", "offset indexes", "bloom filters")), LEAD, "fastparquet"),
-    _good("between-row-groups", "The filters stand between two row groups", replace(TWINS, body=("row group 0", "bloom filters", "other row groups", "column indexes", "offset indexes")), LEAD, "fastparquet"),
+    _good("at-the-end", "The filters are stored behind the page index, directly before the footer", replace(TWINS, body=("row groups", "column indexes", "offset indexes", "bloom filters")), LEAD, "fastparquet"),
+    _good("between-row-groups", "The filters are stored between two row groups", replace(TWINS, body=("row group 0", "bloom filters", "other row groups", "column indexes", "offset indexes")), LEAD, "fastparquet"),
     _good("only-nulls", "The filter of a row group of nothing but nulls holds nothing", NULLS, ("=", "metal", "tin")),
     _good("lists", "A filter over the elements of lists", LISTS, ("=", "row", 4), column="tags.list.element"),
     _good("dictionary", "The values of the dictionary, and those behind it that the writer wrote without, are in the filter", DICTIONARY, ("=", "metal", "gold")),

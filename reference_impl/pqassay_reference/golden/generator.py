@@ -6,9 +6,7 @@ It owns the cases whose manifest says ``provenance.by = generator``; hand-typed 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
-import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,7 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.museum import exhibits
+from pqassay_reference.golden.discovery import modules
+from pqassay_reference.golden.museum.defects import exhibits
 from pqassay_reference.golden.recipes import Invalid, Made, Recipe
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.case import GENERATOR, MANIFEST, to_json
@@ -29,10 +28,9 @@ TABLES = ("GOOD", "BAD")
 
 @cache
 def cases() -> tuple[Recipe, ...]:
-    """The recipe of every case, each parent before its children: all tables of all modules of this room."""
+    """The recipe of every case, each parent before its children: all tables of all modules below this room."""
     recipes: dict[str, Recipe] = {}
-    for entry in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        module = importlib.import_module(f"{__package__}.{entry.name}")
+    for module in modules():
         for recipe in chain.from_iterable(getattr(module, name, ()) for name in TABLES):
             if recipe.id in recipes:
                 raise Refused(f"there are two cases called {recipe.id}")

@@ -40,7 +40,7 @@ from pqassay_spec.golden.literals import (
 )
 from pqassay_spec.golden.literals import Struct as WrittenStruct
 from pqassay_spec.parquet.column_order import Order, number_of
-from pqassay_spec.parquet.plain_encoding import JULIAN_DAY_OF_1970, Int96Timestamp
+from pqassay_spec.parquet.encoding.plain import JULIAN_DAY_OF_1970, Int96Timestamp
 from pqassay_spec.parquet.thrift import LogicalType, TimeUnit, Type
 
 

@@ -1,14 +1,12 @@
 """Golden tables: a good table, or a good table with one mutation of one claim.
 
-The tables themselves are in the modules named like their family, as ``GOOD_TABLES`` and ``BAD_TABLES``; `write_golden_tables` writes them.
+The tables themselves are in the rooms named like their family, as ``GOOD_TABLES`` and ``BAD_TABLES``; `write_golden_tables` writes them.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pqassay_reference.errors import Refused
+from pqassay_reference.golden.discovery import modules
 from pqassay_reference.golden.recipes import family_of
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.case import GENERATOR, GoldenFile, Provenance, to_json
@@ -88,8 +87,7 @@ class MadeTable:
 def recipes() -> list[GoodTable | BadTable]:
     """The recipe of every golden table, the good ones first."""
     found: dict[str, list[Any]] = {name: [] for name in NAMES}
-    for entry in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        module = importlib.import_module(f"{__package__}.{entry.name}")
+    for module in modules():
         for name in NAMES:
             found[name].extend(getattr(module, name, ()) if name in vars(module) else ())
     return list(chain.from_iterable(found.values()))

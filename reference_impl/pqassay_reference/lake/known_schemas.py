@@ -17,7 +17,7 @@ from pqassay_spec.grammar.thrift_wire import (
     unzigzag,
 )
 from pqassay_spec.idx1.companion import is_described
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData
 
 MOST = 16

@@ -19,8 +19,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.reading import Located, OpenIndex, Sets, decoded_indexes, open_index
-from pqassay_reference.directory.usable_entries import FileDirectory, LeftAside, has_directory, read_entries
+from pqassay_reference.directory.reading.arrays import Located, OpenIndex, Sets, decoded_indexes, open_index
+from pqassay_reference.directory.reading.usable_entries import (
+    FileDirectory,
+    LeftAside,
+    has_directory,
+    read_entries,
+)
 from pqassay_reference.lake.pruning import ColumnFacts, Mask, Possible
 from pqassay_reference.lake.tails import TailSource
 from pqassay_reference.predicate.expression_tree import columns_of, operands_of, tree_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_spec.parquet.column_order import Order, order_of, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, ColumnOrder
 
 

@@ -16,11 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay_reference.directory.described_data import DescribedData, GroupValues, OpenFile, find_columns
-from pqassay_reference.directory.inventory import plain_blob
-from pqassay_reference.directory.making import Request, make_index, require_fit
-from pqassay_reference.directory.ordered_values import ColumnValues
-from pqassay_reference.directory.sketches import library, numbers_of
+from pqassay_reference.directory.making.described_data import (
+    DescribedData,
+    GroupValues,
+    OpenFile,
+    find_columns,
+)
+from pqassay_reference.directory.making.entry import Request, make_index, require_fit
+from pqassay_reference.directory.making.ordered_values import ColumnValues
+from pqassay_reference.directory.making.sketches import library, numbers_of
+from pqassay_reference.directory.reading.inventory import plain_blob
 from pqassay_reference.errors import Refused
 from pqassay_reference.lint.parquet_file_footer import frame
 from pqassay_reference.rewrite.index_directory import Indexes, body_places, stored_indexes
@@ -37,7 +42,7 @@ from pqassay_spec.directory.zone_sums import Group, SumsPlaces, sums_places
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.column_order import FLOATING, is_nan
 from pqassay_spec.parquet.file import referenced_ranges
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 WITHOUT_LIMIT = 1 << 62

@@ -20,7 +20,7 @@ from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import Framing, referenced_ranges
-from pqassay_spec.parquet.schema import is_string, leaves
+from pqassay_spec.parquet.schema.leaf_columns import is_string, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 if TYPE_CHECKING:
@@ -47,11 +47,13 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         if idx1.KEY not in keys:
             if idx1.COMPANION_KEY in keys:
                 raise Malformed(
-                    f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}", rule="IDX1-024", field="footer"
+                    f"the key {idx1.COMPANION_KEY} is there without {idx1.KEY}",
+                    rule="IDX1-024",
+                    field="footer",
                 )
             return
         if keys.count(idx1.KEY) > 1:
-            raise Malformed(f"the key {idx1.KEY} stands several times", rule="IDX1-001", field="footer")
+            raise Malformed(f"the key {idx1.KEY} occurs several times", rule="IDX1-001", field="footer")
         found = extract(source)
         blob = _well_formed(source, framing, metadata, found)
         companion = _companion(source, blob, metadata, pairs)

@@ -12,7 +12,8 @@ from pqassay_reference.lint.decoded_chunk import DecodedChunk
 from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import number_of, type_order
-from pqassay_spec.parquet.logical_values import (
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
+from pqassay_spec.parquet.schema.logical_values import (
     Allowed,
     NumberRange,
     allowed_by,
@@ -20,7 +21,6 @@ from pqassay_spec.parquet.logical_values import (
     precision_of,
     range_of,
 )
-from pqassay_spec.parquet.schema import SchemaLeaf
 
 
 def lint_logical_type(chunk: DecodedChunk) -> None:

@@ -14,8 +14,8 @@ from pqassay_reference.columns.page_values import DataPage
 from pqassay_reference.lint.decoded_chunk import DecodedChunk
 from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, is_nan, key, type_order, width_of
+from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.null_counts import null_counts
 from pqassay_spec.parquet.thrift import (
     BoundaryOrder,
     ColumnIndex,

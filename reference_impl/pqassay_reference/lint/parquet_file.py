@@ -30,9 +30,9 @@ from pqassay_reference.lint.statistics import lint_statistics
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.column_order import FLOATING, type_order
-from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
+from pqassay_spec.parquet.encoding.names import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
     ColumnChunk,
     ColumnMetaData,

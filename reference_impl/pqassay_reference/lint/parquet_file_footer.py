@@ -20,8 +20,9 @@ from pqassay_spec.parquet.file import (
     referenced_ranges,
 )
 from pqassay_spec.parquet.hints import is_hint
-from pqassay_spec.parquet.lists_and_maps import misfits
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.lists_and_maps import misfits
+from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     FieldRepetitionType,
@@ -30,7 +31,6 @@ from pqassay_spec.parquet.thrift import (
     SchemaElement,
     Type,
 )
-from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of
 
 
 def wrong(rule: str, message: str, field: str) -> FormatError:

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.list_levels import opened_levels, stray_entry
-from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
-from pqassay_spec.parquet.siblings import shared_group, shared_levels
+from pqassay_spec.parquet.encoding.list_levels import opened_levels, stray_entry
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.schema.siblings import shared_group, shared_levels
 
 
 def lint_groups(columns: Sequence[SchemaLeaf], pages: Mapping[int, Sequence[DataPage] | None]) -> None:

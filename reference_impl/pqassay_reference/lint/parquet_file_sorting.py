@@ -13,7 +13,7 @@ from typing import Any
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, key, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import RowGroup, SortingColumn
 
 

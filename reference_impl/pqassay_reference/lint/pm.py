@@ -63,7 +63,7 @@ def lint_file(path: str | os.PathLike[str]) -> None:
         linted = lint(source)
         beside = Path(path).with_name(pm.DATA_NAME)
         if beside.is_file():
-            from pqassay_reference.lint.pm_data import lint_data  # noqa: PLC0415 - most files stand alone
+            from pqassay_reference.lint.pm_data import lint_data  # noqa: PLC0415 - most files have none beside them
 
             lint_data(source, linted.header, linted.snapshots, beside)
 
@@ -316,7 +316,7 @@ def _bound(source: Source, block: Block, position: int, side: Side, statistic: S
         _require(
             len(bound) > MOST_INLINE,
             "PM-068",
-            f"{len(bound)} bytes stand out of line",
+            f"{len(bound)} bytes are stored out of line",
             path,
             statistic.offset,
         )

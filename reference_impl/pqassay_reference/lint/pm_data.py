@@ -25,11 +25,11 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.bloom import probe
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
-from pqassay_spec.pm import from_parquet as pm_from_parquet
-from pqassay_spec.pm import json as pm_json
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.pm.codes import DECIMALS, NO_COLUMN, HeaderFeature, PhysicalType, type_tag
 from pqassay_spec.pm.file import Snapshot
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet import snapshot as pm_from_parquet
 from pqassay_spec.pm.header import Header
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.skip import PLAIN_FORMATS
@@ -63,7 +63,7 @@ class _Described(NamedTuple):
 
     value: SnapshotValue
     encoded: SnapshotValue
-    questdb: pm_json.QuestDBMetadata | None
+    questdb: questdb_key.QuestDBMetadata | None
 
 
 def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
@@ -81,7 +81,7 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
             metadata, _ = read_footer(part, framing)
         except FormatError:
             continue
-        questdb = pm_json.read(metadata, len(leaves(metadata)))
+        questdb = questdb_key.read(metadata, len(leaves(metadata)))
         blooms: pm_from_parquet.BloomMode = (
             "external" if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features else "inlined"
         )

@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.grammar.thrift import is_text
-from pqassay_spec.parquet.arrow_schema import ARROW_KEY, read_arrow_schema
-from pqassay_spec.parquet.arrow_types import Fit, fit
-from pqassay_spec.parquet.schema_tree import SchemaNode, schema_tree
-from pqassay_spec.parquet.spark_types import SPARK_KEY, is_stored_as
+from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
+from pqassay_spec.parquet.schema_copies.arrow import ARROW_KEY, read_arrow_schema
+from pqassay_spec.parquet.schema_copies.arrow_types import Fit, fit
+from pqassay_spec.parquet.schema_copies.spark_types import SPARK_KEY, is_stored_as
 from pqassay_spec.parquet.thrift import FileMetaData
 
 FIELD = "footer.key_value_metadata"

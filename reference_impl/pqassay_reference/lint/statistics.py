@@ -26,8 +26,9 @@ from pqassay_spec.parquet.column_order import (
     key_by_signed_bytes,
     type_order,
 )
-from pqassay_spec.parquet.null_counts import null_counts
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.encoding.null_counts import null_counts
+from pqassay_spec.parquet.encoding.wkb import Coordinate, coordinates, type_of
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
     BoundingBox,
@@ -37,7 +38,6 @@ from pqassay_spec.parquet.thrift import (
     SizeStatistics,
     Statistics,
 )
-from pqassay_spec.parquet.wkb import Coordinate, coordinates, type_of
 
 DATA_PAGES = (PageType.DATA_PAGE, PageType.DATA_PAGE_V2)
 """Types of pages that hold values."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.parquet.column_order import Order, number_of, shown
-from pqassay_spec.parquet.logical_values import logical_name
+from pqassay_spec.parquet.schema.logical_values import logical_name
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 MOST_SHOWN = 32

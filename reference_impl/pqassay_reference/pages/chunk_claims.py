@@ -39,7 +39,7 @@ from pqassay_spec.parquet.page_search import (
     rows_of_pages,
     zeros_of,
 )
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     BoundaryOrder,
     ColumnChunk,

@@ -13,8 +13,8 @@ from construct import ConstructError
 
 from pqassay_reference.predicate.literals import Moment, TypedText
 from pqassay_spec.parquet.column_order import Order, type_order
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, UNSIGNED
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import LogicalType, SchemaElement, Type
 
 

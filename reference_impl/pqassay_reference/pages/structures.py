@@ -20,7 +20,7 @@ from pqassay_reference.predicate.literals import json_value, python_value
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnIndex
 
 Value = dict[str, Any]

@@ -35,7 +35,7 @@ from pqassay_spec.parquet.thrift import (
 )
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import Repetition
-from pqassay_spec.pm.from_parquet import ENCODING_BITS
+from pqassay_spec.pm.from_parquet.snapshot import ENCODING_BITS
 from pqassay_spec.pm.types import logical_type
 from pqassay_spec.pm.value import Column
 

@@ -1,6 +1,6 @@
 """Making ``_pm`` for a Parquet file that has none, from its footer alone.
 
-What the file has to say is `pqassay_spec.pm.from_parquet`; how it is written is `pqassay_reference.pm.write`.  The
+What the file has to say is `pqassay_spec.pm.from_parquet.snapshot`; how it is written is `pqassay_reference.pm.write`.  The
 Parquet file is only read.
 """
 
@@ -30,11 +30,11 @@ from pqassay_spec.parquet.file import (
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.fields import fields_of
-from pqassay_spec.pm.from_parquet import BloomMode, Description, LeftOut, describe
-from pqassay_spec.pm.json import QuestDBMetadata
-from pqassay_spec.pm.order import WritingPath
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.fields import fields_of
+from pqassay_spec.pm.from_parquet.order import WritingPath
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
+from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
 from pqassay_spec.pm.value import SnapshotValue
 
 MOST_LOST = 1000
@@ -75,7 +75,7 @@ def generate(
     Args:
         source: The Parquet file.
         questdb_json: What counts as its ``questdb`` key, whether it has one or not.
-        path: How the column descriptors come about, see `pqassay_spec.pm.from_parquet`.
+        path: How the column descriptors come about, see `pqassay_spec.pm.from_parquet.snapshot`.
         blooms: What becomes of the Parquet file's bloom filters.
         history: Whether the footers that updates have left in the Parquet file become snapshots, too.
 
@@ -98,9 +98,11 @@ def _generate(
         raise Refused("it describes other files; generate from those")
     column_count = len(fields_of(metadata))
     named_key = (
-        None if questdb_json is None else pm_json.of_columns(pm_json.parse(questdb_json), column_count)
+        None
+        if questdb_json is None
+        else questdb_key.of_columns(questdb_key.parse(questdb_json), column_count)
     )
-    questdb = named_key or pm_json.read(metadata, column_count)
+    questdb = named_key or questdb_key.read(metadata, column_count)
 
     def described(source: Source, version: Version | None, questdb: QuestDBMetadata | None) -> Description:
         return describe(

@@ -25,10 +25,10 @@ from pqassay_spec.base.sources import FileSource, Source, replaced_file
 from pqassay_spec.parquet.file import TAIL_SIZE, Framing, read_footer, read_framing, read_head
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.fields import fields_of
-from pqassay_spec.pm.from_parquet import BloomMode, LeftOut, describe
-from pqassay_spec.pm.json import QuestDBMetadata
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.fields import fields_of
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
+from pqassay_spec.pm.from_parquet.snapshot import BloomMode, LeftOut, describe
 from pqassay_spec.pm.value import Column, SnapshotValue
 
 
@@ -138,7 +138,7 @@ def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growt
         read_head(source)
         framing = read_framing(source)
         metadata, _ = read_footer(source, framing)
-        questdb = pm_json.read(metadata, len(fields_of(metadata)))
+        questdb = questdb_key.read(metadata, len(fields_of(metadata)))
     if not _has_grown(source, framing, reader):
         return Growth(0, 0, reader.row_group_count, 0, framing.size)
     versions = [_Grown(source, framing, metadata, questdb)]

@@ -25,9 +25,9 @@ from pqassay_spec.parquet.file import (
     referenced_ranges,
 )
 from pqassay_spec.parquet.thrift import FileMetaData
-from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.fields import fields_of
-from pqassay_spec.pm.json import QuestDBMetadata
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.fields import fields_of
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 
 STEP = 1 << 24
 """Bytes that are searched at a time."""
@@ -100,7 +100,7 @@ def _version(source: Source, framing: Framing) -> Version | None:
     """The version that ends with a magic, if that is a footer with the ``questdb`` key and everything before it."""
     try:
         metadata, _ = read_footer(source, framing)
-        questdb = pm_json.read(metadata, len(fields_of(metadata)))
+        questdb = questdb_key.read(metadata, len(fields_of(metadata)))
     except FormatError:
         return None
     if questdb is None:

@@ -157,7 +157,7 @@ def _require_columns(value: SnapshotValue) -> None:
     if value.bloom_columns and not 0 <= value.bloom_columns[0] <= value.bloom_columns[-1] < count:
         raise Refused(f"columns with bloom filters are {list(value.bloom_columns)}, of {count}")
     if value.bloom_external and not value.bloom_columns:
-        raise Refused("bloom filters are said to stand in the Parquet file, and no column has any")
+        raise Refused("bloom filters are said to be in the Parquet file, and no column has any")
     if value.squash_tracker == NONE:
         raise Refused("a squash tracker of -1 means that there is none: leave it out")
 
@@ -277,7 +277,9 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
             )
         if isinstance(chunk.bloom, ExternalBloom) != value.bloom_external:
             where = "the Parquet file" if value.bloom_external else "this file"
-            raise Refused(f"{path}: the bloom filters of this file stand in {where}, this one does not")
+            raise Refused(
+                f"{path}: the bloom filters of this file are stored in {where}, those of this one are not"
+            )
         if isinstance(chunk.bloom, ExternalBloom):
             if chunk.bloom.length <= 0 or chunk.bloom.length % BITSET_STEP:
                 raise Refused(

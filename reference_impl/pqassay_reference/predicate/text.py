@@ -33,7 +33,7 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     r"""The tree of a condition. Names in double quotes may hold any character; constants are numbers and ``'text'``.
 
     With another dialect, the quotes of names and what a backslash means are those of that dialect: in ``spark``,
-    ``"x"`` is text, names stand in backticks, and ``'a\\nb'`` holds a line feed.
+    ``"x"`` is text, names are in backticks, and ``'a\\nb'`` holds a line feed.
 
     >>> parse_predicate("year >= 2020 AND nation IN ('Peru', 'Chad')")
     ['and', ['>=', 'year', 2020], ['in', 'nation', ['Peru', 'Chad']]]
@@ -170,7 +170,7 @@ def _constant(node: Any) -> Any:
         return _bytes(node)
     elif isinstance(node, exp.Literal):
         return node.this if node.is_string else _number(node.this)
-    raise Refused(f"{node.sql()!r} is no constant; text stands in single quotes")
+    raise Refused(f"{node.sql()!r} is no constant; text is in single quotes")
 
 
 CASTS_OF_TEXT = re.compile(

@@ -10,76 +10,51 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.directory.excluding import FileSets
+from pqassay_reference.directory.reading.excluding import FileSets
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
+from pqassay_reference.query.audit.directory import DirectoryAudit
+from pqassay_reference.query.audit.distrust import Lie
+from pqassay_reference.query.audit.index import IndexAudit
+from pqassay_reference.query.audit.row_group import GroupAudit
 from pqassay_reference.query.conditions import parts_of
-from pqassay_reference.query.counters import EVERYTHING, Counters, Left
-from pqassay_reference.query.directory_audit import DirectoryAudit
-from pqassay_reference.query.distinct_sets import WHOLE_GROUPS, file_sets
-from pqassay_reference.query.distrust import Lie
-from pqassay_reference.query.explain import FileTrace, Trace
-from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
-from pqassay_reference.query.field_pages import Reading
-from pqassay_reference.query.file_index import Verdict, file_index_verdict
-from pqassay_reference.query.group_audit import GroupAudit
+from pqassay_reference.query.explained.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.explained.text import FileTrace
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
+from pqassay_reference.query.facts.pm_facts import pm_facts
+from pqassay_reference.query.fetching.field_pages import Reading
+from pqassay_reference.query.fetching.page_layout import Numbers
+from pqassay_reference.query.fetching.ranges import (
+    FOREVER,
+    GAP,
+    REMOTE_GAP,
+    STEP_GAPS,
+    Fetched,
+    FetchedRanges,
+    Piece,
+)
 from pqassay_reference.query.group_scan import GroupScan, Question
-from pqassay_reference.query.index_audit import IndexAudit
-from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.quantiles import FileQuantiles, file_quantiles
-from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
+from pqassay_reference.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
+from pqassay_reference.query.indexes.file_index import Verdict, file_index_verdict
+from pqassay_reference.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reference.query.rungs import Rung
+from pqassay_reference.query.scan_query import Query
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
-from pqassay_reference.rewrite.extract import Trust, index_of
+from pqassay_reference.rewrite.extract import index_of
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.parquet.page_search import Rows, intersection
 from pqassay_spec.pm.grammar import FILE_NAME
-
-Metadata = Literal["footer", "pm"]
-"""Where the facts about a file come from: its own footer, or the ``_pm`` beside it."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is asked of all files.
-
-    Attributes:
-        predicate: The condition; ``None`` for all rows.
-        columns: Names of the columns that are returned; ``None`` for all.
-        rungs: The rungs that are used.
-        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
-        limit: Rows after which nothing more is read; ``None`` for all.
-        trust: Which embedded index counts.
-        column: The column that an embedded index without companion record describes.
-        metadata: Where the facts about a file come from.
-        first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
-        trace: Where it is kept what was done; ``None`` where nobody asks.
-        distrust: Whether claims are compared with the values instead of being believed.
-    """
-
-    predicate: Tree | None
-    columns: Sequence[str] | None
-    rungs: frozenset[Rung]
-    gap: int | None
-    limit: int | None = None
-    trust: Trust = "companion"
-    column: str | None = None
-    metadata: Metadata = "footer"
-    first_schema: pa.Schema | None = None
-    trace: Trace | None = None
-    distrust: bool = False
 
 
 class Window(NamedTuple):
@@ -513,4 +488,4 @@ class FileScan:
         )
 
 
-__all__ = ["FileScan", "Query", "Window"]
+__all__ = ["FileScan", "Window"]

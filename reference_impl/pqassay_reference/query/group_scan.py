@@ -24,12 +24,12 @@ from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistic
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import Part, in_order
-from pqassay_reference.query.counters import Left
-from pqassay_reference.query.explain import GroupTrace, columns_of_claims, columns_of_fields
-from pqassay_reference.query.facts import FileFacts
-from pqassay_reference.query.field_pages import FieldPages, Reading
-from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.explained.counters import Left
+from pqassay_reference.query.explained.text import GroupTrace, columns_of_claims, columns_of_fields
+from pqassay_reference.query.facts.footer_facts import FileFacts
+from pqassay_reference.query.fetching.field_pages import FieldPages, Reading
+from pqassay_reference.query.fetching.page_layout import Numbers
+from pqassay_reference.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_spec.parquet.page_search import Rows
 

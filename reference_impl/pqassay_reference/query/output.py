@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import find_column
-from pqassay_reference.query.facts import FileFacts
-from pqassay_reference.query.field_pages import is_dictionary_encoded
+from pqassay_reference.query.facts.footer_facts import FileFacts
+from pqassay_reference.query.fetching.field_pages import is_dictionary_encoded
 from pqassay_reference.query.file_scan import FileScan
 
 

@@ -26,14 +26,15 @@ import pyarrow as pa
 
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
-from pqassay_reference.query.ahead import ahead
-from pqassay_reference.query.counters import Counters, Left
-from pqassay_reference.query.distrust import Lie, Lies, warning_of
-from pqassay_reference.query.explain import Trace
-from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
+from pqassay_reference.query.audit.distrust import Lie, Lies, warning_of
+from pqassay_reference.query.explained.counters import Counters, Left
+from pqassay_reference.query.explained.text import Trace
+from pqassay_reference.query.fetching.ahead import ahead
+from pqassay_reference.query.fetching.request_pool import request_pool
+from pqassay_reference.query.file_scan import FileScan, Window
 from pqassay_reference.query.output import Output
-from pqassay_reference.query.request_pool import request_pool
 from pqassay_reference.query.rungs import Rung, rungs_without
+from pqassay_reference.query.scan_query import Metadata, Query
 from pqassay_reference.query.targets import Target, target_of, targets_of
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.base.sources import Source
@@ -249,7 +250,7 @@ def scan(
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
-        explain: Whether it is kept which pages were read and which were not, see `pqassay_reference.query.explain`.
+        explain: Whether it is kept which pages were read and which were not, see `pqassay_reference.query.explained.text`.
         distrust: Whether nothing is left out on the word of a claim. The claims that the condition meets are compared
             with the values, and those that prove false are in `Scan.lies`; the columns of the condition are read whole.
 

@@ -20,8 +20,8 @@ import pyarrow.fs as pafs
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake.listing import list_files, located
 from pqassay_reference.lake.tails import NativeSource
-from pqassay_reference.query.facts import Identity
-from pqassay_reference.query.request_pool import request_pool
+from pqassay_reference.query.facts.footer_facts import Identity
+from pqassay_reference.query.fetching.request_pool import request_pool
 from pqassay_spec.base.sources import FileSource, Source
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"

@@ -42,7 +42,7 @@ from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import is_summary, referenced_ranges
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 DEFAULT_LIMIT = 16 << 20

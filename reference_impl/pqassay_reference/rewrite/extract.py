@@ -15,7 +15,7 @@ from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData
 
 NO_KEY = f"the footer has no key {idx1.KEY}: the file has no IDX1 index"
@@ -30,7 +30,7 @@ class NoIndexError(Malformed):
 
 @dataclass(frozen=True)
 class Extracted:
-    """An index as it stands in a file.
+    """An index as it is in a file.
 
     Attributes:
         layout: ``published``, ``draft G0`` or ``draft G1``.

@@ -274,7 +274,7 @@ def _changeable(footer: bytes) -> FileMetaData:
     if metadata.encryption_algorithm is not None:
         raise Unsupported("the footer is signed; changing it would break the signature", field="footer")
     if taken != len(footer):
-        raise Unsupported(f"{len(footer) - taken} bytes stand behind the footer's struct", field="footer")
+        raise Unsupported(f"{len(footer) - taken} bytes follow the footer's struct", field="footer")
     return metadata
 
 

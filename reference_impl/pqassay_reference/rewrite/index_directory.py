@@ -33,7 +33,7 @@ from pqassay_spec.directory.placement import (
     stored_blob,
 )
 from pqassay_spec.parquet.file import Framing
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 

@@ -35,7 +35,7 @@ from pqassay_spec.directory.entries import KEY, Entry
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import referenced_ranges
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue, RowGroup
 
 COLUMN_INDEX = ("column_index_offset", "column_index_length")

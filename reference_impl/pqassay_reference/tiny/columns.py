@@ -10,7 +10,7 @@ A column has one value a row.  Its type is a kind (`KINDS`: ``"int32"``, ``"stri
     [[(0, 3, b'a'), (1, 2, None)], [(0, 1, None)], [(0, 0, None)]]
 
 Values are those of the physical type: days for a date, the unscaled number for a decimal, nanoseconds since 1970 for an
-INT96.  Wherever a value has a fixed width, its very bytes may stand instead: that is how NaN of any payload is written.
+INT96.  Wherever a value has a fixed width, its very bytes may be given instead: that is how NaN of any payload is written.
 Lists are lists, maps lists of pairs, structs dictionaries, and ``None`` is null.
 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding"; ``LogicalTypes.md``.
@@ -29,7 +29,7 @@ from construct import ConstructError
 
 from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.plain_encoding import (
+from pqassay_spec.parquet.encoding.plain import (
     FIXED_WIDTH,
     JULIAN_DAY_OF_1970,
     UNSIGNED,

@@ -14,11 +14,11 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.tiny.columns import Entry, Leaf
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.statistics import entries_of, nulls, statistics
-from pqassay_spec.parquet import delta_encoding
-from pqassay_spec.parquet.delta_encoding import BITS
-from pqassay_spec.parquet.encodings import encodes
-from pqassay_spec.parquet.levels import bit_width, encode, repeating_run
-from pqassay_spec.parquet.plain_encoding import LENGTH, packed_booleans
+from pqassay_spec.parquet.encoding import delta as delta_encoding
+from pqassay_spec.parquet.encoding.delta import BITS
+from pqassay_spec.parquet.encoding.levels import bit_width, encode, repeating_run
+from pqassay_spec.parquet.encoding.names import encodes
+from pqassay_spec.parquet.encoding.plain import LENGTH, packed_booleans
 from pqassay_spec.parquet.thrift import (
     DataPageHeader,
     DataPageHeaderV2,

@@ -269,7 +269,7 @@ class TinyParquet:
         if "offset indexes" in parts[: last + 1] and (
             self.page_index or any(one.offset_index for one in layouts)
         ):
-            raise Refused("offset indexes say where pages stand, so they come behind all row groups")
+            raise Refused("offset indexes say where pages are, so they come behind all row groups")
 
     def _require_leaves(self, leaves: Sequence[Leaf]) -> None:
         names = {leaf.name for leaf in leaves}

@@ -49,7 +49,7 @@ def distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:
-            raise ValueError(f"member {name[:60]!r} stands twice")
+            raise ValueError(f"member {name[:60]!r} occurs twice")
         members[name] = value
     return members
 

@@ -21,7 +21,7 @@ from pqassay_spec.directory.entries import PATH, Entry, Path, path_members
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, integer_format, member
 from pqassay_spec.grammar.xxh64 import xxh64
 from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData, RowGroup
 
 Digest = Callable[[bytes], int]

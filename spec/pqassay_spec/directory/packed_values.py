@@ -17,8 +17,8 @@ from typing import Any
 
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import Order, keys, type_order
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, LENGTH, packed_booleans
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, LENGTH, packed_booleans
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import Type
 
 BITS = 8

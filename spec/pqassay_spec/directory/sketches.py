@@ -20,7 +20,7 @@ from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.xxh64 import xxh64
 from pqassay_spec.parquet.column_order import FLOATING, Order, number_of, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 
 
 class Family(IntEnum):

@@ -24,7 +24,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.parquet.column_order import Order, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ConvertedType, Type
 
 

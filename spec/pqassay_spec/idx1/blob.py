@@ -313,7 +313,7 @@ def read_header(source: Source, offset: int) -> int:
         raw = source.read(offset, HEADER_SIZE)
     if raw[:MAGIC_SIZE] != MAGIC:
         raise Malformed(
-            f"at the offset stands {raw[:MAGIC_SIZE]!r}, not {MAGIC!r}",
+            f"the bytes at the offset are {raw[:MAGIC_SIZE]!r}, not {MAGIC!r}",
             rule="IDX1-006",
             field="idx1.magic",
             offset=offset,
@@ -343,7 +343,7 @@ def read_blob(source: Source, offset: int, body_end: int) -> Blob:
     start = offset + HEADER_SIZE
     if length > body_end - start:
         raise Malformed(
-            f"a payload of {length} bytes, where {max(body_end - start, 0)} bytes stand before the footer",
+            f"a payload of {length} bytes, where there are {max(body_end - start, 0)} bytes before the footer",
             rule="IDX1-008",
             field="idx1.length",
             offset=offset + MAGIC_SIZE,
@@ -362,7 +362,7 @@ def read_draft_g0(source: Source, offset: int, length: int, body_end: int) -> Bl
     """
     if length > body_end - offset:
         raise Malformed(
-            f"a payload of {length} bytes, where {max(body_end - offset, 0)} bytes stand before the footer",
+            f"a payload of {length} bytes, where there are {max(body_end - offset, 0)} bytes before the footer",
             rule="IDX1-008",
             field="idx1.payload",
             offset=offset,

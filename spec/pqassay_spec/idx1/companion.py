@@ -17,7 +17,7 @@ from typing import Any, cast
 from pqassay_spec.base import strict_json
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.idx1.blob import COMPANION_KEY, HEADER_SIZE, U64_MAX, Blob, exact_values
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ Members = dict[str, Any]
 """A structure by the names of its members."""
 
 BLOB = "blob"
-"""Member of an entry: its blob, taken apart, or the bytes as stored; ``None`` where it stands elsewhere."""
+"""Member of an entry: its blob, taken apart, or the bytes as stored; ``None`` where it is elsewhere."""
 
 PLACED = "placed"
 """Member of an entry that no byte holds: the path of the piece of the body that its blob is."""

@@ -40,7 +40,7 @@ from pqassay_spec.parquet.file import (
     read_framing,
     read_head,
 )
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, OffsetIndex, PageHeader
 
 
@@ -78,7 +78,7 @@ def take_apart(data: bytes) -> FileTree:
     position = HEAD_SIZE
     for start, end, path, build in sorted(pieces, key=lambda piece: piece[:2]):
         if start < position:
-            raise Malformed(f"{path} overlaps what stands before it", field=path, offset=start)
+            raise Malformed(f"{path} overlaps what is before it", field=path, offset=start)
         _add_gap(tree, data[position:start])
         tree.body.append(Piece(path, build))
         position = end
@@ -145,7 +145,7 @@ def _pages(source: Source, start: int, end: int) -> Iterator[Page]:
 def _whole(kind: type[Any], raw: bytes, offset: int) -> Any:
     record, taken = decode(kind, raw, root=kind.__name__, base=offset)
     if taken != len(raw):
-        raise Malformed("bytes stand behind the struct", field=kind.__name__, offset=offset + taken)
+        raise Malformed("bytes follow the struct", field=kind.__name__, offset=offset + taken)
     return record
 
 

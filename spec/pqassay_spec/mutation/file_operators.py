@@ -74,7 +74,7 @@ def _built(kind: Any, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if not isinstance(kind, type) or not issubclass(kind, Record):
-        raise TypeError("members are given, where no struct can stand")
+        raise TypeError("members are given, where no struct can be")
     types = {field.name: field.type for field in kind.fields}
     members = cast("dict[str, Any]", value).items()
     return kind(**{name: _built(types.get(name), member) for name, member in members})

@@ -23,7 +23,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.mutation.directory_tree import write_extension
 from pqassay_spec.parquet.file import HEAD, TAIL
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
     ColumnIndex,

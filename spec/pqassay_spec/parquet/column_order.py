@@ -25,9 +25,9 @@ from construct import Float16l, Float32l, Float64l, Int8ul, Int32sl, Int32ul, In
 
 from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, Int96Timestamp
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, Int96Timestamp
+from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, annotation_of
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
-from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of
 
 TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
 """The order that the type defines: the only one of old."""

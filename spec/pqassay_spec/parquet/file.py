@@ -171,7 +171,7 @@ def read_framing(source: Source) -> Framing:
     available = tail_start - HEAD_SIZE
     if not 0 < length <= available:
         raise Malformed(
-            f"a footer of {length} bytes, where {available} bytes stand between head and tail",
+            f"a footer of {length} bytes, where there are {available} bytes between head and tail",
             rule="PQF-003",
             field="tail.footer_length",
             offset=tail_start,
@@ -192,7 +192,7 @@ def decode_footer(data: bytes, framing: Framing, *, shared: Collection[str] = ()
 
     Args:
         data: The bytes.
-        framing: Where they stand.
+        framing: Where they are.
         shared: Fields that files of one lake share, see `pqassay_spec.grammar.thrift_decoder.decode`.
 
     Raises:

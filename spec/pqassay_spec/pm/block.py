@@ -170,7 +170,7 @@ def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
         )
     if start + length > end:
         raise Malformed(
-            f"a bloom filter of {length} bytes, where {end - start} stand before the footer",
+            f"a bloom filter of {length} bytes, where there are {end - start} before the footer",
             rule="PM-076",
             offset=offset,
             length=pm.BLOOM_LENGTH_SIZE,

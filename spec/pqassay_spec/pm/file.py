@@ -96,7 +96,7 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
     start = trailer - length
     if length < pm.LEAST_FOOTER or start < header.end:
         raise Malformed(
-            f"a footer of {length} bytes, where {trailer - header.end} stand behind the header",
+            f"a footer of {length} bytes, where there are {trailer - header.end} behind the header",
             rule="PM-012",
             field=f"{path}.footer_length",
             offset=trailer,

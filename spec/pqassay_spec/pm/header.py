@@ -129,7 +129,7 @@ def read_header(source: Source, size: int) -> Header:
     sections_start, widest = max([*names, (names_start, -1)])
     if sections_start > room:
         raise Malformed(
-            f"the name of column {widest} ends at {sections_start}, where {room} bytes stand before the footer",
+            f"the name of column {widest} ends at {sections_start}, where there are {room} bytes before the footer",
             rule="PM-011",
             field=f"column_descriptors[{widest}].name_offset",
             offset=descriptor_place(widest, "name_offset"),
@@ -224,7 +224,7 @@ def read_name(source: Source, header: Header, column: int) -> str:
     start, end = described.name_offset, described.name_offset + described.name_length
     if start < header.names_start or end > header.sections_start:
         raise Malformed(
-            f"the name of column {column} is said to stand at [{start}, {end})",
+            f"the name of column {column} is said to be at [{start}, {end})",
             rule="PM-021",
             field=f"column_descriptors[{column}].name_offset",
             offset=descriptor_place(column, "name_offset"),

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeGuard, cast
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import Block, Side, find_statistic, read_statistic
 from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag

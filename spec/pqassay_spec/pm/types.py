@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pqassay_spec.parquet.schema.types import ANNOTATIONS, annotation_of
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
     DecimalType,
@@ -26,7 +27,6 @@ from pqassay_spec.parquet.thrift import (
     Type,
     UUIDType,
 )
-from pqassay_spec.parquet.types import ANNOTATIONS, annotation_of
 from pqassay_spec.pm.codes import (
     ARRAY_DIMENSIONS_SHIFT,
     ARRAY_ELEMENT_MASK,

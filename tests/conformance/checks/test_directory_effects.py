@@ -17,9 +17,9 @@ import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay_reference.directory import embedding
-from pqassay_reference.directory.described_data import OpenFile
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import MadeIndex, Request, make_index
+from pqassay_reference.directory.making.described_data import OpenFile
+from pqassay_reference.directory.making.entry import MadeIndex, Request, make_index
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import KEY

@@ -15,10 +15,10 @@ from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.parquet import delta_encoding
-from pqassay_spec.parquet.encodings import TYPES, encodes
-from pqassay_spec.parquet.levels import packed_run
-from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.encoding import delta as delta_encoding
+from pqassay_spec.parquet.encoding.levels import packed_run
+from pqassay_spec.parquet.encoding.names import TYPES, encodes
+from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.thrift import Type
 
 CHUNK = "row_groups[0].columns[0]"

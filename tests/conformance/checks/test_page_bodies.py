@@ -15,9 +15,9 @@ import pqassay
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.parquet.delta_encoding import encode
-from pqassay_spec.parquet.levels import packed_run, repeating_run
-from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.encoding.delta import encode
+from pqassay_spec.parquet.encoding.levels import packed_run, repeating_run
+from pqassay_spec.parquet.encoding.plain import LENGTH
 
 MINE = [
     "PQF-05*",

@@ -19,8 +19,8 @@ from pqassay.suite.drivers.implementations import Implementation, implementation
 from pqassay.suite.drivers.process import Limits
 from pqassay.suite.running.runner import Settings, run
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
-from pqassay_reference.directory.stated_values import index_directory
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.directory.reading.stated_values import index_directory
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory.codes import Granularity, IndexType
 

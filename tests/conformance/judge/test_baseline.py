@@ -193,7 +193,7 @@ HEAD = {"schema_version": 1, "kind": "baseline", "pqassay": "0.1.0"}
         ({**HEAD, "findings": [{"path": "a"}]}, "findings.0.rule: "),
         ({**HEAD, "findings": [{**ENTRY, "count": "many"}]}, "findings.0.count: "),
         ({**HEAD, "findings": [{**ENTRY, "rule": "nonsense"}]}, "'nonsense' is no id of a rule"),
-        ({**HEAD, "findings": [ENTRY, ENTRY]}, "IDX1-016 of a stands there twice"),
+        ({**HEAD, "findings": [ENTRY, ENTRY]}, "IDX1-016 of a is there twice"),
     ],
 )
 def test_a_file_that_is_no_baseline_is_wrong_usage(content: Any, words: str, lake: Path) -> None:

@@ -22,9 +22,9 @@ from pqassay.judge import tables as judged_tables
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.under_test.tables import iceberg_table
-from pqassay_reference.golden import iceberg_deletes as golden
-from pqassay_reference.golden import iceberg_files as files
-from pqassay_reference.golden.iceberg_table import COLUMNS, DELETES, PARTS
+from pqassay_reference.golden.iceberg import deletes as golden
+from pqassay_reference.golden.iceberg import files
+from pqassay_reference.golden.iceberg.table import COLUMNS, DELETES, PARTS
 from pqassay_reference.tiny.columns import Column
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet

@@ -9,7 +9,7 @@ import pytest
 import pqassay
 from pqassay.tables.delta.widening import is_widened
 from pqassay.tables.iceberg.transforms import transformed
-from pqassay_reference.golden.iceberg_evolved import point, sites
+from pqassay_reference.golden.iceberg.evolved import point, sites
 
 NEAR_ALL = (1 << 31) - 1
 """As many buckets as there are hashes without their sign, less one."""

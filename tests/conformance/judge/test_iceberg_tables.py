@@ -14,8 +14,8 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.errors import UsageError
-from pqassay_reference.golden import iceberg_files as files
-from pqassay_reference.golden import iceberg_table as golden
+from pqassay_reference.golden.iceberg import files
+from pqassay_reference.golden.iceberg import table as golden
 from pqassay_reference.tiny.avro import Codec
 from pqassay_spec.table.avro import BLOCK_HEADER
 

@@ -17,8 +17,8 @@ import pqassay
 from damage import Damaged, bounded_memory, require_report, scattered
 from pqassay.dump import JsonLines, Tree, dump
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.pm_recipes import PmFile
-from pqassay_reference.golden.pm_values import (
+from pqassay_reference.golden.pm.recipes import PmFile
+from pqassay_reference.golden.pm.values import (
     AFTERNOON,
     BY_TS,
     MORNING,

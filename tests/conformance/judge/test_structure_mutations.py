@@ -34,8 +34,8 @@ from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_operators import traced_file
 from pqassay_spec.mutation.file_tree import FileTree
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
-from pqassay_spec.parquet.levels import repeating_run
-from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.encoding.levels import repeating_run
+from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.thrift import (
     BoundingBox,
     CompressionCodec,

@@ -29,7 +29,7 @@ from pqassay.suite.judging.bench import Bench
 from pqassay.suite.judging.row_answers import judged_rows
 from pqassay.suite.running.scanning import CaseFacts, scan_request, wanted_rows
 from pqassay_reference.cli.driver import respond
-from pqassay_reference.query import field_pages
+from pqassay_reference.query.fetching import field_pages
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.literals import Rows

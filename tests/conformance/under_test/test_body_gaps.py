@@ -12,7 +12,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import Record, grammar
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import read_footer, read_framing, referenced_ranges
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, FileMetaData, KeyValue
 
 FILE = TinyParquet((Column("a", "string", ["x", "y", None]),), page_index=True, bloom_filters=("a",)).build()

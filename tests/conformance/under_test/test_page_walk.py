@@ -292,7 +292,7 @@ def test_the_old_way_to_point_at_a_dictionary_is_a_warning() -> None:
     (file,) = pqassay.check(data, only=["PQF-05*"]).files
 
     assert [("PQF-055", "WARN"), ("PQF-056", "WARN")] == [(one.rule, one.verdict) for one in file.findings]
-    assert "the dictionary page stands at data_page_offset" in file.findings[0].message
+    assert "the dictionary page is at data_page_offset" in file.findings[0].message
 
 
 def test_statistics_in_page_headers_change_nothing_of_this() -> None:

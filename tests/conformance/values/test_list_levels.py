@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from pqassay.values.decoding.levels import Runs, read_runs
 from pqassay.values.decoding.list_levels import ListLevels, Stray
-from pqassay_spec.parquet.levels import bit_width, packed_run
-from pqassay_spec.parquet.list_levels import opened_levels, stray_entry
-from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.encoding.levels import bit_width, packed_run
+from pqassay_spec.parquet.encoding.list_levels import opened_levels, stray_entry
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 from pqassay_spec.parquet.thrift import SchemaElement
 
 ROOT = SchemaGroup(None, "", 0, 0, 0, 0)

@@ -21,7 +21,7 @@ from pqassay.values.decoding import chunk_values, physical
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.parquet.delta_encoding import encode
+from pqassay_spec.parquet.encoding.delta import encode
 
 NATIONS = ["Chad", "Chad", "Fiji", "Iran", "Iran", "Mali"]
 SHIPS = ["c", "e", "a", "b", "d", "f"]

@@ -20,7 +20,7 @@ from pqassay.values.decoding.levels import PageCounts, counts_of, read_bit_packe
 from pqassay.values.decoding.survey import survey
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.parquet.levels import (
+from pqassay_spec.parquet.encoding.levels import (
     bit_packed_size,
     decode,
     decode_bit_packed,

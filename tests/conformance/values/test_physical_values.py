@@ -30,7 +30,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.column_order import Order, shown, type_order
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import ConvertedType, FileMetaData, IntType, LogicalType, SchemaElement, Type
 
 Raw = list[bytes | None]

@@ -12,8 +12,8 @@ import pytest
 import pqassay
 from pqassay.values.decoding.levels import read_runs
 from pqassay.values.decoding.shapes import Shapes
-from pqassay_spec.parquet.levels import packed_run
-from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.encoding.levels import packed_run
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 from pqassay_spec.parquet.thrift import SchemaElement
 
 ROOT = SchemaGroup(None, "", 0, 0, 0, 0)

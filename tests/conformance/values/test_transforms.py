@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from pqassay.values.tables.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
-from pqassay_reference.golden import iceberg_files as files
+from pqassay_reference.golden.iceberg import files
 from pqassay_reference.tiny.columns import Column, Scalar, decimal, fixed, timestamp
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.parquet.thrift import Type

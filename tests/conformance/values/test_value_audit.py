@@ -5,15 +5,11 @@
 from __future__ import annotations
 
 import io
-import math
 import struct
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,154 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from pqassay.report.model import FileReport
-from pqassay.values.claims import audit as value_audit
-from pqassay.values.decoding.extremes import beyond, extremes_of
-from pqassay.values.decoding.keys import bound_keys, equal, keys_of, less
+from audited_values import RULES, judged, rules_of
 from pqassay_reference.tiny.columns import AnyType, decimal, fixed
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, SortingColumn, TinyParquet
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.parquet.column_order import TOTAL, Order, is_nan, key
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
-
-RULES = (
-    "STA-009", "STA-04?", "STA-050", "PIX-037", "PIX-05[0-3]", "PIX-05[679]", "BLM-02[01]", "PQF-075",
-)  # fmt: skip
-
-
-def judged(data: bytes, *, only: tuple[str, ...] = ()) -> FileReport:
-    """The report on a file at tier values."""
-    (report,) = pqassay.check(data, tier="values", only=only).files
-    return report
-
-
-def rules_of(data: bytes, *, only: tuple[str, ...] = RULES) -> set[str]:
-    """The rules that a file breaks; it must have been judged."""
-    report = judged(data, only=only)
-    assert report.error is None
-    return {finding.rule for finding in report.findings}
-
-
-# -------------------------------------------------------------------------------------------------------- keys
-
-
-FIXED: dict[tuple[Order, int], pa.DataType] = {
-    (Order.SIGNED, 4): pa.int32(),
-    (Order.SIGNED, 8): pa.int64(),
-    (Order.UNSIGNED, 4): pa.int32(),
-    (Order.UNSIGNED, 8): pa.int64(),
-    (Order.FLOAT, 4): pa.float32(),
-    (Order.FLOAT, 8): pa.float64(),
-    (Order.TOTAL, 4): pa.float32(),
-    (Order.TOTAL, 8): pa.float64(),
-    (Order.HALF, 2): pa.binary(2),
-    (Order.HALF_TOTAL, 2): pa.binary(2),
-    (Order.TIMESTAMP, 12): pa.binary(12),
-    (Order.BYTES, 3): pa.binary(3),
-    (Order.DECIMAL, 3): pa.binary(3),
-    (Order.DECIMAL, 16): pa.binary(16),
-    (Order.DECIMAL, 80): pa.binary(80),
-}
-SPECIAL = {
-    2: [0x0000, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0xFE01],
-    4: [0, 1 << 31, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001],
-    8: [0, 1 << 63, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (0xFFF8 << 48) + 1],
-}
-
-
-def raws(width: int) -> st.SearchStrategy[list[bytes]]:
-    """Values of one width, zeros, infinities and NaN among them; some have their first bytes in common."""
-    special = st.sampled_from([number.to_bytes(width, "little") for number in SPECIAL.get(width, [0])])
-    alike = st.binary(min_size=1, max_size=1).map(lambda last: bytes(width - 1) + last)
-    return st.lists(st.binary(min_size=width, max_size=width) | special | alike, min_size=1, max_size=12)
-
-
-def stored(values: list[bytes], kind: pa.DataType) -> Any:
-    """Values of one width as a decoder gives them."""
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(b"".join(values))])
-
-
-def is_less(order: Order, left: bytes, right: bytes) -> bool:
-    """What the specification says; NaN without a place is less than nothing."""
-    keys = key(order, left), key(order, right)
-    return None not in keys and keys[0] < keys[1]
-
-
-@pytest.mark.parametrize(("order", "width"), FIXED, ids=str)
-@given(st.data())
-@settings(max_examples=40, deadline=None)
-def test_keys_compare_as_the_specification_says(order: Order, width: int, data: st.DataObject) -> None:
-    values = data.draw(raws(width))
-    kind = FIXED[order, width]
-    longer = width if order is Order.DECIMAL else 0
-    keys: Any = keys_of(order, stored(values, kind), longer)
-    bounds, usable = bound_keys(order, values, kind, longer)
-    expected = [is_less(order, left, right) for left, right in pairwise(values)]
-    assert expected == less(keys[:-1], keys[1:]).tolist()
-    assert [key(order, value) is not None for value in values] == usable.tolist()
-    assert [True] * int(usable.sum()) == equal(keys, bounds)[usable].tolist()
-
-
-@given(st.lists(st.binary(min_size=1, max_size=9), min_size=2, max_size=9))
-@settings(max_examples=60, deadline=None)
-def test_decimals_of_unequal_length_compare_as_numbers(values: list[bytes]) -> None:
-    keys: Any = keys_of(Order.DECIMAL, pa.array(values, pa.binary()), 9)
-    expected = [is_less(Order.DECIMAL, left, right) for left, right in pairwise(values)]
-    assert expected == less(keys[:-1], keys[1:]).tolist()
-
-
-@given(st.lists(st.booleans(), min_size=2, max_size=20))
-@settings(max_examples=30, deadline=None)
-def test_booleans_compare_false_before_true(values: list[bool]) -> None:
-    keys: Any = keys_of(Order.BOOLEAN, pa.array(values))
-    assert [left < right for left, right in pairwise(values)] == less(keys[:-1], keys[1:]).tolist()
-
-
-def place_in(order: Order, page: list[bytes]) -> list[bytes]:
-    """The values of a page that count for its bounds: NaN in the total order only where there is nothing else."""
-    placed = [value for value in page if key(order, value) is not None]
-    return [value for value in placed if not is_nan(order, value)] or placed if order in TOTAL else placed
-
-
-@pytest.mark.parametrize(
-    ("order", "width", "encoded"),
-    [(*known, False) for known in FIXED]
-    + [(order, 0, encoded) for order in (Order.BYTES, Order.DECIMAL) for encoded in (False, True)],
-    ids=str,
-)
-@given(st.data())
-@settings(max_examples=25, deadline=None)
-def test_extremes_of_pages_are_those_that_the_specification_finds(
-    order: Order, width: int, encoded: bool, data: st.DataObject
-) -> None:
-    texts = st.lists(st.binary(min_size=order is Order.DECIMAL, max_size=3), max_size=6)
-    pages = data.draw(st.lists(raws(width) | st.just([]) if width else texts, min_size=1, max_size=5))
-    values = [value for page in pages for value in page]
-    kind = FIXED[order, width] if width else pa.binary()
-    array: Any = stored(values, kind) if width else pa.array(values, kind)
-    if encoded:
-        array = pa.DictionaryArray.from_arrays(pa.array(range(len(values)), pa.int32()), array)
-    starts = np.cumsum([0, *map(len, pages)])
-    longer = max(width, 3) if order is Order.DECIMAL else 0
-    found = extremes_of(order, array, starts, longer)
-
-    placed = [place_in(order, page) for page in pages]
-    assert [number for number, page in enumerate(placed) if page] == found.pages.tolist()
-    for keys, choose in ((found.least, min), (found.greatest, max)):
-        expected = [choose(page, key=lambda raw: key(order, raw)) for page in placed if page]
-        if expected:
-            bounds, _ = bound_keys(order, expected, kind, longer)
-            assert [True] * len(expected) == equal(keys, bounds).tolist()
-    if values:
-        bound = values[0]
-        keys_of_bound, usable = bound_keys(order, [bound], kind, longer)
-        if usable[0]:
-            counted = place_in(order, values)
-            mask = beyond(order, array, keys_of_bound[0], longer, above=True)
-            assert [value in counted and is_less(order, bound, value) for value in values] == mask.tolist()
-
 
 # ------------------------------------------------------------------------------------------------ files are clean
 
@@ -483,155 +338,6 @@ def test_a_finding_names_row_group_page_row_and_value() -> None:
     assert ("at least 9", "8", 0) == (position.expected, position.actual, position.row_group)
 
 
-# -------------------------------------------------------------------------------------------------------- sorting
-
-
-SORTS: dict[str, tuple[list[Any], list[Any], tuple[bool, bool], tuple[bool, bool], bool]] = {
-    "ascending": ([1, 1, 2, None], ["a", "b", "a", "a"], (False, False), (False, False), True),
-    "nulls last, and they are first": ([None, 1], ["a", "a"], (False, False), (False, False), False),
-    "nulls first": ([None, 1], ["a", "a"], (False, True), (False, False), True),
-    "descending": ([2, 1, 1], ["a", "b", "a"], (True, False), (True, False), True),
-    "second column falls": ([1, 1], ["b", "a"], (False, False), (False, False), False),
-    "second column falls where the first rises": ([1, 2], ["b", "a"], (False, False), (False, False), True),
-    "nulls are equal": ([None, None], ["b", "a"], (False, False), (False, False), False),
-    "no rows": ([], [], (False, False), (False, False), True),
-}
-
-
-@pytest.mark.parametrize("name", SORTS)
-def test_rows_are_compared_with_their_sorting_columns(name: str) -> None:
-    numbers, texts, *given_orders, is_sorted = SORTS[name]
-    columns = (Column("n", "int32", numbers), Column("t", "string", texts))
-    sorting: list[SortingColumn] = []
-    for place, (descending, nulls_first) in enumerate(given_orders):
-        sorting.append(SortingColumn(column_idx=place, descending=descending, nulls_first=nulls_first))
-    data = TinyParquet(columns, sorting_columns=sorting, row_group_rows=[len(numbers)]).build()
-    assert (set() if is_sorted else {"PQF-075"}) == rules_of(data)
-
-
-@given(st.lists(st.none() | st.floats(width=32), max_size=8), st.booleans(), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_sorted_rows_are_in_order_wherever_nan_stands(
-    values: list[float | None], descending: bool, nulls_first: bool
-) -> None:
-    numbers = sorted((v for v in values if v is not None and not math.isnan(v)), reverse=descending)
-    nulls = [None] * values.count(None)
-    rows = [*nulls, *numbers, float("nan")] if nulls_first else [*numbers, float("nan"), *nulls]
-    sorting = [SortingColumn(column_idx=0, descending=descending, nulls_first=nulls_first)]
-    file = TinyParquet((Column("c", "float", rows),), sorting_columns=sorting)
-    assert set() == rules_of(file.build(), only=("PQF-075",))
-
-
-@pytest.mark.parametrize("order", ["type", "total"])
-@pytest.mark.parametrize("dictionary", [None, Encoding.RLE_DICTIONARY])
-@pytest.mark.parametrize(
-    ("first", "is_sorted"),
-    [
-        ([1.0, float("nan"), 2.0], True),
-        ([0.0, -0.0, 1.0], True),
-        ([-0.0, 0.0, 1.0], True),  # the second column falls between the zeros, which some take for two values
-        ([1.0, 2.0, 0.0], False),
-    ],
-)
-def test_nobody_says_where_nan_and_zeros_stand_among_sorted_rows(
-    order: Literal["type", "total"],
-    dictionary: Literal[Encoding.RLE_DICTIONARY] | None,
-    first: list[float],
-    is_sorted: bool,
-) -> None:
-    layout = Layout(order=order, dictionary=dictionary)
-    columns = (
-        Column("c", "double", first, optional=False, layout=layout),
-        Column("n", "int32", [3, 2, 1], optional=False),
-    )
-    sorting = [SortingColumn(column_idx=at, descending=False, nulls_first=False) for at in (0, 1)]
-    data = TinyParquet(columns, sorting_columns=sorting).build()
-    assert (set() if is_sorted else {"PQF-075"}) == rules_of(data, only=("PQF-075",))
-
-
-# ------------------------------------------------------------------------------------- files that nobody noticed
-
-
-IDS = list(range(100, 124))
-LAKE = TinyParquet(
-    (
-        Column("id", "int64", IDS, optional=False),
-        Column("category", "string", [f"c{(i * 7) % 12:02}" for i in range(24)]),
-        Column("val", "double", [None if 4 <= i < 8 or i == 13 else i / 2 for i in range(24)]),
-    ),
-    row_group_rows=12,
-    page_rows=4,
-    page_index=True,
-    bloom_filters=("id", "category"),
-)
-"""What engines read without an error when it is damaged, and lose rows: ascending ids, shuffled categories, nulls in some pages."""
-
-FIRST = "footer.row_groups[0].columns"
-BODY = "row_groups[0].columns"
-
-
-def _next_page(column: int, field: str) -> Callable[[bytes], Mutation]:
-    """The place of a page becomes that of the next one."""
-
-    def make(data: bytes) -> Mutation:
-        index: Any = take_apart(data).row_groups[0].columns[column].offset_index
-        return Mutation(
-            "set",
-            f"{BODY}[{column}].offset_index.page_locations[0].{field}",
-            getattr(index.page_locations[1], field),
-        )
-
-    return make
-
-
-def _always(*arguments: Any) -> Callable[[bytes], Mutation]:
-    return lambda _: Mutation(*arguments)
-
-
-MUSEUM: dict[str, tuple[Callable[[bytes], Mutation], str]] = {
-    "stats_max_too_small": (_always("set", f"{FIRST}[0].meta_data.statistics.max_value", struct.pack("<q", 105)), "STA-041"),
-    "stats_minmax_swapped": (_always("swap", f"{FIRST}[0].meta_data.statistics.min_value", f"{FIRST}[0].meta_data.statistics.max_value"), "STA-006"),
-    "stats_null_count_0": (_always("set", f"{FIRST}[2].meta_data.statistics.null_count", 0), "STA-043"),
-    "bloom_zeroed": (_always("set", f"{BODY}[0].bloom_filter.bitset", bytes(64)), "BLM-020"),
-    "bloom_swapped_cols": (_always("swap", f"{BODY}[0].bloom_filter.bitset", f"{BODY}[1].bloom_filter.bitset"), "BLM-020"),
-    "ci_null_count_0": (_always("set", f"{BODY}[2].column_index.null_counts", [0, 0, 0]), "PIX-053"),
-    "ci_null_pages_true": (_always("set", f"{BODY}[0].column_index.null_pages[1]", True), "PIX-052"),
-    "ci_minmax_swapped": (_always("swap", f"{BODY}[0].column_index.min_values[1]", f"{BODY}[0].column_index.max_values[1]"), "PIX-024"),
-    "ci_max_too_small": (_always("set", f"{BODY}[0].column_index.max_values[1]", struct.pack("<q", 105)), "PIX-051"),
-    "ci_swapped_rgs": (_always("swap", f"{BODY}[0].column_index", "row_groups[1].columns[0].column_index"), "PIX-050"),
-    "boundary_cat_asc": (_always("set", f"{BODY}[1].column_index.boundary_order", 1), "PIX-025"),
-    "boundary_id_desc": (_always("set", f"{BODY}[0].column_index.boundary_order", 2), "PIX-025"),
-    "oi_next_page_id": (_next_page(0, "offset"), "PIX-040"),
-    "oi_next_page_cat": (_next_page(1, "offset"), "PIX-040"),
-    "oi_next_page_val": (_next_page(2, "offset"), "PIX-040"),
-    "oi_first_row_plus": (_always("set", f"{BODY}[0].offset_index.page_locations[1].first_row_index", 5), "PIX-054"),
-    "oi_swapped_rgs": (_always("swap", f"{BODY}[0].offset_index", "row_groups[1].columns[0].offset_index"), "PIX-040"),
-    "pi_displaced": (_always("add", f"{FIRST}[0].column_index_offset", 7), "PQF-009"),
-    "tcs_plus1": (_always("add", f"{FIRST}[0].meta_data.total_compressed_size", 1), "PQF-009"),
-    "tcs_minus1": (_always("add", f"{FIRST}[0].meta_data.total_compressed_size", -1), "PQF-051"),
-    "data_page_offset_next": (_always("add", f"{FIRST}[0].meta_data.data_page_offset", 57), "PQF-009"),
-    "num_values_minus1": (_always("add", f"{FIRST}[0].meta_data.num_values", -1), "PQF-057"),
-    "page_num_values_minus1": (_always("add", f"{BODY}[0].pages[0].header.data_page_header.num_values", -1), "PQF-074"),
-    "num_rows_minus1": (_always("add", "footer.row_groups[0].num_rows", -1), "PQF-074"),
-    "file_num_rows_minus5": (_always("add", "footer.num_rows", -5), "PQF-016"),
-}  # fmt: skip
-"""Damages that engines and tools do not notice, and a rule that does."""
-
-
-@pytest.mark.parametrize("damage", MUSEUM)
-def test_damage_that_engines_read_over_is_found(damage: str) -> None:
-    data = LAKE.build()
-    make, rule = MUSEUM[damage]
-    report = judged(mutate(data, make(data)))
-    assert rule in {finding.rule for finding in report.findings}
-    assert "nonconformant" == report.outcome
-
-
-def test_the_undamaged_file_is_clean() -> None:
-    report = judged(LAKE.build())
-    assert ("conformant", []) == (report.outcome, [finding.rule for finding in report.findings])
-
-
 # ------------------------------------------------------------------------------------------------------ decoding
 
 
@@ -659,7 +365,12 @@ TWO = TinyParquet((Column("bad", "string", ["abcd"]), Column("good", "int32", [5
 def test_a_chunk_that_cannot_be_decoded_hinders_no_other() -> None:
     body = bytes(TWO.build())
     page: Any = take_apart(body).row_groups[0].columns[0].pages[0]
-    false = mutate(body, Mutation("set", f"{FIRST}[1].meta_data.statistics.max_value", struct.pack("<i", 4)))
+    false = mutate(
+        body,
+        Mutation(
+            "set", "footer.row_groups[0].columns[1].meta_data.statistics.max_value", struct.pack("<i", 4)
+        ),
+    )
     data = mutate(false, Mutation("set", f"{CHUNK}.pages[0].body", page.body[:-8] + b"\xff" * 8))
     report = pqassay.check(data, tier="values", only=RULES)
     [file] = report.files
@@ -697,22 +408,6 @@ def test_values_that_the_decoder_leaves_out_are_neither_missed_nor_called_true(
     reasons = report.coverages[file.coverage].reasons
     for rule in ("STA-040", "STA-041", "STA-042"):
         assert reasons[rule].endswith("and pyarrow decodes 0"), rule
-
-
-def test_threads_find_what_one_thread_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = LAKE.build()
-    for rule, path, to in (
-        ("max_value", f"{FIRST}[0]", struct.pack("<q", 105)),
-        ("null_count", f"{FIRST}[2]", 0),
-        ("max_value", "footer.row_groups[1].columns[1]", b"c03"),
-    ):
-        data = mutate(data, Mutation("set", f"{path}.meta_data.statistics.{rule}", to))
-    alone = [(finding.rule, finding.message) for finding in judged(data, only=RULES).findings]
-    monkeypatch.setattr(value_audit, "WORTH_A_THREAD", 0)
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
-    together = [(finding.rule, finding.message) for finding in judged(data, only=RULES).findings]
-    assert 3 == len(alone)
-    assert alone == together
 
 
 @pytest.mark.parametrize(

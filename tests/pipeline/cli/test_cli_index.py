@@ -71,7 +71,7 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
         (
             ["sales", "-c", "a", "--table", "sales/table"],
             (
-                "sales/table stands inside the indexed folder, whose readers would take it for data; name a folder beside it, "
+                "sales/table is inside the indexed folder, whose readers would take it for data; name a folder beside it, "
                 "or one whose name begins with _"
             ),
         ),

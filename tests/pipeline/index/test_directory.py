@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pqassay_reference.answer.answerer import Answerer
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.errors import Refused
 from pqassay_spark.index.directory import WantedIndex, index_directories, missing
 from pqassay_spark.index.file_work import FileOutcome

@@ -119,7 +119,7 @@ def test_a_table_may_stand_unseen_in_the_folder_and_anywhere_near_a_single_file(
     for folder in ("_index", "_hidden/index", "year=2024/.index"):
         table_upkeep.require_table_folder(tmp_path / folder, str(tmp_path))
     table_upkeep.require_table_folder(tmp_path / "index", str(tmp_path), is_folder=False)
-    with pytest.raises(Refused, match="stands inside the indexed folder"):
+    with pytest.raises(Refused, match="is inside the indexed folder"):
         table_upkeep.require_table_folder(tmp_path / "seen" / "index", str(tmp_path))
     assert not (tmp_path / "seen").exists()
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from indexed_directories import add_sets
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.lake.indexed_dataset import IndexWarning, RowGroups
 from pqassay_reference.predicate.literals import TypedText, python_tree
 from pqassay_spark.query.datasource import PUSH_DOWN, PqassayDataSource

@@ -20,8 +20,8 @@ import pytest
 from indexed_directories import add_sets
 from pqassay_reference.answer.answerer import Answerer
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.inventory import list_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.directory.reading.inventory import list_indexes
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import Granularity, IndexType
 

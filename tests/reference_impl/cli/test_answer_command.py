@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from indexed_directories import add_sums
 from pqassay_reference.cli.main import app
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_spec.directory.codes import IndexType
 
 QUESTION = "SELECT year, AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year"

@@ -24,8 +24,8 @@ from typer.testing import CliRunner, Result
 from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.cli import rows_output, scan_explained, tables
 from pqassay_reference.cli.main import app
-from pqassay_reference.query.explain import PageTrace
-from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.explained.text import PageTrace
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
 
 ROWS: dict[str, list[Any]] = {
     "metal": ["tin", "lead", None, "zinc"],

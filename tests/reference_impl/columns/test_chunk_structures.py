@@ -19,7 +19,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 
 CHUNK = "footer.row_groups[0].columns[0]"
 FILTER = "row_groups[0].columns[0].bloom_filter.header"

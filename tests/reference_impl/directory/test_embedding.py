@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from pqassay_reference.cli.main import app
 from pqassay_reference.directory.embedding import add_indexes, drop_indexes, refresh_indexes
-from pqassay_reference.directory.inventory import list_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.directory.reading.inventory import list_indexes
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.directory import SALES
+from pqassay_reference.golden.directory.whole import SALES
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_reference.rewrite.strip import Selection, strip_file
@@ -260,7 +260,7 @@ def test_of_several_files_one_that_cannot_be_indexed_is_named_and_the_others_are
         ),
         (
             ["--type", "idx1", "--columns", "metal", "--placement", "inline"],
-            "an IDX1 index describes a file, stands in the body and is not compressed",
+            "an IDX1 index describes a file, is stored in the body and is not compressed",
         ),
     ],
 )

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets, footer_of
-from pqassay_reference.directory.excluding import EVERY, ColumnSets, FileSets
-from pqassay_reference.directory.reading import Located, Sets, read_indexes
-from pqassay_reference.directory.usable_entries import read_entries
+from pqassay_reference.directory.reading.arrays import Located, Sets, read_indexes
+from pqassay_reference.directory.reading.excluding import EVERY, ColumnSets, FileSets
+from pqassay_reference.directory.reading.usable_entries import read_entries
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.text import parse_predicate
 from pqassay_spec.base.sources import FileSource

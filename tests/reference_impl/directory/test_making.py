@@ -14,9 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pqassay_reference.directory.described_data import OpenFile
-from pqassay_reference.directory.exact_sums import DoubleSums, double_sums, integer_sums, wide_integer_sums
-from pqassay_reference.directory.making import MadeIndex, Request, make_index
+from pqassay_reference.directory.making.described_data import OpenFile
+from pqassay_reference.directory.making.entry import MadeIndex, Request, make_index
+from pqassay_reference.directory.making.exact_sums import (
+    DoubleSums,
+    double_sums,
+    integer_sums,
+    wide_integer_sums,
+)
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory import zone_sums

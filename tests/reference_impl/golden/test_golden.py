@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import shutil
 from collections.abc import Iterable, Sequence
@@ -20,6 +19,7 @@ from pqassay_reference import golden
 from pqassay_reference.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden import generator
+from pqassay_reference.golden.discovery import modules
 from pqassay_reference.golden.generator import TABLES, GoldenCase, golden_cases, write_golden_files
 from pqassay_reference.golden.recipes import Made, Recipe, input_of
 from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
@@ -36,24 +36,40 @@ def test_the_golden_files_are_what_the_generator_writes() -> None:
     assert len(written.unchanged) > 100
 
 
-def test_the_cases_of_a_module_are_of_the_family_that_its_name_begins_with() -> None:
+def test_the_cases_of_a_module_are_of_the_family_that_it_or_its_room_is_named_after() -> None:
+    prefixes = {family.module: family.prefix.lower() for family in families()}
     misplaced: list[str] = []
-    for path in Path(golden.__file__).parent.glob("*.py"):
-        module = importlib.import_module(f"{golden.__name__}.{path.stem}")
-        prefixes = [
-            family.prefix.lower() for family in families() if f"{path.stem}_".startswith(f"{family.module}_")
-        ]
-        if path.stem != "museum_cases":  # it shows defects of all families
-            recipes = chain.from_iterable(getattr(module, name, ()) for name in TABLES)
-            misplaced += [recipe.id for recipe in recipes if recipe.id.partition("/")[0] not in prefixes]
+    subjects: set[str] = set()
+    for module in modules():
+        subject = module.__name__.removeprefix(f"{golden.__name__}.").partition(".")[0]
+        recipes = list(chain.from_iterable(getattr(module, name, ()) for name in TABLES))
+        if recipes and subject != "museum":  # it shows defects of all families
+            subjects.add(subject)
+            misplaced += [recipe.id for recipe in recipes if recipe.id.partition("/")[0] != prefixes[subject]]
 
     assert [] == misplaced
+    assert subjects == prefixes.keys() & subjects
+    assert len(subjects) > 6
 
 
 @cache
 def made() -> list[GoldenCase]:
     """All cases, made once."""
     return list(golden_cases())
+
+
+@pytest.fixture
+def one_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the generator know the cases of IDX1 alone, which come and go as those of every family."""
+    recipes = tuple(recipe for recipe in generator.cases() if recipe.id.startswith("idx1/"))
+    monkeypatch.setattr(generator, "cases", lambda: recipes)
+
+
+def few_cases(folder: Path) -> Path:
+    """Copy the golden files of IDX1, and those of one other software."""
+    for name in ("idx1", "interop/datafusion-55.2"):
+        shutil.copytree(GOLDEN_FILES / name, folder / name)
+    return folder
 
 
 @pytest.fixture
@@ -66,10 +82,9 @@ def made_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generator, "golden_cases", cases)
 
 
-@pytest.mark.usefixtures("made_before")
+@pytest.mark.usefixtures("one_family")
 def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(tmp_path: Path) -> None:
-    folder = tmp_path / "golden_files"
-    shutil.copytree(GOLDEN_FILES, folder)
+    folder = few_cases(tmp_path / "golden_files")
     (folder / "idx1/plain/data.parquet").write_bytes(b"damaged")
     old = shutil.copytree(folder / "idx1/one-value", folder / "idx1/of-yesterday") / "case.json"
     old.write_text(old.read_text().replace('"idx1/one-value"', '"idx1/of-yesterday"'))
@@ -88,9 +103,9 @@ def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(t
     assert edited == foreign.read_text()
 
 
-@pytest.mark.usefixtures("made_before")
+@pytest.mark.usefixtures("one_family")
 def test_what_somebody_put_beside_a_case_stays(tmp_path: Path) -> None:
-    folder = shutil.copytree(GOLDEN_FILES, tmp_path / "golden_files")
+    folder = few_cases(tmp_path / "golden_files")
     old = shutil.copytree(folder / "idx1/plain", folder / "idx1/old")
     case = (old / "case.json").read_text().replace('"idx1/plain"', '"idx1/old"')
     (old / "case.json").write_text(case)
@@ -140,7 +155,7 @@ def test_files_that_stand_beside_the_input_come_and_go_with_their_case(tmp_path:
 
 
 def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path) -> None:
-    shutil.copytree(GOLDEN_FILES, tmp_path / "golden_files")
+    few_cases(tmp_path / "golden_files")
     before = sorted(tmp_path.rglob("*"))
 
     with pytest.raises(Refused, match="neither empty nor a folder of golden files"):

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from pqassay.literals.predicate import keeps, literal
-from pqassay_reference.golden import pm as golden_pm
-from pqassay_reference.golden import pm_damaged, pm_data
 from pqassay_reference.golden.generator import cases
-from pqassay_reference.golden.pm_recipes import PmBad, PmGood
-from pqassay_reference.golden.pm_values import AFTERNOON, EVENING, MORNING, MORNING_MENDED, size_of
+from pqassay_reference.golden.pm import damaged as pm_damaged
+from pqassay_reference.golden.pm import data as pm_data
+from pqassay_reference.golden.pm import whole as golden_pm
+from pqassay_reference.golden.pm.recipes import PmBad, PmGood
+from pqassay_reference.golden.pm.values import AFTERNOON, EVENING, MORNING, MORNING_MENDED, size_of
 from pqassay_reference.golden.recipes import Made
 from pqassay_reference.pm.generate import generate
 from pqassay_reference.pm.query import plan, prune

@@ -432,7 +432,7 @@ def test_many_files_are_told_in_their_order_whatever_becomes_of_some(tmp_path: P
     assert [good, NOT_INDEXED] == found[:2]
     assert good == found[4]
     assert isinstance(found[2], str)
-    assert "at the offset stands b'IDX2', not b'IDX1'" == found[3]
+    assert "the bytes at the offset are b'IDX2', not b'IDX1'" == found[3]
     assert "it cannot be read: No such file or directory" == found[5]
     assert [(done, 6) for done in range(1, 7)] == told
 

@@ -212,7 +212,7 @@ def bad_files() -> dict[str, tuple[bytes, str]]:
     stale[blob : blob + 4] = b"\0\0\0\0"
     return {
         "missing": (parquet(data), "it has no IDX1 index"),
-        "stale": (bytes(stale), "at the offset stands"),
+        "stale": (bytes(stale), "the bytes at the offset are"),
         "no companion": (
             published(data, ["Chad"]),
             "its index has no companion record, and nobody vouches for it",

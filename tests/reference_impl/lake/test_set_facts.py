@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from indexed_directories import add_sets
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 from pqassay_reference.predicate.expressions import expression_of
 from pqassay_reference.predicate.text import parse_predicate

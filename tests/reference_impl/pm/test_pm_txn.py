@@ -29,7 +29,7 @@ DAY = 86_400_000_000
 FIRST = 1_704_067_200_000_000
 """The first of January 2024, in microseconds."""
 
-COMMITS = 10_000
+COMMITS = 5_000
 READERS = 2
 
 

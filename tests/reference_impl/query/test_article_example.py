@@ -11,9 +11,9 @@ from counting_source import CountingSource
 from places import GOLDEN_FILES
 from pqassay_reference import scan
 from pqassay_reference.query import file_scan
-from pqassay_reference.query.facts import FileFacts, read_facts
-from pqassay_reference.query.field_pages import FieldPages
-from pqassay_reference.query.page_layout import Numbers
+from pqassay_reference.query.facts.footer_facts import FileFacts, read_facts
+from pqassay_reference.query.fetching.field_pages import FieldPages
+from pqassay_reference.query.fetching.page_layout import Numbers
 from pqassay_reference.query.rungs import Rung
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.page_search import rows_of_page

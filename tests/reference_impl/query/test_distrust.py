@@ -15,10 +15,10 @@ import pytest
 
 from pqassay.suite.cases.case import golden_folder, load
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pages.extremes import OrderedValues
-from pqassay_reference.query.distrust import SHOWN, Lie, Structure, warning_of
+from pqassay_reference.query.audit.distrust import SHOWN, Lie, Structure, warning_of
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import Scan, scan
 from pqassay_reference.tiny.layout import Layout

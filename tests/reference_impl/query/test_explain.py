@@ -16,11 +16,11 @@ import pytest
 
 from places import GOLDEN_FILES
 from pqassay_reference.pages.bound_text import bound_text
-from pqassay_reference.query.explain import MOST_GROUPS, PageTrace, Trace
-from pqassay_reference.query.facts import KEPT_FACTS
-from pqassay_reference.query.picture import STYLE, drawn
+from pqassay_reference.query.explained.picture import STYLE, drawn
+from pqassay_reference.query.explained.text import MOST_GROUPS, PageTrace, Trace
+from pqassay_reference.query.explained.waterfall import explanation, waterfall
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.query.scan import Scan, scan
-from pqassay_reference.query.waterfall import explanation, waterfall
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, timestamp
 from pqassay_spec.base.sources import BytesSource

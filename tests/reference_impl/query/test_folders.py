@@ -15,9 +15,9 @@ import pytest
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.query import targets
-from pqassay_reference.query.file_scan import Query
 from pqassay_reference.query.rungs import ALL, Rung
 from pqassay_reference.query.scan import Scan, scan
+from pqassay_reference.query.scan_query import Query
 from pqassay_reference.query.targets import Target, target_of
 from pqassay_spec.base.sources import BytesSource
 

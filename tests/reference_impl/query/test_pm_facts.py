@@ -15,7 +15,7 @@ import pytest
 from places import GOLDEN_FILES, INTEROP
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import chunk_reading
-from pqassay_reference.query import pm_facts
+from pqassay_reference.query.facts import pm_facts
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import scan
 from pqassay_spec.parquet.file import TAIL_SIZE

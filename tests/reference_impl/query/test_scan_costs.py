@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counting_source import CountingSource
-from pqassay_reference.query.facts import KEPT_FACTS
-from pqassay_reference.query.page_layout import PageLayout
-from pqassay_reference.query.ranges import FetchedRanges, Piece
-from pqassay_reference.query.request_pool import request_pool
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
+from pqassay_reference.query.fetching.page_layout import PageLayout
+from pqassay_reference.query.fetching.ranges import FetchedRanges, Piece
+from pqassay_reference.query.fetching.request_pool import request_pool
 from pqassay_reference.query.scan import Scan, scan
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, TinyParquet

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from indexed_directories import add_sets
 from pqassay_reference import scan
 from pqassay_reference.cli.main import app
-from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.query.rungs import Rung
 from pqassay_spec.directory.codes import Granularity, Placement
 

@@ -36,12 +36,13 @@ from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.text import parse_predicate
-from pqassay_reference.query.counters import Counters
-from pqassay_reference.query.facts import KEPT_FACTS
-from pqassay_reference.query.file_scan import FileScan, Query
-from pqassay_reference.query.ranges import FetchedRanges
+from pqassay_reference.query.explained.counters import Counters
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
+from pqassay_reference.query.fetching.ranges import FetchedRanges
+from pqassay_reference.query.file_scan import FileScan
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import scan
+from pqassay_reference.query.scan_query import Query
 from pqassay_reference.query.targets import target_of
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet

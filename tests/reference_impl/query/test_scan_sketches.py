@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from pqassay_reference import scan
 from pqassay_reference.directory.embedding import add_indexes
-from pqassay_reference.directory.making import Request
-from pqassay_reference.query import quantiles
-from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
+from pqassay_reference.query.indexes import quantiles
 from pqassay_reference.query.rungs import Rung
 from pqassay_spec.directory.codes import Granularity, IndexType
 

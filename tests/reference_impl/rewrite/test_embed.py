@@ -212,7 +212,7 @@ def test_only_field_5_and_the_next_header_change(present: str, expected: str) ->
 def test_a_footer_with_bytes_behind_its_struct_is_refused() -> None:
     footer = bytes.fromhex("15 02 19 0c 16 00 19 0c 00 00")
 
-    with pytest.raises(Unsupported, match="1 bytes stand behind"):
+    with pytest.raises(Unsupported, match="1 bytes follow"):
         with_key_values(footer, remove=(), add=())
 
 

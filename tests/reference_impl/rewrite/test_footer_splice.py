@@ -198,7 +198,7 @@ def test_a_field_on_the_way_that_stands_twice_is_refused() -> None:
 @pytest.mark.parametrize(
     ("rest", "message"),
     [
-        ("19 0c 00 00", "1 bytes stand behind the footer's struct"),
+        ("19 0c 00 00", "1 bytes follow the footer's struct"),
         ("19 0c 4c 1c 00 00 00", "the footer is signed"),
     ],
 )

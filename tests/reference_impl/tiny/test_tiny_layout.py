@@ -29,7 +29,7 @@ from pqassay_reference.tiny.parquet import (
 )
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.mutation.file_dissection import take_apart
-from pqassay_spec.parquet import levels
+from pqassay_spec.parquet.encoding import levels
 from pqassay_spec.parquet.thrift import (
     BoundaryOrder,
     ColumnChunk,

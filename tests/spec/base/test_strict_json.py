@@ -13,7 +13,7 @@ from pqassay_spec.base import strict_json
     ("text", "words"),
     [
         ("", "Expecting value"),
-        ('{"a": 1, "a": 2}', "member 'a' stands twice"),
+        ('{"a": 1, "a": 2}', "member 'a' occurs twice"),
         ('{"a": NaN}', "NaN is no JSON"),
         ("[-Infinity]", "-Infinity is no JSON"),
         ("[" * 100_000, "nested too deeply"),

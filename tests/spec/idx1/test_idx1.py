@@ -39,7 +39,7 @@ from pqassay_spec.idx1.companion import (
     parse_companion,
     why_not_trusted,
 )
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement, Type
 
 # ----------------------------------------------------------------------------------------- the offset key

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.arrow_schema import DEEPEST, ArrowField, ArrowType, Kind, read_arrow_schema
+from pqassay_spec.parquet.schema_copies.arrow import DEEPEST, ArrowField, ArrowType, Kind, read_arrow_schema
 
 TYPES = {
     "uint8": pa.uint8(),

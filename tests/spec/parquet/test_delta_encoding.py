@@ -16,10 +16,10 @@ from pqassay_reference.columns.page_values import data_pages
 from pqassay_reference.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.parquet import delta_encoding
-from pqassay_spec.parquet.delta_encoding import blocks, decode, encode
+from pqassay_spec.parquet.encoding import delta as delta_encoding
+from pqassay_spec.parquet.encoding.delta import blocks, decode, encode
 from pqassay_spec.parquet.file import chunk_start, read_footer, read_framing
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 
 RISING = bytes.fromhex("80 01 04 05 02 02 00 00 00 00")
 """1, 2, 3, 4, 5: the least difference is 1, and all others are nothing more."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.levels import bit_width, decode, encode, packed_run, repeating_run
+from pqassay_spec.parquet.encoding.levels import bit_width, decode, encode, packed_run, repeating_run
 
 runs = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 9, 20])), max_size=8)
 

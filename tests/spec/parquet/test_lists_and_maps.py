@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pqassay_spec.parquet.lists_and_maps import misfits
+from pqassay_spec.parquet.schema.lists_and_maps import misfits
 from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement, Type
 
 ROOT = SchemaElement(name="schema", num_children=1)

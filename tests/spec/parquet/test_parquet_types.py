@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of, most_digits
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
     IntType,
@@ -15,7 +16,6 @@ from pqassay_spec.parquet.thrift import (
     TimeUnit,
     Type,
 )
-from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of, most_digits
 
 
 def test_every_logical_type_has_a_row() -> None:

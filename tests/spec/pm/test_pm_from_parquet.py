@@ -35,13 +35,13 @@ from pqassay_spec.parquet.thrift import (
 )
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.bounds import Bounds, bounds_of
 from pqassay_spec.pm.codes import NO_TYPE, ColumnType, Repetition
-from pqassay_spec.pm.fields import fields_of
-from pqassay_spec.pm.from_parquet import chunk_of, columns_of, describe, encodings_of
-from pqassay_spec.pm.json import QuestDBColumn, QuestDBMetadata
-from pqassay_spec.pm.order import designated_timestamp_of, sorting_of
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.bounds import Bounds, bounds_of
+from pqassay_spec.pm.from_parquet.fields import fields_of
+from pqassay_spec.pm.from_parquet.order import designated_timestamp_of, sorting_of
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBColumn, QuestDBMetadata
+from pqassay_spec.pm.from_parquet.snapshot import chunk_of, columns_of, describe, encodings_of
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value import SortingColumn as SortedBy
@@ -132,7 +132,7 @@ def described(data: Path, **options: Any) -> SnapshotValue:
     with FileSource(data) as source:
         framing = read_framing(source)
         footer, _ = read_footer(source, framing)
-        questdb = pm_json.read(footer, len(fields_of(footer)))
+        questdb = questdb_key.read(footer, len(fields_of(footer)))
         found = describe(footer, framing, questdb=questdb, source=source, **options)
     assert () == found.left_out
     return found.value

@@ -12,9 +12,14 @@ from places import INTEROP
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.fields import fields_of
-from pqassay_spec.pm.json import COLUMN_FIELDS, QUESTDB_FIELDS, QuestDBColumn, QuestDBMetadata
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.fields import fields_of
+from pqassay_spec.pm.from_parquet.questdb_key import (
+    COLUMN_FIELDS,
+    QUESTDB_FIELDS,
+    QuestDBColumn,
+    QuestDBMetadata,
+)
 
 QUESTDB_FILES = sorted(INTEROP.glob("questdb-*/*/data.parquet"))
 
@@ -26,7 +31,7 @@ def text(**members: Any) -> str:
 
 
 def test_the_key_of_the_document_is_read() -> None:
-    found = pm_json.parse(
+    found = questdb_key.parse(
         """{
         "version": 1,
         "schema": [
@@ -51,9 +56,9 @@ def test_the_keys_of_real_files_are_read_and_built_alike(path: Path) -> None:
     with FileSource(path) as source:
         metadata, _ = read_footer(source, read_framing(source))
 
-    found = pm_json.read(metadata, len(fields_of(metadata)))
+    found = questdb_key.read(metadata, len(fields_of(metadata)))
     assert found is not None
-    assert pm_json.text_in(metadata) == pm_json.build(found)
+    assert questdb_key.text_in(metadata) == questdb_key.build(found)
 
 
 def test_there_are_real_files() -> None:
@@ -79,36 +84,36 @@ def test_there_are_real_files() -> None:
         (text(schema=[COLUMN | {"format": "1"}]), "key questdb.schema[0].format", "whole number"),
         (text(unused_bytes=-1), "key questdb.unused_bytes", "from 0"),
         (text(unused_bytes=1 << 63), "key questdb.unused_bytes", "9223372036854775807"),
-        ('{"version":1,"version":1,"schema":[]}', "key questdb", "stands twice"),
+        ('{"version":1,"version":1,"schema":[]}', "key questdb", "occurs twice"),
         ('{"version":1,"schema":' + "[" * 100_000, "key questdb", "nested too deeply"),
     ],
 )
 def test_a_key_that_is_none_names_the_member(broken: str, field: str, words: str) -> None:
     with pytest.raises(Malformed, match=words) as caught:
-        pm_json.parse(broken)
+        questdb_key.parse(broken)
 
     assert ("PM-121", field) == (caught.value.rule, caught.value.field)
 
 
 def test_a_key_for_another_number_of_columns_is_malformed() -> None:
     with pytest.raises(Malformed, match="1 columns are described, the Parquet file has 2") as caught:
-        pm_json.of_columns(pm_json.parse(text()), 2)
+        questdb_key.of_columns(questdb_key.parse(text()), 2)
 
     assert ("PM-121", "key questdb.schema") == (caught.value.rule, caught.value.field)
 
 
 def test_null_is_like_no_member() -> None:
-    found = pm_json.parse(text(schema=[COLUMN | {"ascii": None, "format": None}], unused_bytes=None))
+    found = questdb_key.parse(text(schema=[COLUMN | {"ascii": None, "format": None}], unused_bytes=None))
 
     assert QuestDBMetadata((QuestDBColumn(5),)) == found
 
 
 def test_unknown_members_are_kept() -> None:
     written = '{"version":1,"schema":[{"column_type":5,"column_top":0,"new":[1]}],"newer":{"a":"é"}}'
-    found = pm_json.parse(written)
+    found = questdb_key.parse(written)
 
     assert ({"newer": {"a": "é"}}, {"new": [1]}) == (found.others, found.schema[0].others)
-    assert written == pm_json.build(found)
+    assert written == questdb_key.build(found)
 
 
 def test_the_tables_of_fields_are_the_attributes() -> None:
@@ -130,7 +135,7 @@ COLUMNS = st.builds(
 
 @given(st.builds(QuestDBMetadata, st.lists(COLUMNS, max_size=4).map(tuple), st.integers(0, (1 << 63) - 1)))
 def test_what_is_built_is_parsed(metadata: QuestDBMetadata) -> None:
-    assert metadata == pm_json.parse(pm_json.build(metadata))
+    assert metadata == questdb_key.parse(questdb_key.build(metadata))
 
 
 JSON = st.recursive(
@@ -154,7 +159,7 @@ def test_any_json_is_read_or_malformed(value: Any) -> None:
 def rule_of(written: str) -> str | None:
     """The rule that a text breaks; ``None`` if it is read."""
     try:
-        pm_json.parse(written)
+        questdb_key.parse(written)
     except Malformed as error:
         return error.rule
     return None

@@ -16,7 +16,7 @@ from pages.cases.hex_view import HexView
 from pages.cases.museum_pages import exhibit_page
 from pages.implementations.answers import HARM, Answer, worst
 from pages.implementations.matrix import catalogue_title, kind_of
-from pages.page import File, Page, Site, case_file, case_page, implementation_page
+from pages.page import File, Page, Site, case_boost, case_file, case_page, implementation_page
 from pages.places import GOLDEN_FILES
 from pqassay_spec.golden.case import MANIFEST, OWN
 from pqassay_spec.golden.revision import current
@@ -114,7 +114,7 @@ def page_of(case: Mapping[str, Any], site: Site) -> Page:
         case_file=case_file,
     )
     words = " ".join(case["expect"]["check"]["rules"])
-    return Page(path, f"{case_id}: {case['title']}", summary(case), body, words)
+    return Page(path, f"{case_id}: {case['title']}", summary(case), body, words, case_boost(case_id))
 
 
 def summary(case: Mapping[str, Any]) -> str:

@@ -19,6 +19,9 @@ IN_SCRIPT = Path("search", "search_index.js")
 LEFT_OUT = ("reference/",)
 """Beginnings of the addresses of pages that are not searched: whoever looks for a name of the code asks the code."""
 
+BOOSTS = {"decisions/": 0.3}
+"""How much sooner than other pages a search names some, by the beginnings of their addresses: what was decided is asked for after what can be done."""
+
 MOST = 380
 """Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
 
@@ -53,8 +56,10 @@ def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -
 
 def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for one in entries:
-        if not one["location"].startswith(LEFT_OUT):
-            yield {**one, "text": shortened(one["text"])}
+        if one["location"].startswith(LEFT_OUT):
+            continue
+        boost = next((boost for folder, boost in BOOSTS.items() if one["location"].startswith(folder)), None)
+        yield {**one, "text": shortened(one["text"])} | ({} if boost is None else {"boost": boost})
 
 
 def skimmed(page: str) -> str:

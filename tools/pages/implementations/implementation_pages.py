@@ -24,6 +24,9 @@ from pqassay_spec.rules import catalogue
 CASES_SHOWN = 12
 """Cases of one cause that are named; the rest is counted."""
 
+BOOST = 3
+"""How much sooner than other pages a search names that of an implementation, whose name many pages have."""
+
 CSV_COLUMNS = (
     "implementation", "version", "case", "family", "kind", "operation", "verdict", "severity", "query", "reason", "actual", "expected",
 )  # fmt: skip
@@ -93,6 +96,7 @@ def pages(site: Site) -> Iterator[Page]:
             f"{title} {kept.version}",
             f"What {title} {kept.version} makes of the golden files: {told}.",
             body,
+            boost=BOOST,
         )
 
 

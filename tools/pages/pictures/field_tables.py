@@ -12,7 +12,7 @@ from pqassay_spec.grammar.field_tables import thrift_rows
 from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.idx1.companion import COMPANION_FIELDS
 from pqassay_spec.parquet.thrift import FileMetaData
-from pqassay_spec.pm.json import JsonField
+from pqassay_spec.pm.from_parquet.questdb_key import JsonField
 from pqassay_spec.table.json_objects import JsonObject
 
 STRUCTS_PAGE = "spec/compact_thrift.md"

@@ -85,9 +85,13 @@ def files(site: Site) -> Iterator[File]:
             }
             for one in catalogue.families()
         ],
-        "rules": [_as_json(rule, site) for rule in catalogue.rules().values()],
     }
-    yield File("data/rules.json", f"{json.dumps(told, indent=1, ensure_ascii=False)}\n".encode())
+    # A rule on each line: the encoder of C, which takes a tenth of the time, does not indent.
+    rules = ",\n".join(
+        json.dumps(_as_json(rule, site), ensure_ascii=False) for rule in catalogue.rules().values()
+    )
+    head = json.dumps(told, ensure_ascii=False).removesuffix("}")
+    yield File("data/rules.json", f'{head}, "rules": [\n{rules}\n]}}\n'.encode())
 
 
 def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:

@@ -188,13 +188,23 @@ def _ids(site: Site) -> tuple[str, ...]:
     return tuple(site.cases)
 
 
+@cache
+def _breaking(site: Site) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """The golden cases that break each rule."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for case in site.cases.values():
+        for rule_id in case["expect"]["check"]["rules"]:
+            found.setdefault(rule_id, []).append(case)
+    return found
+
+
+@cache
 def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
     """Golden cases that break a rule for files, or that test one for readers; first those that break nothing else, and harm most."""
     if not rule.judges_files:
         return [site.cases[name] for name in cases_of(rule.id, _ids(site))]
-    found = [case for case in site.cases.values() if rule.id in case["expect"]["check"]["rules"]]
     return sorted(
-        found,
+        _breaking(site).get(rule.id, ()),
         key=lambda case: (
             len(case["expect"]["check"]["rules"]),
             "mutation" not in case,

@@ -36,7 +36,7 @@ BAD = frozenset(HARM[:4])
 
 
 class Engine(NamedTuple):
-    """An engine of one version."""
+    """An engine of one version; the column of one that was asked in several names them all."""
 
     name: str
     version: str
@@ -104,6 +104,10 @@ class Trial:
     command: str
     answers: Mapping[Engine, TableAnswer]
 
+    def answer_of(self, name: str) -> TableAnswer | None:
+        """What the engine of a name made of it, whatever its version; ``None`` where it was not asked."""
+        return next((answer for engine, answer in self.answers.items() if engine.name == name), None)
+
     @property
     def worst(self) -> str:
         """The gravest verdict."""
@@ -141,8 +145,12 @@ def measured(path: Path = MEASURED) -> Sequence[Trial]:
 
 
 def engines_of(trials: Iterable[Trial]) -> Sequence[Engine]:
-    """The engines that were asked, in the order in which they are named first."""
-    return list(dict.fromkeys(engine for trial in trials for engine in trial.answers))
+    """The engines that were asked, each once, in the order in which they are named first."""
+    versions: dict[str, set[str]] = {}
+    for trial in trials:
+        for engine in trial.answers:
+            versions.setdefault(engine.name, set()).add(engine.version)
+    return [Engine(name, "/".join(sorted(found))) for name, found in versions.items()]
 
 
 class Seen(NamedTuple):
@@ -159,7 +167,8 @@ class Seen(NamedTuple):
 
 def seen(trials: Sequence[Trial]) -> Seen | None:
     """What engines did with the golden tables that break a rule; ``None`` where none was asked."""
-    answers = [(engine, answer) for trial in trials for engine, answer in trial.answers.items()]
+    columns = {engine.name: engine for engine in engines_of(trials)}
+    answers = [(columns[engine.name], answer) for trial in trials for engine, answer in trial.answers.items()]
     answered = {engine for engine, answer in answers if answer.verdict != NOT_COMPARABLE}
     if not answered:
         return None

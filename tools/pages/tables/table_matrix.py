@@ -21,7 +21,7 @@ def _by_table(site: Site, family: str) -> Sequence[Sequence[Trial]]:
 
 
 def _worst(trials: Sequence[Trial], engine: Engine) -> TableAnswer:
-    given = [answer for trial in trials if (answer := trial.answers.get(engine))]
+    given = [answer for trial in trials if (answer := trial.answer_of(engine.name))]
     return min(given, key=lambda answer: HARM.index(answer.verdict), default=TableAnswer("not asked"))
 
 

@@ -10,7 +10,7 @@ from pages.cases.byte_changes import Changed, changed_in, comparison_of, fields_
 from pages.cases.case_pages import MOST_FIELDS, MOST_SIBLINGS, View, summary, verdict, view_of
 from pages.cases.hex_view import HexView
 from pages.implementations.matrix import catalogue_title
-from pages.page import File, Page, Site, case_file, case_page
+from pages.page import File, Page, Site, case_boost, case_file, case_page
 from pages.places import GOLDEN_FILES
 from pages.tables.engine_answers import SILENT, engines_of
 from pages.tables.golden_tables import (
@@ -83,7 +83,8 @@ def page_of(table: Table, site: Site) -> Page:
         changed_file=changed_file(table),
         folder=TABLE_FOLDER,
     )
-    return Page(path, f"{table['id']}: {table['title']}", summary(table), body, " ".join(table["rules"]))
+    title, words = f"{table['id']}: {table['title']}", " ".join(table["rules"])
+    return Page(path, title, summary(table), body, words, case_boost(table["id"]))
 
 
 def _name(table: Table) -> str:

@@ -73,7 +73,7 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
             continue  # where it is, nobody can say
         if offset < highest:
             yield Violation(
-                message=f"the bloom filter of {chunk} stands at {offset}, before one of a column or row group before it, at {highest}",
+                message=f"the bloom filter of {chunk} is at {offset}, before one of a column or row group before it, at {highest}",
                 field=chunk.fields.facts / "bloom_filter_offset",
                 expected=f"an offset behind {highest}",
                 actual=str(offset),

@@ -190,7 +190,7 @@ def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
     first = pairs[0][1].value
     for position, pair in pairs[1:]:
         said = (
-            f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
+            f"the key occurs {len(pairs)} times; readers that take the first see {show(first)}, "
             f"those that take the last {show(pairs[-1][1].value)}"
         )
         field = in_footer(index.file, f"key_value_metadata[{position}]")
@@ -272,7 +272,7 @@ def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
     yield from first_places(
         list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),
         lambda place: Spot("idx1.payload", place[1], len(place[0].encode())).violation(
-            f"{show(place[0])} stands in the index again", "each value once", show(place[0])
+            f"{show(place[0])} is in the index again", "each value once", show(place[0])
         ),
         repeated,
     )
@@ -341,7 +341,7 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
 def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
     """A companion without the key it accompanies was left behind."""
     if not index.pairs(idx1.KEY):
-        said = f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}"
+        said = f"the key {idx1.COMPANION_KEY} is there without {idx1.KEY}"
         field = index.field(idx1.COMPANION_KEY)
         yield Violation(said, field, f"the key {idx1.KEY} as well, or neither", f"only {idx1.COMPANION_KEY}")
 
@@ -351,9 +351,7 @@ def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
     """Draft G0 had neither magic nor length before the payload."""
     blob = index.blob
     if blob.layout is Layout.DRAFT_G0:
-        said = (
-            "this is draft G0: the payload stands without magic and length, which the published reader needs"
-        )
+        said = "this is draft G0: the payload is stored without magic and length, which the published reader needs"
         spot = Spot("idx1.magic", blob.start, min(len(blob.payload), idx1.HEADER_SIZE))
         found = show(blob.payload[: idx1.HEADER_SIZE])
         yield spot.violation(said, f"{idx1.MAGIC!r} and a length of 8 bytes", found)
@@ -385,6 +383,6 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
             raise NotApplicable
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
-    said = "this is draft G1: the length stands in a key as well"
+    said = "this is draft G1: the length is in a key as well"
     field = index.field(idx1.LENGTH_KEY)
     yield Violation(said, field, f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY)))

@@ -24,7 +24,7 @@ from pqassay.values.claims.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 
 if TYPE_CHECKING:
     from pqassay.values.claims.index_column import Comparison, IndexFamily, IndexValues

@@ -205,7 +205,7 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
     )
     if first < data_page_offset or not unannounced:
         said = (
-            f"the first page of {chunk} stands at {first} in the "
+            f"the first page of {chunk} is at {first} in the "
             f"offset index, at {data_page_offset} in the footer"
         )
         yield Violation(said, places.field(0, "offset"), str(data_page_offset), str(first))
@@ -261,7 +261,7 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
         if group is not None and group != last:
             if group in seen:
                 yield Violation(
-                    message=f"something else stands between the {taken} and the other offset indexes of its row group",
+                    message=f"something else is stored between the {taken} and the other offset indexes of its row group",
                     field=taken.field,
                     expected="the offset indexes of a row group side by side",
                     actual=f"[{taken.start}, {taken.end}) apart from them",

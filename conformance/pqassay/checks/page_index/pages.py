@@ -66,7 +66,7 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
     row = 0
     for number, (location, page) in enumerate(zip(locations, pages, strict=True)):
         if number and location.first_row_index != row:
-            said = f"{row} rows stand before page {number}, as the headers count them"
+            said = f"{row} rows come before page {number}, as the headers count them"
             field = chunk.fields.offset_index / f"page_locations[{number}].first_row_index"
             yield Violation(said, field, str(row), str(location.first_row_index))
         if page.v2 is not None:

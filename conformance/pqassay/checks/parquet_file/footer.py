@@ -15,9 +15,9 @@ from pqassay.under_test.screens.facts import facts_shape
 from pqassay.under_test.screens.footer import footer_shape, own_row_group_shape, row_group_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
+from pqassay_spec.parquet.encoding.names import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
-from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 from pqassay_spec.parquet.thrift import CompressionCodec, RowGroup, Type
 from pqassay_spec.rules import created_by
 
@@ -264,7 +264,7 @@ def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator
         raise NotApplicable
     if file_offset != first:
         _require_sound_ranges(group.file)
-        said = f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}"
+        said = f"file_offset of row group {group.number} is {file_offset}, its first page is at {first}"
         yield Violation(said, group.field / "file_offset", str(first), str(file_offset))
 
 
@@ -302,7 +302,7 @@ def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     for ordinal, chunk in enumerate(group.part.columns):
         if chunk.file_path:
             yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} is said to stand in {show(chunk.file_path)}",
+                message=f"chunk {ordinal} of row group {group.number} is said to be in {show(chunk.file_path)}",
                 field=group.field / f"columns[{ordinal}].file_path",
                 expected="no file_path",
                 actual=show(chunk.file_path),
@@ -344,7 +344,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
     if chunk.facts.dictionary_page_offset == 0:
-        said = "dictionary_page_offset is 0, where the head of the file stands"
+        said = "dictionary_page_offset is 0, where the head of the file is"
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 
@@ -356,7 +356,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         raise NotApplicable
     if dictionary > data:
         chunk.file.require_sound_ranges()
-        said = "the dictionary page of the chunk is said to stand behind its first data page"
+        said = "the dictionary page of the chunk is said to be behind its first data page"
         field = chunk.fields.facts / "dictionary_page_offset"
         yield Violation(said, field, f"less than {data}", str(dictionary))
 

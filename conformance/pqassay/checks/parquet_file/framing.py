@@ -91,7 +91,7 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
         earlier = first.setdefault(pair.key, index)
         if earlier != index and pair.key != DIRECTORY_KEY:  # whose directories are taken together
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
-            said = f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}"
+            said = f"key {show(pair.key)} is at {earlier} and, with {same}, at {index}"
             field = in_footer(file, f"key_value_metadata[{index}].key")
             yield Violation(said, field, "each key once", f"{show(pair.key)} again")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pqassay.checks.by_values import by_audit
 from pqassay.under_test.file import FileUnderTest
 from pqassay.values.claims.audit import ValueAudit
-from pqassay_spec.parquet.logical_values import Allowed, allowed_by
+from pqassay_spec.parquet.schema.logical_values import Allowed, allowed_by
 
 
 def _kinds(file: FileUnderTest) -> frozenset[Allowed | None]:

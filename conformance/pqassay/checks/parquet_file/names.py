@@ -13,7 +13,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.thrift import is_text
-from pqassay_spec.parquet.schema_tree import SchemaNode, schema_tree
+from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 
 
 def _element(file: FileUnderTest, place: int) -> Field:

@@ -13,7 +13,7 @@ from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.pages.walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
-from pqassay_spec.parquet.encodings import ENTRY_ENCODINGS, encodes, for_type
+from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS, encodes, for_type
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
 
@@ -100,7 +100,7 @@ def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterato
             "dictionary_page_offset" if listed is not None else "",
             "the chunk has no dictionary page, and an offset of one"
             if offset is None
-            else f"the dictionary page stands at {offset}",
+            else f"the dictionary page is at {offset}",
             "none" if offset is None else offset,
             "none" if listed is None else listed,
         )

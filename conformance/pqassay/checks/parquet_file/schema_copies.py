@@ -20,9 +20,9 @@ from pqassay.under_test.schemas.pandas_copy import PANDAS_KEY, pandas_faults
 from pqassay.under_test.schemas.schema_copies import Copies, Faults
 from pqassay.under_test.schemas.spark_copy import spark_faults
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.arrow_schema import ARROW_KEY
-from pqassay_spec.parquet.arrow_types import KEEP_UNITS
-from pqassay_spec.parquet.spark_types import SPARK_KEY
+from pqassay_spec.parquet.schema_copies.arrow import ARROW_KEY
+from pqassay_spec.parquet.schema_copies.arrow_types import KEEP_UNITS
+from pqassay_spec.parquet.schema_copies.spark_types import SPARK_KEY
 from pqassay_spec.parquet.thrift import BoundingBox
 from pqassay_spec.rules import created_by
 

@@ -13,15 +13,15 @@ from pqassay.under_test.screens.footer import footer_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
-from pqassay_spec.parquet.lists_and_maps import misfits
-from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement, Type
-from pqassay_spec.parquet.types import (
+from pqassay_spec.parquet.schema.lists_and_maps import misfits
+from pqassay_spec.parquet.schema.types import (
     ANNOTATIONS,
     CONVERTED,
     annotation_of,
     converted_of,
     most_digits,
 )
+from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement, Type
 
 REPETITIONS = frozenset(map(int, FieldRepetitionType))
 

@@ -35,7 +35,7 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
     for place in parsed.places.values():
         if expected := parsed.why_misplaced(place, footers):
             end = place.offset + parsed.header.block_size
-            said = f"the block of row group {place.row_group} is said to stand at [{place.offset}, {end})"
+            said = f"the block of row group {place.row_group} is said to be at [{place.offset}, {end})"
             yield entry_field(parsed.snapshots[place.snapshot], place.row_group).violation(
                 said, expected, f"[{place.offset}, {end})", row_group=place.row_group
             )
@@ -185,7 +185,7 @@ def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
             if offset + length > chunk.region_length:
                 offset = end
             elif offset not in (end, total):
-                said = f"{side.name} stands at {offset} of the region behind the chunks, and the one before ends at {end}"
+                said = f"{side.name} is at {offset} of the region behind the chunks, and the one before ends at {end}"
                 yield chunk.violation(side.field, said, str(end), str(offset))
             end, total = offset + length, total + length
 

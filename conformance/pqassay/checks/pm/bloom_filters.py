@@ -23,7 +23,7 @@ def filters_lie_in_their_blocks(row: Row) -> Iterator[Violation]:
     """Behind the statistics, before the next structure."""
     for bloom in row.inlined():
         if bloom.is_misplaced:
-            said = f"the bloom filter of row group {row.row_group} is said to stand at {bloom.offset}"
+            said = f"the bloom filter of row group {row.row_group} is said to be at {bloom.offset}"
             yield bloom.violation(said, f"within [{bloom.room[0]}, {bloom.room[1]})")
 
 

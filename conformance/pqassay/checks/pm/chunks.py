@@ -115,7 +115,7 @@ def range_lies_in_the_body(chunk: ChunkUnderTest) -> Iterator[Violation]:
     if start < HEAD_SIZE or start + max(length, 1) > chunk.place.body_end:
         yield chunk.violation(
             "byte_range_start",
-            f"the chunk is said to stand at [{start}, {start + length}) of the Parquet file",
+            f"the chunk is said to be at [{start}, {start + length}) of the Parquet file",
             f"within [{HEAD_SIZE}, {chunk.place.body_end})",
             f"[{start}, {start + length})",
         )
@@ -150,10 +150,10 @@ def sizes_of_slots_are_possible(chunk: ChunkUnderTest) -> Iterator[Violation]:
     for side in SIDES:
         size, inlined = chunk.size(side), chunk.has(side.inlined)
         if inlined and chunk.has(side.present) and not 1 <= size <= MOST_INLINE:
-            said = f"{side.name} stands in its slot with {size} bytes"
+            said = f"{side.name} is in its slot with {size} bytes"
             yield chunk.violation("stat_sizes", said, f"1 to {MOST_INLINE}", str(size))
         elif not inlined and size:
-            said = f"{side.name} does not stand in its slot, and STAT_SIZES says {size} bytes"
+            said = f"{side.name} is not in its slot, and STAT_SIZES says {size} bytes"
             yield chunk.violation("stat_sizes", said, "0", str(size))
 
 
@@ -186,7 +186,7 @@ def long_ones_stand_out_of_line(chunk: ChunkUnderTest) -> Iterator[Violation]:
         if chunk.is_out_of_line(side):
             _, length = chunk.reference(side)
             if length <= MOST_INLINE:
-                said = f"{side.name} has {length} bytes and stands out of line"
+                said = f"{side.name} has {length} bytes and is stored out of line"
                 yield chunk.violation(
                     "stat_flags", said, f"{bits(side.inlined)} set", f"{chunk.given.stat_flags:#04x}"
                 )
@@ -200,7 +200,7 @@ def out_of_line_lies_in_the_region(chunk: ChunkUnderTest) -> Iterator[Violation]
             offset, length = chunk.reference(side)
             room = chunk.region_length
             if offset + length > room:
-                said = f"{side.name} is said to stand at [{offset}, {offset + length}) of the region behind the chunks"
+                said = f"{side.name} is said to be at [{offset}, {offset + length}) of the region behind the chunks"
                 yield chunk.violation(
                     side.field, said, f"within [0, {room})", f"[{offset}, {offset + length})"
                 )

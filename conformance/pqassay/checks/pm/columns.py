@@ -72,7 +72,7 @@ def names_follow_each_other(parsed: PmUnderTest) -> Iterator[Violation]:
     for column, described in enumerate(parsed.header.descriptors):
         start, end = described.name_offset, described.name_offset + described.name_length
         if first <= start and start not in (expected, stored):
-            said = f"the name stands at {start}, the one before ends at {stored}"
+            said = f"the name is at {start}, the one before ends at {stored}"
             yield parsed.in_descriptor(column, "name_offset", said, str(stored), str(start))
         # Of a name that was moved, the ones behind it are not to blame.
         expected, stored = expected + described.name_length, end

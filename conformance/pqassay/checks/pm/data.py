@@ -1,7 +1,7 @@
 """Checks of ``_pm`` against the footer of the Parquet file beside it: the whole, the columns, the sorting.
 
 Whether the two belong together at all is PM-100; where they do not, nothing else is compared.  What ``_pm`` has to
-say of a Parquet file is in `pqassay_spec.pm.from_parquet`.
+say of a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import Repetition, repetition, repetition_name
-from pqassay_spec.pm.order import sorting_of
+from pqassay_spec.pm.from_parquet.order import sorting_of
 from pqassay_spec.pm.value import SortingColumn
 
 # ------------------------------------------------------------------------------------------ which file it describes
@@ -42,7 +42,7 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: Pair) -> Iterator[Viola
     if size == there:
         return
     _ = pair.match  # of a stale file that is all there is to say
-    what = f"{there - size} bytes stand behind what the newest snapshot describes"
+    what = f"{there - size} bytes follow what the newest snapshot describes"
     if there < size:
         what = f"the newest snapshot describes {size} bytes; {pair.snapshot.path} describes the {there} that there are"
     yield footer_field(newest, "parquet_footer_offset").violation(

@@ -19,9 +19,9 @@ from pqassay_spec.parquet.thrift import ColumnChunk, Statistics
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES, Side
-from pqassay_spec.pm.bounds import bounds_of, verbatim_bounds
 from pqassay_spec.pm.codes import MOST_INLINE, StatFlag, split_reference
-from pqassay_spec.pm.from_parquet import encodings_of
+from pqassay_spec.pm.from_parquet.bounds import bounds_of, verbatim_bounds
+from pqassay_spec.pm.from_parquet.snapshot import encodings_of
 
 SHOWN_BYTES = 20
 """Bytes of a statistic that a finding repeats."""

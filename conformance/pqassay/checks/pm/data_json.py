@@ -17,7 +17,6 @@ from pqassay.under_test.pm.file import footer_field, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.codes import (
     DESCENDING_TYPE_BIT,
     DESIGNATED_TYPE_BIT,
@@ -25,8 +24,9 @@ from pqassay_spec.pm.codes import (
     type_name,
     type_tag,
 )
-from pqassay_spec.pm.fields import type_of
-from pqassay_spec.pm.order import designated_column
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.fields import type_of
+from pqassay_spec.pm.from_parquet.order import designated_column
 from pqassay_spec.pm.types import STORED_AS, described_type
 
 MARKS_OF_TIMESTAMPS = DESIGNATED_TYPE_BIT | DESCENDING_TYPE_BIT
@@ -40,7 +40,7 @@ def _key_field(pair: Pair) -> Field:
     return in_footer(pair.parquet, f"key_value_metadata[{index}].value")
 
 
-@rule("PM-121", of=PAIR, only=lambda pair: pm_json.text_in(pair.metadata) is not None)
+@rule("PM-121", of=PAIR, only=lambda pair: questdb_key.text_in(pair.metadata) is not None)
 def the_key_can_be_read(pair: Pair) -> Iterator[Violation]:
     """The version, and an object for each column."""
     try:
@@ -108,7 +108,7 @@ def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
     flags, said = column.described.flags, column.said_by_questdb
     for flag, expected, member in (
         (ColumnFlag.IS_ASCII, said.ascii is True, "ascii"),
-        (ColumnFlag.LOCAL_KEY_IS_GLOBAL, said.format == pm_json.LOCAL_KEY_IS_GLOBAL, "format"),
+        (ColumnFlag.LOCAL_KEY_IS_GLOBAL, said.format == questdb_key.LOCAL_KEY_IS_GLOBAL, "format"),
     ):
         if bool(flags & flag) != expected:
             message = (

@@ -143,9 +143,7 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
     # A header bit may bring a section to the footer, as that of bloom filters does.
     unknown |= reached.parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
     if left and not unknown:
-        said = (
-            f"{left} bytes stand between the footer's sections and its checksum, and no flag announces them"
-        )
+        said = f"{left} bytes are between the footer's sections and its checksum, and no flag announces them"
         spot = Spot(f"{snapshot.path}.footer_length", snapshot.size - pm.TRAILER_SIZE, pm.TRAILER_SIZE)
         yield spot.violation(said, str(snapshot.length - left), str(snapshot.length))
 

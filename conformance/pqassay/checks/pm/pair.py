@@ -20,18 +20,18 @@ from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import read_framing
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.block import Block, Side
 from pqassay_spec.pm.codes import HeaderFeature
-from pqassay_spec.pm.fields import Field, fields_of
 from pqassay_spec.pm.file import Snapshot
+from pqassay_spec.pm.from_parquet import questdb_key
+from pqassay_spec.pm.from_parquet.fields import Field, fields_of
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.header import Header
-from pqassay_spec.pm.json import QuestDBMetadata
 
 Value = TypeVar("Value")
 
@@ -155,7 +155,7 @@ class Pair:
     @Remembered
     def questdb(self) -> QuestDBMetadata | None:
         """The content of the key ``questdb``; ``None`` without it. Raises PM-121."""
-        return pm_json.read(self.metadata, len(self.leaves))
+        return questdb_key.read(self.metadata, len(self.leaves))
 
     @Remembered
     def given_ids(self) -> list[set[int]]:
@@ -235,7 +235,7 @@ class Pair:
                 or not 0 < entry.length <= parquet.framing.footer_start - entry.offset
             ):
                 raise Malformed(
-                    f"no bitset of {entry.length} bytes stands at {entry.offset} in {pm.DATA_NAME}",
+                    f"no bitset of {entry.length} bytes is at {entry.offset} in {pm.DATA_NAME}",
                     rule="PM-079",
                 )
             return parquet.part(IndexReads).read(entry.offset, entry.length)

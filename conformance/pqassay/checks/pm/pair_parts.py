@@ -11,11 +11,11 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.pm.file import descriptor_field
 from pqassay.under_test.violation import Spot, Violation
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, SchemaElement
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.from_parquet import bloom_of
-from pqassay_spec.pm.json import QuestDBColumn
+from pqassay_spec.pm.from_parquet.questdb_key import QuestDBColumn
+from pqassay_spec.pm.from_parquet.snapshot import bloom_of
 from pqassay_spec.pm.value import ExternalBloom
 
 

@@ -22,7 +22,7 @@ from pqassay.values.claims.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import shown, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm

@@ -30,7 +30,7 @@ from pqassay_spec.parquet.column_order import (
     type_order,
     width_of,
 )
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     SchemaElement,

@@ -14,10 +14,10 @@ from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.screens.facts import facts_shape, sizes_shape, statistics_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, Order, annotation_fits, type_order
-from pqassay_spec.parquet.null_counts import null_counts
-from pqassay_spec.parquet.schema import is_geometry
+from pqassay_spec.parquet.encoding.null_counts import null_counts
+from pqassay_spec.parquet.encoding.wkb import is_type_code
+from pqassay_spec.parquet.schema.leaf_columns import is_geometry
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, SizeStatistics, Type
-from pqassay_spec.parquet.wkb import is_type_code
 
 NOTHING = (math.inf, -math.inf)
 """The bounds of an axis as a writer has them before it sees a coordinate."""

@@ -10,7 +10,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.screens.facts import facts_shape
 from pqassay.under_test.violation import Violation, name_in
-from pqassay_spec.parquet.encodings import PAGE_TYPES
+from pqassay_spec.parquet.encoding.names import PAGE_TYPES
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
 
 LEVELS = frozenset((Encoding.RLE, Encoding.BIT_PACKED))

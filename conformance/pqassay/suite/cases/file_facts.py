@@ -14,6 +14,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import ENCRYPTED_MAGIC
+from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     CompressionCodec,
@@ -23,7 +24,6 @@ from pqassay_spec.parquet.thrift import (
     SchemaElement,
     Type,
 )
-from pqassay_spec.parquet.types import annotation_of, converted_of
 
 TYPES = {
     "DECIMAL": "type.decimal",

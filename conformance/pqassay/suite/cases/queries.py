@@ -33,7 +33,7 @@ from pqassay_spec.golden.literals import (
     Written,
 )
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, block_start
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, UNSIGNED
 from pqassay_spec.parquet.thrift import Type
 
 MOST = 16
@@ -294,7 +294,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def as_json(value: Written) -> Any:
-    """A value as it stands in the JSON of a predicate."""
+    """A value as it is in the JSON of a predicate."""
     return value if value is None or isinstance(value, bool | int | str) else vars(value)
 
 

@@ -26,8 +26,8 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Op
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.revision import RevisionError, revision
+from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
-from pqassay_spec.parquet.types import annotation_of, converted_of
 
 FEATURES = Path(__file__).with_name("status_features.toml")
 

@@ -125,8 +125,8 @@ def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
     if page is None:
         return None
     if page.is_data:
-        return "a data page stands"
-    return "the dictionary page stands" if page.is_dictionary else "another page stands"
+        return "a data page is"
+    return "the dictionary page is" if page.is_dictionary else "another page is"
 
 
 def overlapping_chunks(file: FileUnderTest) -> frozenset[str]:

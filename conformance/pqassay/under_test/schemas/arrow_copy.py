@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pqassay.under_test.schemas.schema_copies import Fault
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.arrow_schema import LISTS, ArrowField, ArrowType, Kind, read_arrow_schema
-from pqassay_spec.parquet.arrow_types import Fit, carrier, fit, has_unit_of
-from pqassay_spec.parquet.schema_tree import SchemaNode
+from pqassay_spec.parquet.schema.tree import SchemaNode
+from pqassay_spec.parquet.schema_copies.arrow import LISTS, ArrowField, ArrowType, Kind, read_arrow_schema
+from pqassay_spec.parquet.schema_copies.arrow_types import Fit, carrier, fit, has_unit_of
 from pqassay_spec.parquet.thrift import SchemaElement
 
 NAMES, FOLLOWED, IGNORED, UNITS = "PQF-112", "PQF-113", "PQF-114", "PQF-142"

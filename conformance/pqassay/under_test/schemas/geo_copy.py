@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pqassay.under_test.schemas.schema_copies import Fault, as_list, as_object, read_json
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.schema_tree import SchemaNode
+from pqassay_spec.parquet.schema.tree import SchemaNode
 from pqassay_spec.parquet.thrift import Type
 
 GEO_KEY = "geo"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from pqassay_spec.parquet.column_order import Order, annotation_fits, bound_width, type_order
-from pqassay_spec.parquet.schema import SchemaLeaf, is_string, leaves
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 
 View = TypeVar("View")
@@ -62,7 +62,7 @@ class Schema:
     """
 
     def __init__(self, metadata: FileMetaData) -> None:
-        """Raise what `pqassay_spec.parquet.schema.leaves` does."""
+        """Raise what `pqassay_spec.parquet.schema.leaf_columns.leaves` does."""
         self.elements: Sequence[SchemaElement] = metadata.schema
         self.leaves = leaves(metadata)
         self.facts = list(map(facts_of, self.leaves))

@@ -8,9 +8,9 @@ from typing import Any
 from pqassay.under_test.schemas.schema_copies import Fault, as_list, as_object, read_json
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.arrow_types import carrier
-from pqassay_spec.parquet.pandas_types import is_made_of
-from pqassay_spec.parquet.schema_tree import SchemaNode
+from pqassay_spec.parquet.schema.tree import SchemaNode
+from pqassay_spec.parquet.schema_copies.arrow_types import carrier
+from pqassay_spec.parquet.schema_copies.pandas_types import is_made_of
 from pqassay_spec.parquet.thrift import SchemaElement
 
 PANDAS_KEY = "pandas"

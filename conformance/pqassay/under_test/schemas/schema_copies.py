@@ -15,7 +15,7 @@ from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.footer_parts import KeyValueUnderTest
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift_wire import field_ranges
-from pqassay_spec.parquet.schema_tree import SchemaNode, schema_tree
+from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 
 LONGEST = 1 << 24

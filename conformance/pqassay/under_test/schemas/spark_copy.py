@@ -9,8 +9,8 @@ from typing import Any
 from pqassay.under_test.schemas.schema_copies import Fault, as_list, as_object, read_json
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.schema_tree import SchemaNode
-from pqassay_spec.parquet.spark_types import is_stored_as
+from pqassay_spec.parquet.schema.tree import SchemaNode
+from pqassay_spec.parquet.schema_copies.spark_types import is_stored_as
 
 READABLE, NAMES, TYPES = "PQF-115", "PQF-116", "PQF-117"
 

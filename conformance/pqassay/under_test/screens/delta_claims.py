@@ -31,7 +31,7 @@ from pqassay.under_test.screens.claims import (
 from pqassay.under_test.tables.claimed_bounds import Form
 from pqassay.under_test.tables.claimed_columns import forms_of, ordinals_of
 from pqassay_spec.parquet.column_order import Order, bound_width
-from pqassay_spec.parquet.logical_values import UNITS
+from pqassay_spec.parquet.schema.logical_values import UNITS
 from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.table.delta import INTEGER_BITS
 

@@ -20,7 +20,7 @@ from pqassay_spec.parquet.column_order import (
     is_bound,
     key,
 )
-from pqassay_spec.parquet.encodings import CODECS, ENCODINGS, PAGE_TYPES
+from pqassay_spec.parquet.encoding.names import CODECS, ENCODINGS, PAGE_TYPES
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import ColumnMetaData, SizeStatistics, Statistics, Type
 

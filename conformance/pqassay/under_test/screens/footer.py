@@ -16,7 +16,7 @@ from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.screens.facts import Shape
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.file import FOOTER_VERSIONS, is_signed
-from pqassay_spec.parquet.lists_and_maps import misfits
+from pqassay_spec.parquet.schema.lists_and_maps import misfits
 from pqassay_spec.parquet.thrift import ColumnChunk
 
 _NOT_SOUND = (FormatError, NotApplicable, NotChecked)

@@ -16,8 +16,8 @@ from pqassay.tables.claims import Bound, ValueKind
 from pqassay.tables.moments import DAY, SECOND
 from pqassay.under_test.file import NotChecked
 from pqassay_spec.parquet.column_order import FLOATING, Order, key, shown, type_order, width_of
-from pqassay_spec.parquet.logical_values import EPOCH, UNITS, logical_name
-from pqassay_spec.parquet.plain_encoding import JULIAN_DAY_OF_1970, Int96Timestamp
+from pqassay_spec.parquet.encoding.plain import JULIAN_DAY_OF_1970, Int96Timestamp
+from pqassay_spec.parquet.schema.logical_values import EPOCH, UNITS, logical_name
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 DIGITS = Context(prec=1000)

@@ -12,7 +12,7 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.tables.claimed_bounds import Form, StoredBound, bound_in, form_of
 from pqassay.under_test.tables.table import claim_field
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 NESTED = ("array", "map", "list", "struct", "variant")
 """Types of tables whose columns are more than one in a file, or none."""

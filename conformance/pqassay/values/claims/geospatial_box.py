@@ -16,8 +16,8 @@ from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.encoding.wkb import HEAD_SIZE, PLANAR_POINT_HEAD, PLANAR_POINT_SIZE, coordinates
 from pqassay_spec.parquet.thrift import BoundingBox
-from pqassay_spec.parquet.wkb import HEAD_SIZE, PLANAR_POINT_HEAD, PLANAR_POINT_SIZE, coordinates
 
 AT_ONCE = 1 << 16
 """Geometries that are looked at together."""

@@ -14,7 +14,7 @@ from pqassay.under_test.file import NotChecked
 from pqassay.values.claims.geospatial_box import AT_ONCE
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
-from pqassay_spec.parquet.wkb import HEAD_SIZE, ORDER, ByteOrder, is_type_code
+from pqassay_spec.parquet.encoding.wkb import HEAD_SIZE, ORDER, ByteOrder, is_type_code
 
 
 def types_of(decoded: ChunkValues) -> dict[int, int]:

@@ -22,7 +22,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 COUNTED_VALUES = 10_000
 """Distinct missing values that are counted exactly; beyond, the count is a lower bound."""

@@ -18,7 +18,8 @@ from pqassay.values.claims.texts import json_faults, no_bson, no_utf8, wrong_val
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.keys import MOST_DECIMAL, decimal_width
 from pqassay_spec.parquet.column_order import Order, shown, type_order, width_of
-from pqassay_spec.parquet.logical_values import (
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
+from pqassay_spec.parquet.schema.logical_values import (
     Allowed,
     NumberRange,
     allowed_by,
@@ -28,7 +29,6 @@ from pqassay_spec.parquet.logical_values import (
     precision_of,
     range_of,
 )
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 INTEGERS, DIGITS, TIMES, MIDNIGHT, YEARS = "PQF-096", "PQF-097", "PQF-098", "PQF-099", "PQF-100"

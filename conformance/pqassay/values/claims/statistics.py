@@ -17,9 +17,9 @@ from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.levels import counts_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
-from pqassay_spec.parquet.null_counts import null_counts
+from pqassay_spec.parquet.encoding.null_counts import null_counts
+from pqassay_spec.parquet.encoding.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_code
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
-from pqassay_spec.parquet.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_code
 
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
 ZEROS, BY_TYPE, NULLS_OF_LISTS = "STA-009", "STA-051", "STA-071"

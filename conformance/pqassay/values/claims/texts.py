@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
-from pqassay_spec.parquet.logical_values import SHORTEST_BSON
+from pqassay_spec.parquet.schema.logical_values import SHORTEST_BSON
 
 AT_ONCE = 1 << 16
 """Values in which a wrong one is looked for."""

@@ -26,8 +26,8 @@ from pqassay.values.decoding.survey import HARMLESS
 from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.parquet.encodings import CODECS
-from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.encoding.names import CODECS
+from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
     CompressionCodec,

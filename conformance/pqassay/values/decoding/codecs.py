@@ -16,7 +16,7 @@ import pyarrow as pa
 from pqassay.under_test.file import NotChecked
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_wire import read_varint
-from pqassay_spec.parquet import lz4_framing
+from pqassay_spec.parquet.encoding import lz4_framing
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 PIECE = 1 << 22

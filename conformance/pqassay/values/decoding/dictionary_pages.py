@@ -18,7 +18,7 @@ from pqassay.values.decoding.one_page import decoded_alone
 from pqassay.values.decoding.page_values import byte_arrays, width_of_all
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.column_order import type_order
-from pqassay_spec.parquet.encodings import ENTRY_ENCODINGS
+from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS
 from pqassay_spec.parquet.thrift import DictionaryPageHeader, Encoding, Type
 
 if TYPE_CHECKING:

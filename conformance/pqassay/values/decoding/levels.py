@@ -1,6 +1,6 @@
 """Runs of levels and dictionary indexes, decoded with numpy, and what the levels of a chunk count.
 
-`pqassay_spec.parquet.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
+`pqassay_spec.parquet.encoding.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
 What is counted is counted run by run: a run of a million nulls takes no more memory than one of eight.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pqassay.under_test.file import NotChecked
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift_wire import VARINT_BITS, VARINT_GOES_ON, VARINT_MASK
-from pqassay_spec.parquet.levels import (
+from pqassay_spec.parquet.encoding.levels import (
     GROUP,
     PACKED,
     bit_packed_size,
@@ -113,11 +113,11 @@ class Runs:
 
 
 def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
-    """Read runs until they hold as many values as wanted; see `pqassay_spec.parquet.levels.decode`.
+    """Read runs until they hold as many values as wanted; see `pqassay_spec.parquet.encoding.levels.decode`.
 
     Args:
         data: The runs, and maybe bytes behind them.
-        width: Bits of a value, up to `pqassay_spec.parquet.levels.WIDEST`.
+        width: Bits of a value, up to `pqassay_spec.parquet.encoding.levels.WIDEST`.
         count: Values wanted.
 
     Raises:
@@ -131,7 +131,7 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
 
 
 def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
-    """Read levels in the deprecated encoding; see `pqassay_spec.parquet.levels.decode_bit_packed`.
+    """Read levels in the deprecated encoding; see `pqassay_spec.parquet.encoding.levels.decode_bit_packed`.
 
     Args:
         data: The levels, and maybe bytes behind them.

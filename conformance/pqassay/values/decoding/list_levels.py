@@ -1,6 +1,6 @@
 """Entries that go on with a list that is not there, page by page.
 
-`pqassay_spec.parquet.list_levels` says what the levels mean, one entry after the other; this is tested to agree with it.
+`pqassay_spec.parquet.encoding.list_levels` says what the levels mean, one entry after the other; this is tested to agree with it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pqassay_spec.parquet.list_levels import opened_levels
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding.list_levels import opened_levels
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.levels import Runs

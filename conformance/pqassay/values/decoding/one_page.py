@@ -14,7 +14,7 @@ from pqassay.values.decoding.physical import decode_chunk, leaf_of, open_physica
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.file import HEAD, MAGIC
-from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import (
     ColumnChunk,
     ColumnMetaData,

@@ -18,12 +18,12 @@ from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.levels import Runs, read_runs
 from pqassay.values.decoding.one_page import decoded_alone
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet import delta_encoding
 from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.delta_encoding import BITS
-from pqassay_spec.parquet.encodings import encodes, for_type
-from pqassay_spec.parquet.levels import WIDEST
-from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.encoding import delta as delta_encoding
+from pqassay_spec.parquet.encoding.delta import BITS
+from pqassay_spec.parquet.encoding.levels import WIDEST
+from pqassay_spec.parquet.encoding.names import encodes, for_type
+from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, SchemaElement, Type
 
 INCOMPLETE, TOO_LONG, SHAPE, TOTAL, SHORT_MINIBLOCK, TOO_WIDE, BEYOND, OF_TYPE, SHORT_RUN = (

@@ -30,7 +30,7 @@ from pqassay_spec.grammar.thrift import ListOf, value_grammar
 from pqassay_spec.grammar.thrift_wire import read_byte, read_field_id, skip
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.file import HEAD, MAGIC, TAIL
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     ColumnChunk,
     ColumnMetaData,

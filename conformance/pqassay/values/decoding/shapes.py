@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
-from pqassay_spec.parquet.siblings import shared_group
+from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.schema.siblings import shared_group
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.levels import Runs

@@ -22,9 +22,9 @@ from pqassay.values.decoding.list_levels import NOTHING, ListLevels, Stray
 from pqassay.values.decoding.page_values import ALL_GROUPS, SHORT_RUN, PageValues, lack_of_groups, taken
 from pqassay.values.decoding.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.parquet.levels import bit_width
-from pqassay_spec.parquet.plain_encoding import LENGTH
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding.levels import bit_width
+from pqassay_spec.parquet.encoding.plain import LENGTH
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     CompressionCodec,
     DataPageHeader,

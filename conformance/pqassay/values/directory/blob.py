@@ -27,8 +27,8 @@ from pqassay_spec.directory.packed_values import (
 )
 from pqassay_spec.directory.zone_sums import Group, Span, SumsPlaces
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.plain_encoding import LENGTH
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.encoding.plain import LENGTH
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import CompressionCodec, Type
 
 MOST_PLAIN = 1 << 28

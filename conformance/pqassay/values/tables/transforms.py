@@ -21,7 +21,7 @@ from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.chunk_values import ChunkValues, plain
 from pqassay.values.decoding.keys import extended
 from pqassay.values.tables.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
-from pqassay_spec.parquet.logical_values import UNITS, logical_name
+from pqassay_spec.parquet.schema.logical_values import UNITS, logical_name
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 from pqassay_spec.table.partition_transforms import BUCKET_MASK
 

@@ -1,0 +1,237 @@
+"""An index made from a file's data: its blob, compressed, and the entry that describes it.
+
+Source: chapter ``directory.md``, sections "The entry", "The blob" and "Identity".
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.described_data import (
+    DescribedColumn,
+    DescribedData,
+    OpenFile,
+    find_columns,
+)
+from pqassay_reference.directory.making.distinct_sets import distinct_sets
+from pqassay_reference.directory.making.idx1_blobs import idx1_blob
+from pqassay_reference.directory.making.sketches import sketches
+from pqassay_reference.directory.making.zone_sums import zone_sums
+from pqassay_reference.directory.reading.blob import MOST_BYTES
+from pqassay_reference.directory.size_limit import DEFAULT_LIMIT, SizeLimit
+from pqassay_reference.errors import Refused
+from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.entries import Entry, EntryHead, EntryKey, Path
+from pqassay_spec.directory.identity import shape_of
+from pqassay_spec.directory.sketches import has_quantiles
+from pqassay_spec.directory.zone_sums import is_key
+from pqassay_spec.parquet.thrift import CompressionCodec
+
+WRITER = "pqassay-reference version 1"
+"""What entries name as their writer. The version is that of the bytes that are made here; it never follows the package's."""
+
+_ARROW: dict[CompressionCodec, Any] = {
+    CompressionCodec.SNAPPY: "snappy",
+    CompressionCodec.GZIP: "gzip",
+    CompressionCodec.ZSTD: "zstd",
+    CompressionCodec.LZ4_RAW: "lz4_raw",
+}
+"""The names that pyarrow has for the codecs."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """An index that is to be made.
+
+    Attributes:
+        type: What it is.
+        columns: Paths of the described columns: one, or of zone sums the keys and last the measure.
+        granularity: What its parts are.
+        placement: Where its blob goes; inline, in the body or in the extension.
+        codec: How the blob is compressed.
+        most: Values that a distinct set lists at most.
+        parameter: The size parameter of sketches.
+        max_bytes: Greatest size of the blob before compression.
+    """
+
+    type: IndexType
+    columns: tuple[Path, ...]
+    granularity: Granularity = Granularity.ROW_GROUP
+    placement: Placement = Placement.BODY
+    codec: CompressionCodec = CompressionCodec.UNCOMPRESSED
+    most: int | None = None
+    parameter: int | None = None
+    max_bytes: int = DEFAULT_LIMIT
+
+    @property
+    def key(self) -> EntryKey:
+        """The key of the entry that comes of it."""
+        return EntryKey(int(self.type), int(self.granularity), self.columns)
+
+    @property
+    def names(self) -> str:
+        """The described columns, for people."""
+        return ", ".join(".".join(column) for column in self.columns)
+
+
+class MadeIndex(NamedTuple):
+    """An index that was made.
+
+    Attributes:
+        entry: Its entry, which has no offset yet; an inline blob is behind it.
+        stored: The blob as it is stored, in whatever place.
+    """
+
+    entry: Entry
+    stored: bytes
+
+
+def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> MadeIndex:
+    """Read the described columns and make an index of them.
+
+    Args:
+        file: The file.
+        request: What is to be made.
+        writer: The program's name for the entry.
+
+    Raises:
+        Refused: The index cannot be made of these columns, or is too large; its library is missing.
+        FormatError: A column chunk cannot be read.
+        Undecodable: Its pages cannot be decoded.
+    """
+    columns = find_columns(file.metadata, request.columns)
+    require_fit(request, columns)
+    data = DescribedData(file, columns, request.granularity)
+    blob = _blob(data, request)
+    return index_of(data, request, blob, compressed(blob.data, request.codec), writer=writer)
+
+
+def index_of(
+    data: DescribedData, request: Request, blob: Blob, stored: bytes, *, writer: str = WRITER
+) -> MadeIndex:
+    """The entry around a blob that was made of some data, which were read to their end.
+
+    Args:
+        data: The data.
+        request: What was asked for.
+        blob: The blob.
+        stored: The same, compressed.
+        writer: The program's name for the entry.
+    """
+    file = data.file
+    head = EntryHead.of(
+        type=int(request.type),
+        type_version=TYPE_VERSION,
+        granularity=int(request.granularity),
+        placement=int(request.placement),
+        codec=int(request.codec),
+        stored_length=len(stored),
+        plain_length=len(blob.data),
+        value_count=blob.value_count,
+        row_count=sum(group.num_rows for group in file.metadata.row_groups),
+        shape=shape_of(file.metadata, request.columns),
+        content=data.content,
+        crc32=zlib.crc32(stored),
+    )
+    inline = stored if request.placement == Placement.INLINE else b""
+    # The lengths are those of the parts; an entry is built once, so that it says what a parsed one would.
+    names = {"column_count": len(request.columns), "writer_length": len(writer.encode())}
+    return MadeIndex(Entry(head.changed(**names), request.columns, writer, inline), stored)
+
+
+def _blob(data: DescribedData, request: Request) -> Blob:
+    limit = SizeLimit(request.max_bytes, request.names)
+    if request.type == IndexType.DISTINCT_SET:
+        return distinct_sets(data, most=request.most, limit=limit)
+    if request.type == IndexType.ZONE_SUMS:
+        return zone_sums(data, limit=limit)
+    if request.type == IndexType.IDX1:
+        return idx1_blob(data, limit=limit)
+    return sketches(data, request.type, parameter=request.parameter, limit=limit)
+
+
+def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
+    """Raise `Refused` where the type, the columns, the granularity and the placement do not go together."""
+    name = request.type.name.lower().replace("_", " ")
+    if request.type != IndexType.ZONE_SUMS and len(columns) != 1:
+        raise Refused(f"an index of type {name} describes one column, not {len(columns)}")
+    if not columns:
+        raise Refused("an index describes at least one column")
+    if len(set(request.columns)) < len(columns):
+        raise Refused(f"a column is named twice: {request.names}")
+    if request.granularity == Granularity.PAGE and len(columns) > 1:
+        raise Refused(
+            "an index of pages describes one column: the pages of two do not begin at the same rows; "
+            "choose --granularity row-group"
+        )
+    if request.type == IndexType.KLL and not has_quantiles(columns[0].leaf):
+        raise Refused(f"column {columns[0].leaf.name} holds no numbers, of which KLL sketches quantiles")
+    for column in columns[:-1]:
+        if not is_key(column.leaf):
+            raise Refused(f"column {column.leaf.name} holds floating point numbers, which cannot be keys")
+    if request.codec not in CODECS:
+        raise Refused(f"a blob cannot be compressed with {request.codec.name}")
+    if request.most is not None and request.type != IndexType.DISTINCT_SET:
+        raise Refused(f"--most limits the values of a distinct set; an index of type {name} lists none")
+    if request.type == IndexType.IDX1 and (
+        request.granularity != Granularity.FILE
+        or request.placement != Placement.BODY
+        or request.codec != CompressionCodec.UNCOMPRESSED
+    ):
+        raise Refused("an IDX1 index describes a file, is stored in the body and is not compressed")
+
+
+def compressed(data: bytes, codec: CompressionCodec) -> bytes:
+    """A blob as it is stored."""
+    if codec == CompressionCodec.UNCOMPRESSED:
+        return data
+    opened: Any = pa.Codec(_ARROW[codec])
+    return bytes(opened.compress(data, asbytes=True))
+
+
+def decompressed(stored: bytes, entry: Entry) -> bytes:
+    """A blob from its stored bytes.
+
+    Raises:
+        Refused: The codec is unknown, or the bytes are not those of so long a blob.
+    """
+    head = entry.head
+    if head.codec == CompressionCodec.UNCOMPRESSED:
+        if len(stored) != head.plain_length:
+            raise Refused("the blob has another length than its entry says")
+        return stored
+    if head.plain_length > MOST_BYTES:
+        raise Refused(f"a blob of {head.plain_length} bytes; the most are {MOST_BYTES}")
+    if head.codec not in _ARROW:
+        raise Refused(f"the codec {head.codec} of the blob is not known")
+    try:
+        opened: Any = pa.Codec(_ARROW[CompressionCodec(head.codec)])
+        data = opened.decompress(stored, decompressed_size=head.plain_length, asbytes=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Refused(f"the blob cannot be decompressed: {' '.join(str(error).split())}") from None
+    return bytes(data)
+
+
+def at_offset(entry: Entry, offset: int) -> Entry:
+    """An entry whose blob begins somewhere."""
+    return replace(entry, head=entry.head.changed(offset=offset))
+
+
+__all__ = [
+    "WRITER",
+    "MadeIndex",
+    "Request",
+    "at_offset",
+    "compressed",
+    "decompressed",
+    "index_of",
+    "make_index",
+]

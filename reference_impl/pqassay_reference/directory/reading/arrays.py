@@ -1,0 +1,258 @@
+"""What the blobs of distinct sets and zone sums hold, as arrays, of many files at once.
+
+Nothing here raises for what a blob says: a damaged one is left aside, with the reason.
+
+Source: chapter ``directory.md``, sections "Reading", "Distinct sets" and "Zone sums".
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pqassay_reference.directory.reading.blob import Blob, Numbers, Parts, read_blob
+from pqassay_reference.directory.reading.plain_arrays import Packed, plain_arrays
+from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import Source
+from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.distinct_set import SetFlags, SetHead, set_parts
+from pqassay_spec.directory.zone_sums import Group, SumKind, sum_kind, sums_places
+from pqassay_spec.parquet.file import Framing
+from pqassay_spec.parquet.thrift import FileMetaData
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The distinct sets of one column in one file.
+
+    Attributes:
+        column: The column, its path joined by dots.
+        granularity: What each set is about.
+        parts: Where they are.
+        values: The values of all sets, one set behind the other: an Arrow array, as pyarrow reads the column.
+        starts: Where those of each set begin, and where the last ones end.
+        nulls: For each set whether its part has a null.
+        nans: Whether it has a NaN.
+        complete: Whether no value is missing.
+    """
+
+    column: str
+    granularity: Granularity
+    parts: Parts
+    values: Any
+    starts: Numbers
+    nulls: Mask
+    nans: Mask
+    complete: Mask
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The zone sums of one measure in one file, a row for each group.
+
+    Attributes:
+        measure: The measure, its path joined by dots.
+        keys: The key columns likewise.
+        granularity: What each part is about.
+        kind: How sums are written.
+        parts: Where the parts are.
+        part: For each group the number of its part.
+        groups: Counts and sums, a record of `Group` for each.
+        key_values: For each key an Arrow array, null where it is null.
+        minima, maxima: An Arrow array each, null where there is no measure that is neither null nor NaN.
+    """
+
+    measure: str
+    keys: tuple[str, ...]
+    granularity: Granularity
+    kind: SumKind
+    parts: Parts
+    part: Numbers
+    groups: Any
+    key_values: tuple[Any, ...]
+    minima: Any
+    maxima: Any
+
+
+class Located(NamedTuple):
+    """A usable entry of a file whose blob is to be read."""
+
+    usable: UsableEntry
+    source: Source
+    framing: Framing
+    metadata: FileMetaData
+    aside: list[LeftAside]
+
+
+@dataclass
+class OpenIndex:
+    """An index that is read but for its values, which are decoded together with those of other files.
+
+    Attributes:
+        located: The entry.
+        packed: Its values.
+        head: What its parts say beside them.
+        parts: Where they are.
+        more: What else the type needs.
+    """
+
+    located: Located
+    packed: list[Packed]
+    head: Any
+    parts: Parts
+    more: tuple[Any, ...] = ()
+
+
+def open_index(located: Located) -> OpenIndex | None:
+    """Read the blob of an entry; ``None`` if the entry is left aside, as its file's list says then.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    usable = located.usable
+    try:
+        blob = read_blob(usable, located.source, located.framing, located.metadata)
+        of_type = _open_sets if usable.type is IndexType.DISTINCT_SET else _open_sums
+        return of_type(located, blob)
+    except FormatError as error:
+        located.aside.append(LeftAside(usable.name, error.reason or str(error)))
+        return None
+
+
+def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | None]:
+    """What many indexes hold; ``None`` for one that is left aside, as its file's list says then."""
+    arrays = iter(plain_arrays([packed for one in opened if one is not None for packed in one.packed]))
+    found: list[Sets | Sums | None] = []
+    for index in opened:
+        values = [next(arrays) for _ in index.packed] if index is not None else []
+        if index is None or any(array is None for array in values):
+            if index is not None:
+                index.located.aside.append(
+                    LeftAside(index.located.usable.name, "its values cannot be decoded")
+                )
+            found.append(None)
+            continue
+        close = _sets if index.located.usable.type is IndexType.DISTINCT_SET else _sums
+        found.append(close(index.located.usable, index, values))
+    return found
+
+
+def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:
+    """What the blobs of many entries hold, whose files are open. See `open_index` and `decoded_indexes`."""
+    return decoded_indexes([open_index(one) for one in located])
+
+
+def _require_parts(count: int, parts: Parts) -> None:
+    if count != len(parts):
+        raise Malformed(f"the blob has {count} parts, where the file has {len(parts)}", rule="DIR-021")
+
+
+def _open_sets(located: Located, blob: Blob) -> OpenIndex:
+    places = set_parts(blob.data)
+    _require_parts(len(places), blob.parts)
+    heads = np.array([tuple(place.head) for place in places], np.dtype(SetHead.dtype))
+    element = located.usable.leaves[0].element
+    packed = [Packed(element, blob.data[place.start : place.end], place.head.value_count) for place in places]
+    return OpenIndex(located, packed, heads, blob.parts)
+
+
+def _sets(usable: UsableEntry, index: OpenIndex, values: Sequence[Any]) -> Sets:
+    flags = index.head["flags"]
+    return Sets(
+        usable.columns[0],
+        usable.granularity,
+        index.parts,
+        pa.concat_arrays(values) if values else pa.nulls(0),
+        np.concatenate([[0], np.cumsum(index.head["value_count"], dtype=np.int64)]),
+        (flags & SetFlags.NULLS) != 0,
+        (flags & SetFlags.NAN) != 0,
+        (flags & SetFlags.COMPLETE) != 0,
+    )
+
+
+def _open_sums(located: Located, blob: Blob) -> OpenIndex:
+    usable = located.usable
+    places = sums_places(blob.data)
+    _require_parts(places.head.part_count, blob.parts)
+    measure = usable.leaves[-1]
+    if places.head.key_count != len(usable.leaves) - 1:
+        raise Malformed(
+            f"the blob has {places.head.key_count} keys, where the entry has {len(usable.leaves) - 1}",
+            rule="DIR-031",
+        )
+    kind = sum_kind(measure)
+    if places.head.sum_kind != kind:
+        raise Malformed(
+            f"sums of kind {places.head.sum_kind}, where the column has {kind.name}", rule="DIR-031"
+        )
+    count = places.head.group_count
+    groups = np.frombuffer(blob.data, np.dtype(Group.dtype), count, places.groups.start)
+    nulls, nans, rows_of_groups = groups["null_count"], groups["nan_count"], groups["row_count"]
+    if (nulls > rows_of_groups).any() or (nans > rows_of_groups - nulls).any():
+        raise Malformed("a group has more nulls and NaN than rows", rule="DIR-033")
+    part = np.repeat(np.arange(len(blob.parts)), places.part_sizes)
+    rows = np.zeros(len(blob.parts), np.int64)
+    np.add.at(rows, part, groups["row_count"].astype(np.int64))
+    if (rows != blob.parts.row_count).any():
+        raise Malformed("the groups of a part do not have as many rows as it has", rule="DIR-033")
+    packed: list[Packed] = []
+    there: list[Mask] = []
+    for place, leaf in zip(places.keys, usable.leaves[:-1], strict=True):
+        nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)
+        if (nulls > 1).any():
+            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
+        is_there = nulls == 0
+        there.append(is_there)
+        data = blob.data[place.values.start : place.values.end]
+        packed.append(Packed(leaf.element, data, int(is_there.sum())))
+    has_bounds = groups["row_count"] > groups["null_count"] + groups["nan_count"]
+    for span in (places.minima, places.maxima):
+        there.append(has_bounds)
+        packed.append(Packed(measure.element, blob.data[span.start : span.end], int(has_bounds.sum())))
+    return OpenIndex(located, packed, kind, blob.parts, (part, groups, there))
+
+
+def _sums(usable: UsableEntry, index: OpenIndex, values: Sequence[Any]) -> Sums:
+    part, groups, there = index.more
+    columns = [_spread(array, is_there) for array, is_there in zip(values, there, strict=True)]
+    return Sums(
+        usable.columns[-1],
+        usable.columns[:-1],
+        usable.granularity,
+        index.head,
+        index.parts,
+        part,
+        groups,
+        tuple(columns[:-2]),
+        *columns[-2:],
+    )
+
+
+def _spread(values: Any, is_there: Mask) -> Any:
+    """Values at the places where there is one, null elsewhere."""
+    if is_there.all():
+        return values
+    places = np.cumsum(is_there) - 1
+    return values.take(pa.array(places, pa.int64(), mask=~is_there))
+
+
+__all__ = [
+    "Located",
+    "Mask",
+    "OpenIndex",
+    "Sets",
+    "Sums",
+    "decoded_indexes",
+    "open_index",
+    "read_indexes",
+]

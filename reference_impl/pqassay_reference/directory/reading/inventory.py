@@ -1,0 +1,139 @@
+"""What indexes a file has, and whether they are of any use.
+
+Source: chapter ``directory.md``, sections "Reading" and "Identity".
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from pqassay_reference.directory.making.described_data import OpenFile
+from pqassay_reference.directory.making.entry import decompressed
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.rewrite.index_directory import Indexes, stored_indexes
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.distinct_set import SetFlags, set_parts
+from pqassay_spec.directory.entries import Entry
+from pqassay_spec.directory.identity import why_stale
+from pqassay_spec.directory.placement import stored_blob
+from pqassay_spec.directory.sketches import HllPreamble, KllPreamble, split_sketches
+from pqassay_spec.parquet.file import read_footer, read_framing, read_head
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One entry of a file.
+
+    Attributes:
+        entry: The entry.
+        stale: Why it is stale; empty if it is fresh.
+        unusable: Why a reader of this version leaves it aside although it is fresh; empty if it does not.
+    """
+
+    entry: Entry
+    stale: str
+    unusable: str
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The indexes of a file.
+
+    Attributes:
+        path: The file.
+        entries: Its entries, in their order.
+        foreign: Directories of other major versions.
+        damaged: What is wrong with directories that nobody can read.
+    """
+
+    path: str
+    entries: tuple[Listed, ...]
+    foreign: int
+    damaged: tuple[Malformed, ...]
+
+
+def list_indexes(path: str | os.PathLike[str]) -> Inventory:
+    """What indexes a local file has. The footer and the blobs are read, and no data.
+
+    Raises:
+        FormatError: The file is no Parquet file, or an encrypted one.
+        OSError: It cannot be read.
+    """
+    with about(os.fspath(path)), FileSource(path) as source:
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        file = OpenFile(source, framing, metadata)
+        indexes = stored_indexes(metadata)
+        entries = tuple(_listed(file, indexes, entry) for entry in indexes.entries)
+    return Inventory(os.fspath(path), entries, indexes.foreign, indexes.damaged)
+
+
+def _listed(file: OpenFile, indexes: Indexes, entry: Entry) -> Listed:
+    stale = why_stale(entry, file.metadata)
+    return Listed(entry, stale, "" if stale else _unusable(file, indexes, entry))
+
+
+def _unusable(file: OpenFile, indexes: Indexes, entry: Entry) -> str:
+    head = entry.head
+    if head.type not in set(IndexType) or head.type_version != TYPE_VERSION:
+        return f"type {head.type} of version {head.type_version} is not known here"
+    for name, value, known in (
+        ("granularity", head.granularity, set(Granularity)),
+        ("placement", head.placement, set(Placement)),
+        ("codec", head.codec, set(CODECS)),
+    ):
+        if value not in known:
+            return f"{name} {value} is not known here"
+    try:
+        plain_blob(file, indexes, entry)
+    except FormatError as error:
+        return error.reason
+    except Refused as error:
+        return str(error)
+    return ""
+
+
+def plain_blob(file: OpenFile, indexes: Indexes, entry: Entry) -> bytes:
+    """The blob of an entry, decompressed.
+
+    Raises:
+        FormatError: It is not where the entry says, or has another checksum.
+        Refused: It cannot be decompressed.
+    """
+    framing = file.framing
+    stored = stored_blob(
+        entry, file.source, body_start=framing.body_start, body_end=framing.footer_start, area=indexes.area
+    )
+    return decompressed(stored, entry)
+
+
+def capped_at(file: OpenFile, indexes: Indexes, entry: Entry) -> int | None:
+    """The most values that a distinct set lists, if one of its parts is not complete; ``None`` if nothing tells."""
+    if entry.head.type != IndexType.DISTINCT_SET:
+        return None
+    try:
+        heads = [part.head for part in set_parts(plain_blob(file, indexes, entry))]
+    except (FormatError, Refused):
+        return None
+    cut = [head.value_count for head in heads if not head.flags & SetFlags.COMPLETE]
+    return max(cut) if cut else None
+
+
+def sketch_parameter(file: OpenFile, indexes: Indexes, entry: Entry) -> int | None:
+    """The size parameter of sketches; ``None`` if nothing tells."""
+    if entry.head.type not in (IndexType.HLL, IndexType.KLL):
+        return None
+    try:
+        made = split_sketches(plain_blob(file, indexes, entry))
+    except (FormatError, Refused):
+        return None
+    if entry.head.type == IndexType.HLL:
+        return next((HllPreamble.read(one).lg_k for one in made if len(one) >= HllPreamble.size), None)
+    return next((KllPreamble.read(one).k for one in made if len(one) >= KllPreamble.size), None)
+
+
+__all__ = ["Inventory", "Listed", "capped_at", "list_indexes", "plain_blob", "sketch_parameter"]

@@ -1,0 +1,168 @@
+"""The entries of a file's index directories that may be used, by what the footer alone says.
+
+Nothing here raises for what a directory says: an index may save work, it may never decide more than it knows, and a damaged one
+is no reason to fail.  An entry that is not known or stale is left aside, with the reason.
+
+Source: chapter ``directory.md``, section "Reading".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import xxhash
+
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.entries import KEY, Directory, Entry, merged, parse_directory
+from pqassay_spec.directory.identity import described, why_stale
+from pqassay_spec.directory.packed_values import order_in_blobs
+from pqassay_spec.directory.zone_sums import is_key
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
+from pqassay_spec.parquet.thrift import FileMetaData
+
+
+class LeftAside(NamedTuple):
+    """An entry, or a whole directory, that is not used.
+
+    Attributes:
+        name: What it is: ``DISTINCT_SET of nation by ROW_GROUP``.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class UsableEntry:
+    """An entry that describes the data of the file, as far as the footer tells.
+
+    Attributes:
+        entry: The entry.
+        leaves: The leaves of the schema that it describes.
+    """
+
+    entry: Entry
+    leaves: tuple[SchemaLeaf, ...]
+
+    @property
+    def type(self) -> IndexType:
+        """What the blob is."""
+        return IndexType(self.entry.head.type)
+
+    @property
+    def granularity(self) -> Granularity:
+        """What each part describes."""
+        return Granularity(self.entry.head.granularity)
+
+    @property
+    def name(self) -> str:
+        """The entry, for people."""
+        return name_of(self.entry)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The described columns, their paths joined by dots."""
+        return tuple(".".join(path) for path in self.entry.columns)
+
+
+@dataclass
+class FileDirectory:
+    """The entries of one file.
+
+    Attributes:
+        entries: Those that may be used.
+        aside: What is not, and why; it grows when blobs are read.
+    """
+
+    entries: list[UsableEntry] = field(default_factory=list[UsableEntry])
+    aside: list[LeftAside] = field(default_factory=list[LeftAside])
+
+
+def name_of(entry: Entry) -> str:
+    """An entry, for people."""
+    head = entry.head
+    kind = IndexType(head.type).name if head.type in set(IndexType) else f"an index of type {head.type}"
+    granularity = (
+        Granularity(head.granularity).name
+        if head.granularity in set(Granularity)
+        else f"granularity {head.granularity}"
+    )
+    return f"{kind} of {entry.names or 'no column'} by {granularity}"
+
+
+def has_directory(footer: bytes) -> bool:
+    """Whether the bytes of a footer may hold the key; where they do not, it need not be decoded for its entries."""
+    return KEY.encode() in footer
+
+
+def read_entries(
+    metadata: FileMetaData, types: Collection[IndexType] = (IndexType.DISTINCT_SET, IndexType.ZONE_SUMS)
+) -> FileDirectory:
+    """The entries of some types that a footer's directories hold. Nothing but the footer is looked at, and nothing is raised.
+
+    Args:
+        metadata: The footer.
+        types: The types; entries of others are passed over without a word.
+    """
+    found = FileDirectory()
+    directories: list[Directory] = []
+    for pair in metadata.key_value_metadata or []:
+        if pair.key == KEY:
+            try:
+                directories.append(parse_directory(pair.value or ""))
+            except FormatError as error:
+                found.aside.append(LeftAside("index directory", error.reason or str(error)))
+    for entry in merged(directories):
+        if entry.head.type in types:
+            usable = _usable(entry, metadata)
+            if isinstance(usable, str):
+                found.aside.append(LeftAside(name_of(entry), usable))
+            else:
+                found.entries.append(usable)
+    return found
+
+
+def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
+    """The entry, or why it is left aside."""
+    head = entry.head
+    if head.type_version != TYPE_VERSION:
+        return f"version {head.type_version} of the type is not known"
+    for what, value, known in (
+        ("granularity", head.granularity, set(Granularity)),
+        ("placement", head.placement, set(Placement)),
+        ("codec", head.codec, set(CODECS)),
+    ):
+        if value not in known:
+            return f"{what} {value} is not known"
+    stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)
+    if stale:
+        return f"stale: {stale}"
+    found = tuple(described(metadata, entry.columns))  # which the shape was made of
+    reason = _why_not_described(entry, found)
+    return reason or UsableEntry(entry, found)
+
+
+def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
+    """Why an entry of its type cannot describe some columns; empty if it can."""
+    head = entry.head
+    if not found:
+        return "it describes no column"
+    if any(order_in_blobs(leaf) is None for leaf in found):
+        return f"{entry.names} is no column that can be described"
+    if head.type == IndexType.DISTINCT_SET and len(found) != 1:
+        return f"it describes {len(found)} columns, and not one"
+    if head.granularity == Granularity.PAGE and len(found) != 1:
+        return "pages of several columns do not begin at the same rows"
+    if head.type == IndexType.ZONE_SUMS and not all(is_key(leaf) for leaf in found[:-1]):
+        return "a floating point column cannot be a key"
+    return ""
+
+
+__all__ = ["FileDirectory", "LeftAside", "UsableEntry", "has_directory", "name_of", "read_entries"]

@@ -1,0 +1,1 @@
+"""Encodings of values and levels, and of what is inside some values."""

@@ -1,0 +1,201 @@
+"""DELTA_BINARY_PACKED: integers as the differences between neighbours, packed with as few bits as a group of them needs.
+
+A header gives the values of a block, the miniblocks of a block, the number of values, and the first value.  Each block
+then holds the least of its differences, a byte with the bit width of each of its miniblocks, and the miniblocks:
+differences less the least one, packed from the lowest bit on.
+
+    >>> encode([7, 5, 3, 1, 2, 3, 4, 5], bits=32)[:12].hex(" ")
+    '80 01 04 08 0e 03 02 00 00 00 c0 3f'
+    >>> decode(encode([7, 5, 3, 1, 2, 3, 4, 5], bits=32), bits=32)
+    [7, 5, 3, 1, 2, 3, 4, 5]
+
+Differences wrap around: from the greatest INT32 to the least one it is 1.  So no difference ever needs
+more bits than a value has.  A writer that subtracts in 64 bits needs 33 for it, and readers refuse them:
+
+    >>> [block.bits for block in blocks(encode([2147483647, -2147483648, 0], bits=32))]
+    [32]
+    >>> [block.bits for block in blocks(encode([2147483647, -2147483648, 0], bits=64))]
+    [33]
+
+Source: apache/parquet-format, ``Encodings.md``, section "Delta Encoding".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pqassay_spec.base.errors import Malformed, Truncated
+from pqassay_spec.grammar.thrift_wire import read_varint, unzigzag, varint, zigzag
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
+from pqassay_spec.parquet.thrift import Type
+
+BITS: dict[int, int] = {kind: 8 * FIXED_WIDTH[kind].sizeof() for kind in (Type.INT32, Type.INT64)}
+"""Bits of a value of each physical type that has this encoding, and so of a difference at most."""
+
+BLOCK = 128
+"""Values of a block are a multiple of this."""
+
+MINIBLOCK = 32
+"""Values of a miniblock are a multiple of this."""
+
+
+class Header(NamedTuple):
+    """The header before the blocks.
+
+    Attributes:
+        block: Values of a block.
+        miniblocks: Miniblocks of a block.
+        total: Values in all.
+        first: The first of them.
+        end: Where the first block begins.
+    """
+
+    block: int
+    miniblocks: int
+    total: int
+    first: int
+    end: int
+
+
+class Block(NamedTuple):
+    """A block.
+
+    Attributes:
+        least: The least of its differences, which is added to all others.
+        widths: Bits of each difference, of every miniblock in which there are values.
+        size: Values of a miniblock.
+        start: Where the first miniblock begins. The last one may end behind the bytes that there are.
+        held: Its values, those that fill up the last miniblock not among them.
+    """
+
+    least: int
+    widths: bytes
+    size: int
+    start: int
+    held: int
+
+    @property
+    def bits(self) -> int:
+        """Bits that its differences take, the least one, which has a sign, included."""
+        signed = (self.least if self.least >= 0 else ~self.least).bit_length() + 1
+        widest = max(self.widths)
+        return max(widest, signed)
+
+    def miniblocks(self) -> Iterator[tuple[int, int, int]]:
+        """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
+        start = self.start
+        for number, width in enumerate(self.widths):
+            yield start, width, min(self.size, self.held - number * self.size)
+            start += self.size * width // 8
+
+
+def encode(values: Sequence[int], *, bits: int) -> bytes:
+    """Integers in blocks of `BLOCK` values, with miniblocks of `MINIBLOCK`.
+
+    Args:
+        values: The integers, signed.
+        bits: Bits in which they are subtracted: those of the physical type. More make a file that readers refuse.
+    """
+    written = bytearray(
+        b"".join(map(varint, (BLOCK, BLOCK // MINIBLOCK, len(values), zigzag(values[0] if values else 0))))
+    )
+    differences = [_wrapped(after - before, bits) for before, after in pairwise(values)]
+    for start in range(0, len(differences), BLOCK):
+        block = differences[start : start + BLOCK]
+        least = min(block)
+        groups = [block[at : at + MINIBLOCK] for at in range(0, len(block), MINIBLOCK)]
+        packed = [[(one - least) % (1 << bits) for one in group] for group in groups]
+        widths = [max(group).bit_length() for group in packed]
+        written += varint(zigzag(least)) + bytes(widths) + bytes(BLOCK // MINIBLOCK - len(widths))
+        for group, width in zip(packed, widths, strict=True):
+            number = sum(one << (place * width) for place, one in enumerate(group))
+            written += number.to_bytes(MINIBLOCK * width // 8, "little")
+    return bytes(written)
+
+
+def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
+    """The integers.
+
+    Args:
+        data: The header and the blocks, and maybe bytes behind them.
+        count: How many there should be. A few bytes can state any number of equal ones, so say it of bytes that are not trusted.
+        bits: Bits of the physical type.
+
+    Raises:
+        Malformed: PQF-079, a difference takes more bits than a value; or the bytes end before the values do, or state
+            another number of them.
+    """
+    header = read_header(data)
+    if count is not None and count != header.total:
+        raise Malformed(f"the header says {header.total} values, and there should be {count}", offset=0)
+    values = [header.first][: header.total]
+    for block in blocks(data):
+        if block.bits > bits:
+            raise Malformed(f"a difference of {block.bits} bits between numbers of {bits}", rule="PQF-079")
+        for start, width, held in block.miniblocks():
+            enough = start + (held * width + 7) // 8
+            if enough > len(data):
+                break
+            number = int.from_bytes(data[start:enough], "little")
+            for place in range(held):
+                difference = (number >> (place * width)) % (1 << width) + block.least
+                values.append(_wrapped(values[-1] + difference, bits))
+    if len(values) < header.total:
+        raise Malformed(f"{len(values)} of {header.total} values are there")
+    return values
+
+
+def read_header(data: bytes | memoryview) -> Header:
+    """The header. Raises `Malformed`: there is none; or PQF-090, one of blocks that the encoding does not have."""
+    numbers: list[int] = []
+    position = 0
+    for _ in range(4):
+        number, position = read_varint(data, position)
+        numbers.append(number)
+    block, parts, count, first = numbers
+    if not block or block % BLOCK or not parts or block % parts or block // parts % MINIBLOCK:
+        raise Malformed(
+            f"blocks of {block} values in {parts} miniblocks",
+            rule="PQF-090",
+            expected=f"blocks of a multiple of {BLOCK} values, in miniblocks of a multiple of {MINIBLOCK}",
+            actual=f"{block} values in {parts} miniblocks",
+        )
+    return Header(block, parts, count, unzigzag(first), position)
+
+
+def blocks(data: bytes | memoryview) -> Iterator[Block]:
+    """The blocks, as far as the bytes go. Miniblocks of the last one that hold no value may have any width.
+
+    Raises:
+        Malformed: See `read_header`; a block whose widths are not there; or PQF-079, a least difference of more bits than
+            numbers of any type have.
+    """
+    header = read_header(data)
+    size = header.block // header.miniblocks
+    left, position = header.total - 1, header.end
+    while left > 0:
+        try:
+            least, position = read_varint(data, position)
+        except Truncated:
+            raise
+        except Malformed:
+            raise Malformed(
+                "the least difference of a block takes more than 64 bits", rule="PQF-079", offset=position
+            ) from None
+        widths = bytes(data[position : position + header.miniblocks])
+        if len(widths) < header.miniblocks:
+            raise Malformed("a block ends before the widths of its miniblocks do", offset=position)
+        position += header.miniblocks
+        held = min(left, header.block)
+        widths = widths[: -(-held // size)]
+        yield Block(unzigzag(least), widths, size, position, held)
+        left -= held
+        position += size * sum(widths) // 8
+
+
+def _wrapped(value: int, bits: int) -> int:
+    """A number of so many bits, signed."""
+    half = 1 << (bits - 1)
+    return (value + half) % (1 << bits) - half

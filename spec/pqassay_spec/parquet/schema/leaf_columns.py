@@ -1,0 +1,165 @@
+"""The schema tree of a footer: its leaves, with their paths and levels.
+
+The footer lists the tree depth first; each group says how many children follow.
+
+Source: apache/parquet-format, ``parquet.thrift``, ``SchemaElement``; ``README.md``, section "Nested Encoding".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.parquet.thrift import (
+    ConvertedType,
+    FieldRepetitionType,
+    FileMetaData,
+    SchemaElement,
+    Type,
+)
+
+DEEPEST = 1000
+"""Levels below the root that are read; no writer comes near, and decoders that recurse end their process beyond."""
+
+
+class SchemaGroup(NamedTuple):
+    """The root or a group below it; its path is that of its parent and its name.
+
+    A path of its own for each would take, of a deep schema, memory that grows with the square of its depth.
+    """
+
+    parent: SchemaGroup | None
+    name: str
+    depth: int
+    path_length: int
+    definition: int
+    repetition: int
+
+
+class SchemaLeaf(NamedTuple):
+    """A leaf column: the group it belongs to, its element, and its greatest levels."""
+
+    parent: SchemaGroup
+    element: SchemaElement
+    max_definition_level: int
+    max_repetition_level: int
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The names from below the root."""
+        names = [self.element.name]
+        group = self.parent
+        while group.parent is not None:
+            names.append(group.name)
+            group = group.parent
+        return tuple(reversed(names))
+
+    @property
+    def name(self) -> str:
+        """The path joined by dots."""
+        return ".".join(self.path)
+
+    def is_called(self, name: str) -> bool:
+        """Whether `name` is this one; looked at closely only where the lengths are equal."""
+        return self.parent.path_length + len(self.element.name) == len(name) and self.name == name
+
+    def is_at(self, path: Sequence[str]) -> bool:
+        """Whether `path` is this one; looked at closely only where depth and last name are equal."""
+        return (
+            self.parent.depth + 1 == len(path) and self.element.name == path[-1] and self.path == tuple(path)
+        )
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether a null or a list may be around its values: its own nulls are not all that are counted."""
+        return self.max_definition_level > self.own_nulls
+
+    @property
+    def own_nulls(self) -> int:
+        """The definition levels at which a value itself is null: one, or none of a required or repeated leaf."""
+        return int(self.element.repetition_type == FieldRepetitionType.OPTIONAL)
+
+    @property
+    def physical_type(self) -> str:
+        """Name of the physical type, for messages."""
+        names = {member.value: member.name for member in Type}
+        return names.get(self.element.type if self.element.type is not None else -1, "unknown type")
+
+
+def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
+    """Return the leaf columns in the order in which row groups list their chunks.
+
+    Raises:
+        Malformed: The child counts do not add up to one tree.
+        Unsupported: The tree is more than `DEEPEST` levels deep.
+    """
+    elements = metadata.schema
+    if not elements:
+        raise Malformed("the schema is empty", rule="PQF-004", field="footer.schema")
+    columns: list[SchemaLeaf] = []
+    group = SchemaGroup(None, "", 0, 0, 0, 0)
+    parents = [group]
+    left = [_children(elements, 0)]
+    """Children that are still to come, of the group and of those around it."""
+    for index, element in enumerate(elements[1:], 1):
+        while left and left[-1] == 0:
+            left.pop()
+            parents.pop()
+        if not left:
+            raise Malformed(
+                "elements follow the end of the tree", rule="PQF-004", field=f"footer.schema[{index}]"
+            )
+        left[-1] -= 1
+        group = parents[-1]
+        definition = group.definition + (element.repetition_type != FieldRepetitionType.REQUIRED)
+        repetition = group.repetition + (element.repetition_type == FieldRepetitionType.REPEATED)
+        if element.type is not None:
+            columns.append(SchemaLeaf(group, element, definition, repetition))
+            continue
+        if len(parents) >= DEEPEST:
+            raise Unsupported(
+                f"the schema is more than {DEEPEST} levels deep, which pqassay does not follow",
+                field=f"footer.schema[{index}]",
+            )
+        length = group.path_length + len(element.name) + 1
+        parents.append(SchemaGroup(group, element.name, len(parents), length, definition, repetition))
+        left.append(_children(elements, index))
+    if any(left):
+        raise Malformed("a group has fewer children than it says", rule="PQF-004", field="footer.schema")
+    return columns
+
+
+def _children(elements: list[SchemaElement], index: int) -> int:
+    count = elements[index].num_children or 0
+    if not 0 <= count < len(elements):
+        raise Malformed(
+            f"{count} children among {len(elements)} elements",
+            rule="PQF-004",
+            field=f"footer.schema[{index}].num_children",
+        )
+    return count
+
+
+_TEXT = (ConvertedType.UTF8, ConvertedType.ENUM, ConvertedType.JSON)
+
+
+def is_geometry(element: SchemaElement) -> bool:
+    """Whether a leaf holds geometries, on a plane or on a globe."""
+    logical = element.logicalType
+    return logical is not None and (logical.GEOMETRY is not None or logical.GEOGRAPHY is not None)
+
+
+def is_string(leaf: SchemaLeaf) -> bool:
+    """Whether a leaf holds text: BYTE_ARRAY, annotated as text or not annotated at all.
+
+    Old writers, and new ones for "binary", leave the annotation out; whether such bytes are text, only the
+    values tell.
+    """
+    element = leaf.element
+    if element.type != Type.BYTE_ARRAY:
+        return False
+    logical = element.logicalType
+    if logical is not None:
+        return logical.STRING is not None or logical.ENUM is not None or logical.JSON is not None
+    return element.converted_type is None or element.converted_type in _TEXT
