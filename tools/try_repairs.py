@@ -458,9 +458,9 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for one in () if "--golden" in arguments else attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
-        for one in golden_plans(spark):
-            show(f"{one.case} | {one.repair} | {' '.join(one.rules)} | {one.outcome}")
-            planned.append(one)
+        for done in golden_plans(spark):
+            show(f"{done.case} | {done.repair} | {' '.join(done.rules)} | {done.outcome}")
+            planned.append(done)
         version = spark.version
         spark.stop()
     versions = f"Measured with Spark {version}, " + ", ".join(
