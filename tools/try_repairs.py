@@ -353,7 +353,7 @@ def golden_plans(spark: Any) -> Iterator[Planned]:
     for number, case in enumerate(
         sorted([*(GOLDEN_FILES / "dlt").iterdir(), *(GOLDEN_FILES / "ice").iterdir()])
     ):
-        place = Path(f"/tmp/pqa{number:09}")  # noqa: S108 - as long as the name that it takes the place of
+        place = Path(f"/tmp/pqa{number:09}")
         assert len(str(place)) == len(GOLDEN_PLACE)
         shutil.copytree(case / "table", place)
         try:
@@ -458,9 +458,9 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for one in () if "--golden" in arguments else attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
-        for one in golden_plans(spark):
-            show(f"{one.case} | {one.repair} | {' '.join(one.rules)} | {one.outcome}")
-            planned.append(one)
+        for done in golden_plans(spark):
+            show(f"{done.case} | {done.repair} | {' '.join(done.rules)} | {done.outcome}")
+            planned.append(done)
         version = spark.version
         spark.stop()
     versions = f"Measured with Spark {version}, " + ", ".join(
@@ -471,7 +471,9 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         text = GUIDE.read_text("utf-8")
         if found:
             text = _between(text, BEGIN, END, f"{versions}.\n\n{table_of(found)}")
-        GUIDE.write_text(_between(text, GOLDEN_BEGIN, GOLDEN_END, golden_table(planned)), "utf-8")
+        if planned:
+            text = _between(text, GOLDEN_BEGIN, GOLDEN_END, golden_table(planned))
+        GUIDE.write_text(text, "utf-8")
 
 
 def _between(text: str, begin: str, end: str, content: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,21 @@ def recording(wanted: Wanted, started: dt.datetime, *, is_partial: bool = False)
             run = Run.begun(started, wanted.scope, partial=is_partial or wanted.is_partial)
             kept.append(run.id, rows_of(report, run, owners, _versions(plan)))
             typer.echo(f"history: {run.id} appended to {wanted.history}", err=True)
+            _warn_of_itself(plan, str(wanted.history))
 
     return record
+
+
+def _warn_of_itself(plan: Plan, history: str) -> None:
+    """Say that the files of a history are among those that were checked, which are more every night."""
+    folder = os.path.abspath(history.removeprefix("delta:"))
+    below = f"{folder}{os.sep}"
+    own = sum(not one.store and os.path.abspath(one.path).startswith(below) for one in plan.targets)
+    if own:
+        typer.echo(
+            f"note: {own:,} of the files that were checked {'is' if own == 1 else 'are'} the history's own; --exclude {os.path.basename(folder)} leaves them out",
+            err=True,
+        )
 
 
 def _versions(plan: Plan) -> dict[str, int]:

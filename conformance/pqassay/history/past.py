@@ -169,29 +169,27 @@ def new_among(found: Found, earlier: Sequence[Found]) -> Flags:
 def keys_of(batch: pa.RecordBatch) -> Keys:
     """A hash of what each finding is known by."""
     path, rule, column = (batch.column(name) for name in KEY_COLUMNS)
+    join: Any = pc.binary_join_element_wise  # its stub knows no texts
     # A column without a name is another one than none.
-    named = pc.fill_null(pc.binary_join_element_wise("=", column, ""), "")
-    return _hashes(pc.binary_join_element_wise(path, rule, named, "\0"))
+    named = pc.fill_null(join("=", column, ""), "")
+    return hashes_of(join(path, rule, named, "\0"))
 
 
-def hashes_of(texts: pa.Array) -> Keys:
-    """A hash of each text."""
-    return _hashes(texts)
+def hashes_of(texts: Any) -> Keys:
+    """A hash of each text of an array."""
+    content = texts.cast(pa.binary()).to_pylist()
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, content), np.uint64, len(content))
 
 
 def flags_of(batch: pa.RecordBatch, name: str) -> Flags:
     """A column of yes and no, in which null is no."""
-    return np.asarray(pc.fill_null(batch.column(name), False).to_numpy(zero_copy_only=False), np.bool_)
+    values: Any = pc.fill_null(batch.column(name), pa.scalar(False))
+    return np.asarray(values.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def time_of(run: Mapping[str, Any]) -> str:
     """When a run began, as text."""
     return f"{run['at']:%Y-%m-%d %H:%M:%S}"
-
-
-def _hashes(texts: Any) -> Keys:
-    content = texts.cast(pa.binary()).to_pylist()
-    return np.fromiter(map(xxhash.xxh3_64_intdigest, content), np.uint64, len(content))
 
 
 def _joined(parts: Sequence[Found]) -> Found:

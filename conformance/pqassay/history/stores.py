@@ -284,16 +284,19 @@ class _IcebergHistory:
     def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         load = self._library()
         with _told(self._name):
-            from pyiceberg.expressions import And, In  # noqa: PLC0415 - few need it
+            from pyiceberg import expressions  # noqa: PLC0415 - few need it
 
+            is_in: Any = expressions.In  # its declaration hides how it is made
             catalog = load(self._catalog)
             if not catalog.table_exists(self._table):
                 raise NoRunError(f"{self._name}: there is no such table")
             table = catalog.load_table(self._table)
             names = [field.name for field in table.schema().fields]
-            kinds = In("kind", set(wanted.kinds))
+            kinds = is_in("kind", set(wanted.kinds))
             scan = table.scan(
-                row_filter=kinds if wanted.runs is None else And(kinds, In("run", set(wanted.runs))),
+                row_filter=kinds
+                if wanted.runs is None
+                else expressions.And(kinds, is_in("run", set(wanted.runs))),
                 selected_fields=tuple(name for name in wanted.read if name in names),
             )
             yield from _chosen(scan.to_arrow_batch_reader(), wanted)

@@ -290,7 +290,7 @@ class _Chosen:
         grouped: dict[str, _Group] = {}
         for batch, is_new, first in self._rows((by,)):
             names = batch.column(by).fill_null(NO_OWNER).dictionary_encode()
-            rules = batch.column("rule").to_pylist()
+            rules: list[Any] = batch.column("rule").to_pylist()
             paths, known = hashes_of(batch.column("path")), flags_of(batch, "known")
             codes = names.indices.to_numpy(zero_copy_only=False)
             for code, name in enumerate(names.dictionary.to_pylist()):

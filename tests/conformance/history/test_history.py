@@ -300,6 +300,20 @@ def test_checks_append_runs_that_the_command_tells(tmp_path: Path, monkeypatch: 
     assert 2 == invoke("history", "findings", "--run", "night").exit_code
 
 
+def test_a_check_of_its_own_history_says_how_to_leave_it_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN_FILES / "pqf/plain/data.parquet", "a.parquet")
+    check = ["check", ".", "--no-config", "--tier", "footer", "--history", "findings"]
+    first, second, third = invoke(*check), invoke(*check), invoke(*check, "--exclude", "findings")
+    assert "the history's own" not in first.stderr + third.stderr
+    assert (
+        "note: 1 of the files that were checked is the history's own; --exclude findings leaves them out\n"
+        in second.stderr
+    )
+
+
 def test_a_history_that_cannot_be_written_costs_no_report(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     bad = GOLDEN_FILES / "dlt/maximum-lowered/table"
