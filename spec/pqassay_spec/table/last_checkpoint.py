@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -25,20 +25,24 @@ def checksum_of(held: Mapping[str, Any]) -> str:
         held: The JSON object; numbers with a fraction or an exponent as `decimal.Decimal`, which keeps how they are written.
     """
     members = {name: value for name, value in held.items() if name != CHECKSUM}
-    leaves = sorted(_leaves(members, ()), key=lambda leaf: leaf[0].encode())
+    leaves = sorted(_leaves(members), key=lambda leaf: leaf[0].encode())
     text = ",".join(f"{path}={value}" for path, value in leaves)
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _leaves(value: Any, path: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for name, inner in cast("Mapping[str, Any]", value).items():
-            yield from _leaves(inner, (*path, _text(name)))
-    elif isinstance(value, list):
-        for number, inner in enumerate(cast("list[Any]", value)):
-            yield from _leaves(inner, (*path, str(number)))
-    else:
-        yield "+".join(path), _text(value) if isinstance(value, str) else _word(value)
+def _leaves(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each value without members behind its path; without recursion, since a file may be nested deeply."""
+    rest: list[tuple[Any, str]] = [(value, _text(name)) for name, value in held.items()]
+    while rest:
+        value, path = rest.pop()
+        if isinstance(value, Mapping):
+            members = cast("Mapping[str, Any]", value).items()
+            rest += [(inner, f"{path}+{_text(name)}") for name, inner in members]
+        elif isinstance(value, list):
+            elements = enumerate(cast("list[Any]", value))
+            rest += [(inner, f"{path}+{number}") for number, inner in elements]
+        else:
+            yield path, _text(value) if isinstance(value, str) else _word(value)
 
 
 def _word(value: Any) -> str:

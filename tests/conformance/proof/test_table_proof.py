@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -175,7 +176,7 @@ def test_a_copy_is_elsewhere_where_paths_are_too_long_for_the_folder_of_temporar
 ) -> None:
     """Some systems have a long one; files that name others by their paths are not written anew with longer ones."""
     (long := tmp_path / "a-folder-whose-name-is-long").mkdir()
-    monkeypatch.setattr(moved_table.tempfile, "tempdir", str(long))
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setattr(moved_table, "SHORT", "/tmp")
     table = GOLDEN_FILES / "ice/vectors/table"
     with copied(str(table)) as folder:

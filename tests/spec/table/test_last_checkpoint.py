@@ -40,3 +40,11 @@ def test_every_value_has_a_checksum(value: Any) -> None:
 def test_members_have_no_order_and_numbers_stay_as_they_are_written() -> None:
     assert checksum_of({"a": 1, "b": 2}) == checksum_of({"b": 2, "a": 1})
     assert checksum_of({"a": Decimal("1.0")}) != checksum_of({"a": Decimal("1.00")})
+
+
+def test_a_value_may_be_nested_as_deeply_as_it_likes() -> None:
+    value: Any = 1
+    for _ in range(5000):
+        value = {"a": [value]}
+
+    assert 32 == len(checksum_of({"a": value}))

@@ -53,12 +53,13 @@ def statistics_differ(
             said, again = (member_of(stats.get(name), column.path) for stats in (one, other))
             if again is None or (said is None and not is_whole):
                 continue
-            if said is not None and _is_same(column, name, said, again):
+            if said is not None and _is_same(column, name, said, again, is_open=not is_whole):
                 continue
             yield Difference((name, *column.path), column.name, written(said), written(again))
 
 
-def _is_same(column: DeltaColumn, member: str, said: Any, again: Any) -> bool:
+def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:
+    """Whether two values say the same; of what is no value of the type, another rule may say so, unless that is not open."""
     if said == again or member == NULLS:
         return bool(said == again) or isinstance(
             said, dict
@@ -66,7 +67,7 @@ def _is_same(column: DeltaColumn, member: str, said: Any, again: Any) -> bool:
     try:
         (kind, left), (_, right) = bound_value(column, said), bound_value(column, again)
     except (ValueError, UnknownType):
-        return True  # it is no value of the type, which another rule says
+        return is_open
     if isinstance(left, float) and isinstance(right, float) and math.isnan(left) and math.isnan(right):
         return True
     if kind is ValueKind.TIMESTAMP:

@@ -33,7 +33,7 @@ class Layout:
         for place, one in enumerate(fields_of(cast("Json", schema))):
             identifier = one.get("field-id", by_name.get(one["name"]))
             declared_id = by_name.get(one["name"], identifier)
-            if type(declared_id) is int and identifier != declared_id:
+            if type(declared_id) is int and type(identifier) is int and identifier != declared_id:
                 self.misnumbered[one["name"]] = identifier, declared_id
             if type(identifier) is int:
                 self.places.setdefault(identifier, place)

@@ -48,7 +48,7 @@ from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.avro import LONG
-from pqassay_spec.table.iceberg import DATA_FILE
+from pqassay_spec.table.iceberg_field_ids import COLUMN_SIZES
 
 WRONG_COUNT = "Engines that count rows by the snapshot give a wrong number."
 
@@ -314,8 +314,7 @@ def of_no_column() -> Files:
 
 def misnumbered() -> Files:
     """The evolved table with another number of the field ``column_sizes`` in the first manifest."""
-    number = DATA_FILE.member("column_sizes").id
-    old, new = (f'"field-id":{one}'.encode() for one in (number, 900 + number % 100))
+    old, new = (f'"field-id":{one}'.encode() for one in (COLUMN_SIZES, 900 + COLUMN_SIZES % 100))
     return {**EVOLVED, MANIFEST: EVOLVED[MANIFEST].replace(old, new)}
 
 
