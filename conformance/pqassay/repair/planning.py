@@ -8,7 +8,7 @@ from typing import cast
 
 from pqassay.checks.commands import OURS
 from pqassay.errors import UsageError
-from pqassay.repair.delta import delta_sql
+from pqassay.repair.delta import FALSE_COUNTS, UNCOUNTED, delta_sql
 from pqassay.repair.iceberg import iceberg_sql
 from pqassay.repair.model import (
     BY_HAND,
@@ -249,4 +249,6 @@ def _step(work: _Work, repair: str, table: OpenTable | None, dialect: Dialect) -
     statements, more = SQL[table.kind](table, repair, live)
     if not statements:
         more = [*work.remedies, *more]
+    elif FALSE_COUNTS & work.rules.keys():
+        statements = [UNCOUNTED, *statements]
     return Step(repair, rules, len(work.files), table.path, statements, [*more, *notes])

@@ -149,6 +149,21 @@ def test_no_file_is_written_anew_that_readers_read_wrong(
     )
 
 
+def test_delta_does_not_count_rows_where_the_log_has_a_false_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(GOLDEN_FILES / "dlt/rows-none/table", tmp_path / "sales")
+    monkeypatch.chdir(tmp_path)
+    reported("sales")
+
+    [step] = planned()["steps"]
+
+    assert [
+        "SET spark.databricks.delta.numRecordsValidation.enabled = false",
+        merged(f"delta.`{tmp_path}/sales`"),
+    ] == step["statements"]
+
+
 def test_a_single_manifest_is_written_anew_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The procedure of Iceberg leaves it as it is where manifests may become larger than it is."""
     shutil.copytree(GOLDEN_FILES / "ice/rows-added-wrong/table", tmp_path / "ice")
