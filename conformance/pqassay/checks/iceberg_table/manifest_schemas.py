@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.iceberg_table.metadata import first_version, ids_of
@@ -35,8 +35,8 @@ def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, ac
 def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
     """The id and the columns of a schema in a header; ``None`` where it is none. Many manifests have the same one."""
     try:
-        given = parse(raw.decode())
-        identifier: Any = given.get("schema-id") if isinstance(given, dict) else None
+        given: Any = parse(raw.decode())
+        identifier: Any = cast("dict[str, Any]", given).get("schema-id") if isinstance(given, dict) else None
         return (identifier if type(identifier) is int else None), columns_of(given)
     except (ValueError, FormatError):
         return None

@@ -357,7 +357,7 @@ BAD_TABLES = (
     _bad("reference-of-no-kind", "A reference is neither a branch nor a tag", READ_FAILS, change("refs.main.type", "trunk"), "080"),
     _bad("id-twice", "Two columns have one id", "Readers find the values of one column in the other.", change("schemas.[0].fields.[1].id", 1), "081"),
     _bad("type-unknown", "A column has a type that the format does not have", READ_FAILS, change("schemas.[1].fields.[3].type", "text"), "075"),
-    _bad("transform-unknown", "A partition field has a transform that the format does not have", "Queries read all files.", change("partition-specs.[1].fields.[1].transform", "week"), "076"),
+    _bad("transform-unknown", "A partition field has a transform that the format does not have", READ_FAILS, change("partition-specs.[1].fields.[1].transform", "week"), "076"),
     _bad("required-and-null", "A required column is said to have a null", "A query for nulls finds none.", evolved(of_maps={"null_value_counts": {1: 1}}), "066"),
     _bad("point-off-the-globe", "The lower bound of a geography is west of all longitudes", "Readers compare with what there is not.", sites({4: point(-200.0, 45.0)}), "067", of="shapes"),
     _bad("format-unknown", "A file is of a format that there is not", READ_FAILS, metals({"file_format": "PARQUEE"}), "068", of="plain"),
