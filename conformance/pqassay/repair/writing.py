@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pqassay.judge.only_files import MOMENT, PATH, TABLE, TIER
+from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
 from pqassay.repair.model import Plan, Step
 from pqassay.repair.planning import COMMANDS, SAFE
 from pqassay.report.model import members_json

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from pqassay.judge.since import Since
+    from pqassay.judge.selection.since import Since
 
 LAST = "last"
 """What ``--since`` says for the last run."""
@@ -46,13 +46,13 @@ def since_of(text: str | None, history: str | None, paths: Sequence[str]) -> str
     if text is None:
         return None
     if text != LAST:
-        from pqassay.judge.since import parse_since
+        from pqassay.judge.selection.since import parse_since
 
         return parse_since(text)
     if history is None:
         raise UsageError("--since last is after what the last run in --history judged; give that as well")
     from pqassay.history.stores import history_at
     from pqassay.history.views import last_versions
-    from pqassay.judge.since import Since
+    from pqassay.judge.selection.since import Since
 
     return Since(by_table=last_versions(history_at(history), scope_of(paths)))

@@ -20,8 +20,8 @@ import typer
 
 from pqassay.cli.failure import fail, fail_at_length, require_no_data
 from pqassay.cli.output import print_report, write_output
-from pqassay.cli.run_driver import named_driver, print_times, say_hello, wrong_in
-from pqassay.cli.run_files import DEFAULT_MEBIBYTES, DEFAULT_VALUES, files_to_ask, list_files, with_collection
+from pqassay.cli.run.driver import named_driver, print_times, say_hello, wrong_in
+from pqassay.cli.run.files import DEFAULT_MEBIBYTES, DEFAULT_VALUES, files_to_ask, list_files, with_collection
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.run.model import Operation
 

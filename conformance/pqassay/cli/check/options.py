@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from pqassay.cli.earlier_runs import scope_of, since_of
+from pqassay.cli.check.earlier_runs import scope_of, since_of
 from pqassay.cli.failure import require_no_data
 from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
@@ -21,9 +21,9 @@ from pqassay.report.model import Threshold
 from pqassay_spec.rules.catalogue import Tier
 
 if TYPE_CHECKING:
-    from pqassay.cli.config import Config
+    from pqassay.cli.check.config import Config
     from pqassay.judge.checker import CheckOptions
-    from pqassay.judge.estimate import Estimate, StorePrices
+    from pqassay.judge.cost.estimate import Estimate, StorePrices
 
 
 ProfileName = Literal["strict", "spark", "arrow", "questdb"]
@@ -354,7 +354,7 @@ def print_estimate(wanted: Wanted, found: Estimate, how: str) -> None:
 
 def prices(request_price: float | None, gb_price: float | None) -> StorePrices:
     """What a store takes, as far as the options say it."""
-    from pqassay.judge.estimate import USUAL_PRICES, StorePrices
+    from pqassay.judge.cost.estimate import USUAL_PRICES, StorePrices
 
     return StorePrices(
         USUAL_PRICES.requests if request_price is None else request_price,
@@ -445,7 +445,7 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
 
 
 def _defaults(config: str | None, no_config: bool) -> Config:
-    from pqassay.cli import config as configuration
+    from pqassay.cli.check import config as configuration
 
     if config is not None and no_config:
         raise UsageError("--config and --no-config exclude each other")
@@ -458,7 +458,7 @@ def _path(text: str | None) -> Path | None:
 
 
 def _memory(text: str | None) -> int | None:
-    from pqassay.cli.config import parse_size
+    from pqassay.cli.check.config import parse_size
 
     try:
         return None if text is None else parse_size(text)

@@ -1,6 +1,6 @@
 """The costs of a check, predicted before it is paid for: what ``pqassay check --dry-run`` prints.
 
-Of some files the footers are read, spread over all tables and sizes.  `pqassay.judge.predicted_reads` tells what a check would ask a
+Of some files the footers are read, spread over all tables and sizes.  `pqassay.judge.cost.predicted_reads` tells what a check would ask a
 store for them, wherever they are now, and the others are taken to be like them.  What has to be read to find
 the files of a table was counted while they were found.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pqassay.judge.checker import Plan
-from pqassay.judge.estimate import (
+from pqassay.judge.cost.estimate import (
     FILE_TIERS,
     USUAL_PACE,
     USUAL_PRICES,
@@ -24,9 +24,9 @@ from pqassay.judge.estimate import (
     StorePrices,
     TierEstimate,
 )
+from pqassay.judge.cost.predicted_reads import FarSource, Read, Traffic, pages_of, predicted_reads, traffic_of
 from pqassay.judge.file_check import check_source, not_tested
 from pqassay.judge.one_file import Settings
-from pqassay.judge.predicted_reads import FarSource, Read, Traffic, pages_of, predicted_reads, traffic_of
 from pqassay.lake.remote_source import Tails, table_of
 from pqassay.lake.table_files import MetadataReads, TableAt
 from pqassay.lake.targets import Target

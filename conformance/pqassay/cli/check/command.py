@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqassay.cli import check_options as declared
-from pqassay.cli.earlier_runs import findings_folder
+from pqassay.cli.check import options as declared
+from pqassay.cli.check.earlier_runs import findings_folder
+from pqassay.cli.check.recording import recording
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
 from pqassay.cli.progress_bar import progress_bar
-from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import Plan
-    from pqassay.judge.estimate import StorePrices
+    from pqassay.judge.cost.estimate import StorePrices
     from pqassay.judge.one_file import Judged
-    from pqassay.judge.sampling import Wish
+    from pqassay.judge.selection.sampling import Wish
     from pqassay.lake.targets import Target
     from pqassay.report.model import Report
 
@@ -185,7 +185,7 @@ def _wish(sample: str | None, seed: int | None, confidence: float | None) -> Wis
         if seed is not None or confidence is not None:
             raise UsageError("--seed and --confidence are said of --sample; give that as well")
         return None
-    from pqassay.judge.sampling import wish_of
+    from pqassay.judge.selection.sampling import wish_of
 
     return wish_of(sample, seed or 0, 95 if confidence is None else confidence)
 
@@ -203,8 +203,8 @@ def _predict(
 ) -> None:
     """Say what the check would cost."""
     from pqassay.judge.checker import planned
-    from pqassay.judge.estimate import USUAL_PACE, StorePace
-    from pqassay.judge.prediction import predicted
+    from pqassay.judge.cost.estimate import USUAL_PACE, StorePace
+    from pqassay.judge.cost.prediction import predicted
     from pqassay.lake.table_files import counted_metadata
 
     declared.require_estimate(wanted)
@@ -271,7 +271,7 @@ def _run(
             )
 
         if wish is not None:
-            from pqassay.judge.sampling import sampled
+            from pqassay.judge.selection.sampling import sampled
 
             save = None if keeper is None else keeper.write
             plan, report = sampled(plan, wish, judge_some, save=save, progress=progress)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pqassay.cli.check_options import Wanted
+from pqassay.cli.check.options import Wanted
 from pqassay.errors import UsageError
 from pqassay.report.model import Finding, Report
 from pqassay_spec.base.sources import write_whole
@@ -72,7 +72,7 @@ def _warn_of_itself(plan: Plan, history: str) -> None:
 
 
 def _versions(plan: Plan) -> dict[str, int]:
-    from pqassay.judge.since import version_of
+    from pqassay.judge.selection.since import version_of
 
     tables = [target.table for target in plan.targets if target.table is not None and target.is_table]
     found = {table.name: version_of(table) for table in tables}

@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from pqassay.errors import UsageError
-from pqassay.judge.tables import Live
+from pqassay.judge.selection.tables import Live
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.delta.actions import Json, actions
 from pqassay.tables.iceberg.state import IcebergState

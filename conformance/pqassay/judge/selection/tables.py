@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pqassay.errors import UsageError
-from pqassay.judge.only_files import NOT_LISTED, REPLACED, OnlyFiles, normal
+from pqassay.judge.selection.only_files import NOT_LISTED, REPLACED, OnlyFiles, normal
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import Found, Target
