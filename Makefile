@@ -43,7 +43,7 @@ golden: $(VENV)/.core ## write the golden files anew
 recall: $(VENV)/.core ## measure what is found of false facts, and write docs/recall.md anew; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
 
-damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form; `make test` reads a part of the random ones
+damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form; `make test` reads a part of them
 	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers

@@ -33,9 +33,9 @@ from _range_server import Pace, running
 from _sized_lake import CountingFile
 
 from pqassay.judge.checker import Plan, planned
-from pqassay.judge.estimate import FILE_TIERS, StorePace
+from pqassay.judge.cost.estimate import FILE_TIERS, StorePace
+from pqassay.judge.cost.prediction import predicted
 from pqassay.judge.one_file import judge
-from pqassay.judge.prediction import predicted
 from pqassay.lake import kinds, remote
 from pqassay.lake.remote_source import RemoteSource, Tails
 from pqassay.lake.table_files import MetadataReads

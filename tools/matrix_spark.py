@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ANSWERS = ROOT / "docs" / "data" / "spark_versions.json"
 PAGE = ROOT / "docs" / "guide" / "spark-where.md"
 
-RELEASES = ("3.5", "4.0", "4.1", "4.2", "4.3")
-"""Releases of Spark, of which the newest patch is taken."""
+RELEASES = ("3.5.7", "4.0", "4.1", "4.2", "4.3")
+"""Releases of Spark: the newest patch of each, unless it is named."""
 
 CONNECT_PACKAGE = "org.apache.spark:spark-connect_2.12:{version}"
 """What Spark before 4.0 has no server of Spark Connect without."""
@@ -236,7 +236,8 @@ def main() -> int:
     kept = {one["version"].rpartition(".")[0]: one for one in known["releases"]}
     told: dict[str, Any] = {"releases": []}
     for release in asked:  # what a release said is kept, whatever becomes of the next one
-        kept[release] = answers(release)
+        answer = answers(release)
+        kept[answer["version"].rpartition(".")[0]] = answer
         told = {
             "date": dt.datetime.now(dt.UTC).date().isoformat(),
             "releases": [kept[name] for name in sorted(kept)],

@@ -2,6 +2,7 @@
 
     python tools/try_repairs.py            try, and print
     python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
+    python tools/try_repairs.py --golden   only the plans of golden tables
 
 It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
 
@@ -9,7 +10,7 @@ It runs in an environment of its own, with a version of Spark for which there ar
 
 The jars come from Maven Central.  Spark writes a table; one of its files has a false bound, in the log of a Delta table, and in the footer and
 manifest of an Iceberg table, which got the file by `add_files`.  Of each statement it is measured whether that file is still live afterwards, how many others were written anew, whether the rows are equal, and whether
-`pqassay check` is content.
+`pqassay check` is content.  Then the plans of all golden tables that have statements are run.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,13 +27,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pqassay
+from pqassay.repair.model import Step
 from pqassay.repair.planning import plan_of
-from pqassay.repair.reports import read_report
+from pqassay.repair.reports import of_report, read_report
 from pqassay.repair.writing import write_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs/guide/repair.md"
+GOLDEN_FILES = ROOT / "golden_files"
 BEGIN, END = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
+GOLDEN_BEGIN, GOLDEN_END = "<!-- golden plans: by tools/try_repairs.py -->", "<!-- end of golden plans -->"
+
+GOLDEN_PLACE = "/warehouse/metals"
+"""Where golden Iceberg tables say that they are. They are moved to a place whose name is as long, so that no length in them changes."""
 
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
@@ -77,6 +85,10 @@ def session(warehouse: Path) -> Any:
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.cache-enabled": "false",
         "spark.sql.catalog.lake.warehouse": warehouse.as_uri(),
+        "spark.sql.catalog.golden": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.golden.type": "hadoop",
+        "spark.sql.catalog.golden.cache-enabled": "false",
+        "spark.sql.catalog.golden.warehouse": "file:///tmp",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
         "spark.databricks.delta.snapshotPartitions": "1",
@@ -91,17 +103,40 @@ def session(warehouse: Path) -> Any:
     return spark
 
 
+class Kind(NamedTuple):
+    """A kind of table.
+
+    Attributes:
+        about: What it is called.
+        format: ``delta`` or ``iceberg``.
+        properties: Properties of the table, as SQL.
+        is_partitioned: Whether it is.
+        ordered: Statements that say how it is sorted, before anything is in it.
+        deleted: Statements that delete rows, one of the file concerned among them.
+        row_id: What SQL calls the id that a row keeps; empty where there is none.
+    """
+
+    about: str
+    format: str
+    properties: str = ""
+    is_partitioned: bool = False
+    ordered: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    row_id: str = ""
+
+
 class Table:
     """A table that Spark has written, of whose first file it now says that its ids end too early."""
 
-    def __init__(
-        self, spark: Any, folder: Path, kind: str, properties: str = "", *, partitioned: bool = False
-    ) -> None:
-        self.spark, self.folder, self.kind = spark, folder, kind
+    def __init__(self, spark: Any, folder: Path, of: Kind) -> None:
+        kind, partitioned = of.format, of.is_partitioned
+        self.spark, self.folder, self.kind, self.row_id = spark, folder, kind, of.row_id
         self.name = f"delta.`{folder}`" if kind == "delta" else f"lake.{folder.name}"
-        told = f"TBLPROPERTIES ({properties})" if properties else ""
+        told = f"TBLPROPERTIES ({of.properties})" if of.properties else ""
         by = "PARTITIONED BY (p)" if partitioned else ""
         spark.sql(f"CREATE TABLE {self.name} (id BIGINT, name STRING, p INT) USING {kind} {by} {told}")
+        for statement in of.ordered:
+            spark.sql(statement.format(t=self.name))
         for number in range(FILES):
             first = number * ROWS
             if number == 0 and kind == "iceberg":
@@ -111,6 +146,8 @@ class Table:
                 f"INSERT INTO {self.name} SELECT /*+ COALESCE(1) */ id, concat('n', id % {ROWS}), CAST({number % 2} AS INT) "
                 f"FROM range({first}, {first + ROWS})"
             )
+        for statement in of.deleted:
+            spark.sql(statement.format(t=self.name))
         if kind == "delta":
             self.concerned = self._lied()
         self.before, self.rows = self.live(), self.all_rows()
@@ -119,15 +156,19 @@ class Table:
         """Put the false bound into the log; return the name of the file."""
         for stray in self.folder.rglob(".*.crc"):
             stray.unlink()
-        commit = self.folder / "_delta_log/00000000000000000001.json"
-        lines = commit.read_text().splitlines()
-        at, add = next((n, one["add"]) for n, line in enumerate(lines) if "add" in (one := json.loads(line)))
-        stats = json.loads(add["stats"])
-        stats["maxValues"]["id"] = FALSE
-        lines[at] = json.dumps({"add": {**add, "stats": json.dumps(stats)}})
-        commit.write_text("".join(f"{line}\n" for line in lines))
+        path = ""
+        for commit in sorted((self.folder / "_delta_log").glob("*.json")):
+            lines = [json.loads(line) for line in commit.read_text().splitlines()]
+            for add in (line["add"] for line in lines if "add" in line):
+                path = path or add["path"]  # the file of the first commit that has one
+                if add["path"] == path:
+                    stats = json.loads(add["stats"])
+                    greatest = stats["maxValues"]  # under other names where columns are mapped
+                    greatest[next(name for name, value in greatest.items() if value == TRUE)] = FALSE
+                    add["stats"] = json.dumps(stats)
+            commit.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001 - nothing public forgets a log
-        return str(add["path"]).rpartition("/")[2]
+        return path.rpartition("/")[2]
 
     def _added(self, *, partitioned: bool) -> str:
         """Add a file of another writer, whose footer has the false bound, which becomes one of the manifest; return its name."""
@@ -162,8 +203,9 @@ class Table:
         }
 
     def all_rows(self) -> list[Any]:
-        """All rows, in order."""
-        return sorted(tuple(row) for row in self.spark.sql(f"SELECT * FROM {self.name}").collect())
+        """All rows, in order, with what tells each from others for good, where the table has that."""
+        columns = f"*, {self.row_id}" if self.row_id else "*"
+        return sorted(tuple(row) for row in self.spark.sql(f"SELECT {columns} FROM {self.name}").collect())
 
     def report(self) -> Any:
         """What a check says of it now."""
@@ -220,70 +262,180 @@ def _code(statement: str, table: Table) -> str:
 
 
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
-DELTA: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}", "", {}),
-    ("OPTIMIZE {t} WHERE p = 0 ZORDER BY (id)", "", {"partitioned": True}),
-    ("REORG TABLE {t} APPLY (PURGE)", "", {}),
-    ("ANALYZE TABLE {t} COMPUTE DELTA STATISTICS", "", {}),
-    ("UPDATE {t} SET id = id WHERE _metadata.file_name = '{f}'", "", {}),
-    ("DELETE FROM {t} WHERE _metadata.file_name = '{f}'", "", {}),
-    ("INSERT INTO {t} REPLACE WHERE id > 5 AND id < 10 SELECT * FROM {t} WHERE id > 5 AND id < 10", "", {}),
-)
-ICEBERG: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("CALL lake.system.rewrite_data_files(table => '{n}')", "", {}),
-    ("CALL lake.system.rewrite_data_files(table => '{n}', where => '_file = \"{f}\"')", "", {}),
-    (
-        "CALL lake.system.rewrite_data_files(table => '{n}', where => 'id > 5 AND id < 10', options => map('rewrite-all', 'true'))",
-        "",
-        {},
+MERGING = "'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read', 'write.merge.mode' = 'merge-on-read'"
+DELETED = ("DELETE FROM {t} WHERE id = 3", "DELETE FROM {t} WHERE id = 13")
+
+PLAIN_DELTA, PLAIN_ICEBERG = Kind("Delta", "delta"), Kind("Iceberg", "iceberg")
+DELTA_PARTS = Kind("Delta by partitions", "delta", is_partitioned=True)
+
+MENDED = (
+    PLAIN_DELTA,
+    Kind("Delta with deletion vectors", "delta", VECTORS),
+    Kind("Delta, rows deleted by vectors", "delta", VECTORS, deleted=DELETED),
+    Kind(
+        "Delta with row ids, rows deleted by vectors",
+        "delta",
+        f"{VECTORS}, 'delta.enableRowTracking' = 'true'",
+        deleted=DELETED,
+        row_id="_metadata.row_id",
     ),
-    ("CALL lake.system.rewrite_manifests(table => '{n}')", "", {}),
-    ("UPDATE {t} SET id = id WHERE endswith(_file, '{f}')", "'write.update.mode' = 'merge-on-read'", {}),
+    Kind("Delta with a change data feed", "delta", "'delta.enableChangeDataFeed' = 'true'"),
+    Kind("Delta, columns mapped by name", "delta", "'delta.columnMapping.mode' = 'name'"),
+    DELTA_PARTS,
+    PLAIN_ICEBERG,
+    Kind("Iceberg version 3, merging on read", "iceberg", f"{MERGING}, 'format-version' = '3'"),
+    Kind("Iceberg with position deletes", "iceberg", f"{MERGING}, 'format-version' = '2'", deleted=DELETED),
+    Kind(
+        "Iceberg version 3 with row ids, rows deleted by vectors",
+        "iceberg",
+        f"{MERGING}, 'format-version' = '3'",
+        deleted=DELETED,
+        row_id="_row_id",
+    ),
+    Kind("Iceberg, sorted", "iceberg", ordered=("ALTER TABLE {t} WRITE ORDERED BY id DESC",)),
+    Kind("Iceberg by partitions", "iceberg", is_partitioned=True),
 )
+"""Tables that are mended by their plan."""
+
+TRIED: tuple[tuple[Kind, str], ...] = (
+    (PLAIN_DELTA, "SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}"),
+    (DELTA_PARTS, "OPTIMIZE {t} WHERE p = 0 ZORDER BY (id)"),
+    (PLAIN_DELTA, "REORG TABLE {t} APPLY (PURGE)"),
+    (PLAIN_DELTA, "ANALYZE TABLE {t} COMPUTE DELTA STATISTICS"),
+    (PLAIN_DELTA, "UPDATE {t} SET id = id WHERE _metadata.file_name = '{f}'"),
+    (PLAIN_DELTA, "DELETE FROM {t} WHERE _metadata.file_name = '{f}'"),
+    (
+        PLAIN_DELTA,
+        "INSERT INTO {t} REPLACE WHERE id > 5 AND id < 10 SELECT * FROM {t} WHERE id > 5 AND id < 10",
+    ),
+    (PLAIN_ICEBERG, "CALL lake.system.rewrite_data_files(table => '{n}')"),
+    (PLAIN_ICEBERG, "CALL lake.system.rewrite_data_files(table => '{n}', where => '_file = \"{f}\"')"),
+    (
+        PLAIN_ICEBERG,
+        "CALL lake.system.rewrite_data_files(table => '{n}', where => 'id > 5 AND id < 10', options => map('rewrite-all', 'true'))",
+    ),
+    (PLAIN_ICEBERG, "CALL lake.system.rewrite_manifests(table => '{n}')"),
+    (
+        Kind("Iceberg merging on read", "iceberg", "'write.update.mode' = 'merge-on-read'"),
+        "UPDATE {t} SET id = id WHERE endswith(_file, '{f}')",
+    ),
+)
+"""Statements that people expect to mend a table, each on one of its own."""
 
 
 def attempts(spark: Any, home: Path) -> Iterator[Tried]:
     """Try every statement on a table of its own."""
-    count = 0
+    for number, kind in enumerate(MENDED):
+        yield Table(spark, home / f"m{number}", kind).mended(kind.about)
+        spark.sql("RESET")
+    for number, (kind, statement) in enumerate(TRIED):
+        table = Table(spark, home / f"t{number}", kind)
+        real = (
+            statement.replace("{t}", table.name)
+            .replace("{n}", table.folder.name)
+            .replace("{f}", table.concerned)
+        )
+        yield table.tried(kind.about, _code(real, table), real.split("; "))
+        spark.sql("RESET")
 
-    def fresh(kind: str, properties: str = "", **options: Any) -> Table:
-        nonlocal count
-        count += 1
-        return Table(spark, home / f"t{count}", kind, properties, **options)
 
-    for kind, properties, options in (
-        ("delta", "", {}),
-        ("delta", VECTORS, {}),
-        ("delta", "", {"partitioned": True}),
-        ("iceberg", "", {}),
-        ("iceberg", "'write.update.mode' = 'merge-on-read', 'format-version' = '3'", {}),
-        ("iceberg", "", {"partitioned": True}),
+class Planned(NamedTuple):
+    """What the plan of a golden table did: the table, the repair, the rules that it broke, and what came of it."""
+
+    case: str
+    repair: str
+    rules: list[str]
+    outcome: str
+
+
+def golden_plans(spark: Any) -> Iterator[Planned]:
+    """Run the plan of each golden table that has statements."""
+    for number, case in enumerate(
+        sorted([*(GOLDEN_FILES / "dlt").iterdir(), *(GOLDEN_FILES / "ice").iterdir()])
     ):
-        yield fresh(kind, properties, **options).mended(_about(kind, properties, options))
-    for kind, statements in (("delta", DELTA), ("iceberg", ICEBERG)):
-        for statement, properties, options in statements:
-            table = fresh(kind, properties, **options)
-            real = (
-                statement.replace("{t}", table.name)
-                .replace("{n}", table.folder.name)
-                .replace("{f}", table.concerned)
-            )
-            about = _about(kind, properties, options)
-            yield table.tried(about, _code(real, table), real.split("; "))
+        place = Path(f"/tmp/pqa{number:09}")
+        assert len(str(place)) == len(GOLDEN_PLACE)
+        shutil.copytree(case / "table", place)
+        try:
+            for path in (path for path in place.rglob("*") if path.is_file()):
+                path.write_bytes(path.read_bytes().replace(GOLDEN_PLACE.encode(), str(place).encode()))
+            yield from _golden_plan(spark, case, place)
+        finally:
+            shutil.rmtree(place)
             spark.sql("RESET")
 
 
-def _about(kind: str, properties: str, options: dict[str, Any]) -> str:
-    parts = [kind.capitalize()]
-    if "Vectors" in properties:
-        parts.append("with deletion vectors")
-    if "'3'" in properties:
-        parts.append("version 3,")
-    if "merge-on-read" in properties:
-        parts.append("merging on read")
-    if options:
-        parts.append("by partitions")
-    return " ".join(parts).rstrip(",")
+def _golden_plan(spark: Any, case: Path, place: Path) -> Iterator[Planned]:
+    is_iceberg = case.parent.name == "ice"
+    name = f"golden.{place.name}" if is_iceberg else f"delta.`{place}`"
+    found = of_report(pqassay.check(str(place), tier="values", preview=True), case.name)
+    try:
+        plan = plan_of(found, names={str(place): name} if is_iceberg else {})
+    except pqassay.UsageError:
+        return  # nothing is wrong, or the table cannot be read
+    for step in plan.steps:
+        if step.statements:
+            yield Planned(
+                f"{case.parent.name}/{case.name}", step.repair, step.rules, _ran(spark, name, place, step)
+            )
+
+
+def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
+    def rows() -> list[str]:
+        return sorted(map(str, spark.sql(f"SELECT * FROM {name}").collect()))
+
+    try:
+        before = rows()
+    except Exception:  # noqa: BLE001 - what Spark cannot read is a result
+        return "unreadable"
+    try:
+        for statement in step.statements:
+            spark.sql(statement).collect()
+    except Exception:  # noqa: BLE001 - that a statement is refused is a result
+        return "refused"
+    if rows() != before:
+        return "**rows differ**"
+    left = {
+        one.rule
+        for file in pqassay.check(str(place), tier="values", preview=True).files
+        for one in file.findings
+    }
+    return "**not mended**" if left & set(step.rules) else "mended"
+
+
+def golden_table(found: list[Planned]) -> str:
+    """What came of the plans, as a table in Markdown."""
+    outcomes = [name for name in GOLDEN_OUTCOMES if any(one.outcome == name for one in found)]
+    lines = [
+        f"| repair | {' | '.join(GOLDEN_OUTCOMES[name] for name in outcomes)} |",
+        f"| --- | {' | '.join('---' for _ in outcomes)} |",
+    ]
+    for repair in dict.fromkeys(one.repair for one in found):
+        cells = [
+            ", ".join(
+                sorted(
+                    {
+                        rule
+                        for one in found
+                        if (one.repair, one.outcome) == (repair, name)
+                        for rule in one.rules
+                    }
+                )
+            )
+            for name in outcomes
+        ]
+        lines.append(f"| {repair} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+GOLDEN_OUTCOMES = {
+    "mended": "mended, rows equal",
+    "**not mended**": "**not mended**",
+    "**rows differ**": "**rows differ**",
+    "refused": "Spark refuses the statement",
+    "unreadable": "Spark cannot read the table",
+}
+"""What may come of a plan, and how the table calls it."""
 
 
 def table_of(found: list[Tried]) -> str:
@@ -298,13 +450,17 @@ def table_of(found: list[Tried]) -> str:
 
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     """Try, and print or write what came of it."""
+    found: list[Tried] = []
+    planned: list[Planned] = []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(os.path.realpath(folder))
         spark = session(home)
-        found: list[Tried] = []
-        for one in attempts(spark, home):
+        for one in () if "--golden" in arguments else attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
+        for done in golden_plans(spark):
+            show(f"{done.case} | {done.repair} | {' '.join(done.rules)} | {done.outcome}")
+            planned.append(done)
         version = spark.version
         spark.stop()
     versions = f"Measured with Spark {version}, " + ", ".join(
@@ -313,9 +469,17 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     )
     if "--write" in arguments:
         text = GUIDE.read_text("utf-8")
-        before, _, rest = text.partition(BEGIN)
-        _, _, after = rest.partition(END)
-        GUIDE.write_text(f"{before}{BEGIN}\n\n{versions}.\n\n{table_of(found)}\n\n{END}{after}", "utf-8")
+        if found:
+            text = _between(text, BEGIN, END, f"{versions}.\n\n{table_of(found)}")
+        if planned:
+            text = _between(text, GOLDEN_BEGIN, GOLDEN_END, golden_table(planned))
+        GUIDE.write_text(text, "utf-8")
+
+
+def _between(text: str, begin: str, end: str, content: str) -> str:
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n\n{content}\n\n{end}{after}"
 
 
 if __name__ == "__main__":

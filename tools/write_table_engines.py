@@ -1,9 +1,9 @@
 """Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
 
-What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures anew, one family of golden tables (``dlt``, ``ice``) or both, with ``--new``
-those that were not asked about:
-each golden table with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each
-rule in the table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
+What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures anew, one
+family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about, or whose bytes have changed since: each golden table
+with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
+table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
 
     pip install 'pqassay[engines]' daft chdb 'pyspark==4.1.*'
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import hashlib
 import json
 import re
 import sys
@@ -24,8 +25,17 @@ from observe import refresh_pages
 
 from pqassay.judge.workers import Limits
 from pqassay.proof.engines import Engine
+from pqassay.proof.moved_table import SHORT
 from pqassay.proof.table_pairs import FAMILIES as KINDS
-from pqassay.proof.table_pairs import TableMeasurement, TablePair, measured, observation, table_pairs
+from pqassay.proof.table_pairs import (
+    MANIFEST,
+    TableMeasurement,
+    TablePair,
+    measured,
+    observation,
+    table_pairs,
+)
+from pqassay.proof.table_pairs import TABLE as TABLE_FOLDER
 from pqassay.proof.table_sql import PACKAGES
 from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
@@ -78,7 +88,7 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
                 pairs = [one for one in pairs if not is_asked(one, stored, asked[KINDS[family]])]
             for case, rule, found in measured(pairs, measurement):
                 stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
-                stored += [] if found is None else [{**found, "date": date}]
+                stored += [] if found is None else [{**found, "date": date, "digest": digest_of(case)}]
                 stored.sort(key=lambda one: (one["golden"].partition("/")[0], one["golden"], one["rule"]))
                 text = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
                 write_whole(MEASURED, anywhere(text).encode())
@@ -86,17 +96,31 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
                 print(case, rule, told, file=sys.stderr, flush=True)
             for one in of_family(family):
                 reasons = [why for (_, other), why in measurement.reasons.items() if other == one.id]
-                reason = one.excluded or (reasons[0] if reasons else NO_FILE)
+                is_asked_about = any(row["rule"] == one.id for row in stored)
+                reason = one.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
                 observed[one.id] = observation(one.id, stored, date, reason)
     write_whole(TABLE_FILE, anywhere(table_text(observed)).encode())
     refresh_pages(observed)
 
 
 def is_asked(pair: TablePair, stored: Sequence[Json], engines: Sequence[Engine]) -> bool:
-    """Whether the answers of some engines about a golden table are stored, for each rule that it breaks."""
-    titles = {engine.title for engine in engines}
-    answers = {one["rule"]: {answer["engine"] for answer in one["engines"]} for one in stored if one["golden"] == pair.case}  # fmt: skip
+    """Whether the answers of some engines about a golden table, as it is now, are stored for each rule that it breaks."""
+    titles, digest = {engine.title for engine in engines}, digest_of(pair.case)
+    mine = [one for one in stored if one["golden"] == pair.case and one.get("digest") == digest]
+    answers = {one["rule"]: {answer["engine"] for answer in one["engines"]} for one in mine}
     return all(titles <= answers.get(rule, set()) for rule in pair.rules)
+
+
+def digest_of(case: str) -> str:
+    """A digest of the bytes of a golden table and of the healthy one that it was made from."""
+    described = json.loads((GOLDEN / case / MANIFEST).read_text())
+    digest = hashlib.sha256()
+    for name in (case, described["parent"]):
+        for path in sorted((GOLDEN / name / TABLE_FOLDER).rglob("*")):
+            if path.is_file():
+                digest.update(f"{path.relative_to(GOLDEN).as_posix()}\n".encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
 
 
 def anywhere(text: str) -> str:
@@ -105,8 +129,10 @@ def anywhere(text: str) -> str:
     >>> anywhere(f"no such file: file://{ROOT}/golden_files/ice/plain")
     'no such file: golden_files/ice/plain'
     """
-    root, copies = (re.escape(str(place).lstrip("/")) for place in (ROOT, tempfile.gettempdir()))
-    return re.sub(rf"(?:file:(?://)?)?/?(?:{root}|{copies}/[^/\"' ]+)/", "", text)
+    root, copies, short = (
+        re.escape(str(place).lstrip("/")) for place in (ROOT, tempfile.gettempdir(), SHORT)
+    )
+    return re.sub(rf"(?:file:(?://)?)?/?(?:{root}|(?:{copies}|{short})/[^/\"' ]+)/", "", text)
 
 
 def of_family(family: str) -> list[Rule]:
@@ -129,7 +155,9 @@ def main() -> None:
         "--engine", action="append", default=[], help="ask this one alone; may be repeated (default: all)"
     )
     parser.add_argument(
-        "--new", action="store_true", help="leave out golden tables of which all answers are stored"
+        "--new",
+        action="store_true",
+        help="leave out golden tables of which all answers are stored, and that have not changed",
     )
     given = parser.parse_args()
     family: str = given.ask

@@ -163,7 +163,7 @@ class _Run:
         """The report, or why there is none."""
         import dataclasses
 
-        from pqassay.cli.run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
+        from pqassay.cli.run.command import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
         from pqassay.suite.drivers.process import Limits
         from pqassay.suite.running.runner import CannotStartError, Settings, run
         from pqassay_spec.golden.revision import current

@@ -137,6 +137,7 @@ def test_the_status_of_a_chapter_names_version_documents_rules_errata_and_how_to
         '<a href="../rules/index.html?family=ice">',
         'href="../errata.html"',
         'href="../changelog.html"',
+        "(no public copy that was read says on which day this commit was made",
         "version 0.7.0",
         "“Iceberg table”, with the number",
     ):

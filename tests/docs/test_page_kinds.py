@@ -22,10 +22,8 @@ KINDS = {
     "status": "status.html",
     "data": "data/index.html",
     "chapter": "spec/bloom.html",
-    "guide": "guide/ci.html",
-    "recall": "recall.html",
+    "guide": "guide/repair.html",
     "module": "reference/pqassay.errors.html",
-    "changelog": "changelog.html",
 }
 
 PHONE = 390

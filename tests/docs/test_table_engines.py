@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from places import GOLDEN_FILES, ROOT
-from pqassay.proof.table_pairs import command, observation
+from pqassay.proof.table_pairs import command, observation, table_pairs
 from pqassay_spec.rules.catalogue import family_of
 from pqassay_spec.rules.observed import observations
 
@@ -46,3 +47,16 @@ def test_each_row_is_of_a_golden_table_that_breaks_a_rule(row: dict[str, Any]) -
 def test_what_was_observed_of_a_rule_is_what_was_measured(rule: str) -> None:
     found = observations()[rule]
     assert observation(rule, MEASURED, found.date) == found
+
+
+def test_a_golden_table_is_asked_about_again_once_its_bytes_are_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (pair,) = (one for one in table_pairs(GOLDEN_FILES, "dlt") if one.case == "dlt/maximum-lowered")
+    stored = [row for row in MEASURED if row["golden"] == pair.case]
+    engines: list[Any] = [SimpleNamespace(title=answer["engine"]) for answer in stored[0]["engines"]]
+
+    assert writer.is_asked(pair, stored, engines)
+    assert not writer.is_asked(pair, stored, [*engines, SimpleNamespace(title="another one")])
+    monkeypatch.setattr(writer, "digest_of", lambda _: "another one")
+    assert not writer.is_asked(pair, stored, engines)

@@ -6,21 +6,21 @@ That Spark mends the table by the plan takes a release of Spark that these tests
 from __future__ import annotations
 
 import csv
-import importlib.util
-import json
+import importlib
 import re
 import shutil
 import sys
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 
 import pyarrow.dataset as ds
 import pytest
 import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+from typer.testing import CliRunner
 
 import pqassay
 from places import ROOT
+from pqassay.cli.main import app
 
 pytest.importorskip("deltalake")
 
@@ -28,60 +28,57 @@ GATE = ROOT / "examples" / "lake_gate"
 
 
 @pytest.fixture
-def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The job of a copy of the folder, which is the current one."""
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the folder, which is the current one; its programs are imported from there, and its commands need no process of their own."""
     copy = tmp_path / "gate"
     shutil.copytree(GATE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(copy)
-    monkeypatch.setattr(sys, "path", [str(copy), *sys.path])
-    monkeypatch.delitem(sys.modules, "writers", raising=False)
-    spec = importlib.util.spec_from_file_location("nightly_of_a_copy", copy / "nightly.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    monkeypatch.syspath_prepend(copy)
+    for name in ("nightly", "three_nights", "writers"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(importlib.import_module("nightly"), "pqassay", command)
+    return copy
 
 
-def new_findings() -> dict[str, str | None]:
-    """The rules of the findings that count in the report of the night, each with what wrote the file."""
-    report = json.loads(Path("report/report.json").read_text())
-    return {
-        one["rule"]: file["created_by"]
-        for file in report["files"]
-        for one in file["findings"]
-        if one["verdict"] == "FAIL" and not one.get("known")
-    }
+def command(*arguments: str) -> int:
+    """Run a command of pqassay in this process, and print what it printed."""
+    done = CliRunner().invoke(app, arguments)
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    sys.stdout.write(done.output)
+    return done.exit_code
 
 
-def test_three_nights(job: ModuleType) -> None:
-    assert 1 == job.main(["--night", "2026-11-20"])
-    assert {"DLT-027": "delta-rs version py-1.6.6"} == new_findings()
-    assert (
-        "| load_prices (commit 0, WRITE, engine delta-rs:py-1.6.6, user pricing) |"
-        in Path("report/summary.md").read_text()
-    )
-    assert 1 == Path("report/plan/repair.sql").read_text().count("MERGE INTO")
+def test_three_nights(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == importlib.import_module("three_nights").main([])
 
-    assert 0 == job.main(["--accept"])
-    assert 0 == job.main(["--night", "2026-11-21"])
-    assert {} == new_findings()
+    _, first, _, second, third, ended = capsys.readouterr().out.split("\n=== ")
+    assert "Exit codes: [1, 0, 1]" in ended
+    assert re.search(r"^FAIL DLT-027 lake/prices/part-00000-\S+, column price \(new\)$", first, re.MULTILINE)
+    assert "  owner     load_prices (commit 0, user pricing)\n" in first
+    assert 1 == first.count("MERGE INTO")
+    assert "\nnothing new\n" in second
+    assert ["STA-042"] == re.findall(r"^FAIL (\S+)", third, re.MULTILINE), "red for the other writer alone"
+    assert "  writer    parquet-cpp-arrow version 26.0.1\n" in third
 
-    assert 1 == job.main(["--night", "2026-11-22", "--labels"])
-    assert {"STA-042": "parquet-cpp-arrow version 26.0.1"} == new_findings()
-
-    with Path("report/plan/quarantine.csv").open() as file:
+    with (gate / "repair-plan/quarantine.csv").open() as file:
         owners = Counter(row["owner"].partition(" ")[0] for row in csv.DictReader(file))
     assert {"load_prices": 3, "load_labels": 1} == owners
-    nights = ds.dataset("findings", partitioning="hive").to_table().to_pylist()
-    assert {
-        ("2026-11-20", "DLT-027", False): 1,
-        ("2026-11-21", "DLT-027", True): 2,
-        ("2026-11-22", "DLT-027", True): 3,
-        ("2026-11-22", "STA-042", False): 1,
-    } == Counter((str(one["run"]), one["rule"], one["known"]) for one in nights if one["verdict"] == "FAIL")
-    left = pqassay.check([], only_files="report/plan/quarantine.json", preview=True)
+    nights = ds.dataset(gate / "findings").to_table(filter=ds.field("verdict") == "FAIL").to_pylist()
+    assert [
+        ("DLT-027", False),
+        *[("DLT-027", True)] * 5,
+        ("STA-042", False),
+    ] == sorted((one["rule"], one["known"]) for one in nights)
+    left = pqassay.check([], only_files="repair-plan/quarantine.json", preview=True)
     assert 4 == left.summary.nonconformant, "nothing is mended yet"
+
+
+def test_a_second_try_does_not_append_to_the_first(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (gate / "lake").mkdir()
+
+    assert 2 == importlib.import_module("three_nights").main([])
+
+    assert "there is a lake already; `make clean` removes it\n" == capsys.readouterr().err
 
 
 def test_the_workflow_runs_what_the_makefile_has() -> None:

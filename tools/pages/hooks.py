@@ -65,7 +65,7 @@ def on_page_content(html: str, *, page: Page, **_: Any) -> str:
     if page.file.src_uri.startswith(chapters.FOLDER):
         chapters.number_contents(page.toc)
         html = chapters.with_rules(html, chapters.prefixes_of(Path(page.file.src_uri).stem))
-        html = chapters.numbered(html)
+        html = chapters.numbered(chapters.with_whole_ids(html))
     return painted(html)
 
 

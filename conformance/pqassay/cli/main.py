@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pqassay.cli import check as cli_check
 from pqassay.cli import diff as cli_diff
-from pqassay.cli import drivers as cli_drivers
 from pqassay.cli import export as cli_export
 from pqassay.cli import history as cli_history
 from pqassay.cli import plan_repair as cli_plan_repair
 from pqassay.cli import report as cli_report
-from pqassay.cli import run as cli_run
+from pqassay.cli.check import command as cli_check
 from pqassay.cli.failure import fail
+from pqassay.cli.run import command as cli_run
+from pqassay.cli.run import drivers as cli_drivers
 from pqassay_spec.base.help_pages import in_one_style
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output, printable

@@ -12,7 +12,7 @@ import typer
 
 from pqassay.cli.failure import fail
 from pqassay.errors import UsageError
-from pqassay.repair.model import Dialect
+from pqassay.repair.model import CATALOG, Dialect
 
 EPILOG = (
     "Example: `pqassay check --format json --output report.json warehouse/sales`, `pqassay plan-repair report.json`, then the statements "
@@ -53,7 +53,7 @@ def plan_repair(
             metavar="CATALOG",
             help="The catalog in which an Iceberg table without a --name is called as its folder.",
         ),
-    ] = "lake",
+    ] = CATALOG,
     known: Annotated[
         bool, typer.Option("--known", help="Plan for findings that the baseline lists as well.")
     ] = False,

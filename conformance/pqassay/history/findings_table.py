@@ -230,9 +230,9 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
         entry.name for entry in table.iterdir() if entry.name != PART and not entry.name.startswith(".")
     ]
     if others:
-        raise UsageError(f"{table} holds {min(others)}, so it is no findings table; name another folder")
+        raise UsageError(f"{table} holds {min(others)}, so it is not a findings table; name another folder")
     if (table / PART).exists() and _metadata(table) is None:
-        raise UsageError(f"{table / PART} is no findings table; name another folder")
+        raise UsageError(f"{table / PART} is not a findings table; name another folder")
 
 
 def write(table: Path, report: Report, states: Sequence[FileState], settings: Settings) -> None:
@@ -359,7 +359,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
         return
     about = _metadata(table)
     if about is None:
-        raise UsageError(f"{path} is no findings table")
+        raise UsageError(f"{path} is not a findings table")
     if about.get("settings_sha256") != settings_digest(settings):
         return
     is_here = about.get("folder") == clean(_here())
@@ -416,7 +416,7 @@ def _coverage(stored: dict[str, Any]) -> Coverage:
 def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) -> Iterator[Row]:
     """Put files and their findings together again; a file's findings follow it."""
     for row in rows:
-        findings = [_finding(next(rows)) for _ in range(row["findings"])]
+        findings = [finding_of(next(rows)) for _ in range(row["findings"])]
         report = FileReport(
             path=row["path"],
             kind=row["file_kind"],
@@ -440,11 +440,16 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
         yield Row(report, coverages[row["coverage"]], state)
 
 
-def _finding(row: dict[str, Any]) -> Finding:
+def finding_of(row: Mapping[str, Any]) -> Finding:
+    """The finding of a row; columns that were not read leave their members as they are by default.
+
+    Whether it is known is not taken over: the baseline of whoever asks says that.
+    """
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}
     stored["files"] = stored.get("files") or []
     positions = [Position(**position) for position in row["positions"]]
     # Measurements are made anew without a change of the rules: what is known now counts.
-    is_new = file_rules()[row["rule"]].stability == "preview"
+    rule = file_rules().get(row["rule"])
+    is_new = rule is not None and rule.stability == "preview"
     return Finding(**stored, at=positions, observed=observed(row["rule"]), preview=is_new)

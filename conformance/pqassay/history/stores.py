@@ -1,7 +1,7 @@
 """The places where a history is kept: a folder of Parquet files, one for each run; a Delta table; an Iceberg table.
 
 A run is appended as a whole: as one file that is complete from the moment it has its name, or as one commit.  Nothing that is there
-is ever changed, and several checks may append at the same time.
+is ever changed, and several checks may append at the same time.  Rows are read some at a time, so that a history may be larger than memory.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -34,11 +35,40 @@ DELTA, ICEBERG = "delta:", "iceberg:"
 PREFIX, SUFFIX = "run-", ".parquet"
 """Begin and end the names of the files of a folder."""
 
+ROWS_AT_ONCE = 1 << 16
+"""Rows that are read at once."""
+
 NEEDED = "needs {library}, which is not installed: pip install 'pqassay[engines]'"
 
 
 class NoRunError(UsageError):
     """There is no run in a history, or no history at all."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is read of a history.
+
+    Attributes:
+        columns: Names of columns.
+        kinds: The kinds of rows: `run`, `writer`, `table`, `finding`, `file`.
+        runs: Ids of the runs; ``None`` for all.
+    """
+
+    columns: Sequence[str]
+    kinds: Collection[str]
+    runs: Collection[str] | None = None
+
+    @property
+    def read(self) -> list[str]:
+        """The columns that have to be read, those by which rows are chosen included."""
+        return [*dict.fromkeys([*self.columns, "kind", *(() if self.runs is None else ("run",))])]
+
+    @property
+    def condition(self) -> pc.Expression:
+        """Which rows are wanted."""
+        kinds = pc.field("kind").isin(list(self.kinds))
+        return kinds if self.runs is None else kinds & pc.field("run").isin(list(self.runs))
 
 
 class History(Protocol):
@@ -56,8 +86,8 @@ class History(Protocol):
         """
         ...
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns of all rows.
+    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+        """Some of the rows, a part after the other, in no particular order of runs.
 
         Raises:
             NoRunError: There is no history.
@@ -108,28 +138,37 @@ def _packed(rows: pa.Table) -> bytes:
     return buffer.getvalue()
 
 
-def _aligned(table: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """The columns as they are declared; those that an older version did not write are null."""
-    found = [
-        table[name].cast(SCHEMA.field(name).type)
-        if name in table.column_names
-        else pa.nulls(len(table), SCHEMA.field(name).type)
-        for name in columns
-    ]
-    return pa.Table.from_arrays(found, names=list(columns))
+def _chosen(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    """The wanted rows, with their columns as they are declared; those that an older version did not write are null."""
+    for batch in batches:
+        rows = batch.filter(wanted.condition)
+        if rows.num_rows:
+            found = [
+                rows.column(name).cast(SCHEMA.field(name).type)
+                if name in rows.schema.names
+                else pa.nulls(rows.num_rows, SCHEMA.field(name).type)
+                for name in wanted.columns
+            ]
+            yield pa.RecordBatch.from_arrays(found, names=list(wanted.columns))
 
 
-def _joined(name: str, tables: Sequence[pa.Table], columns: Sequence[str]) -> pa.Table:
-    if not tables:
-        raise NoRunError(f"{name}: there is no run in it; `pqassay check --history {name} PATH` appends one")
-    return pa.concat_tables([_aligned(one, columns) for one in tables])
+def _nothing(name: str) -> NoReturn:
+    raise NoRunError(f"{name}: there is no run in it; `pqassay check --history {name} PATH` appends one")
 
 
-def _read_file(file: Any, columns: Sequence[str]) -> pa.Table:
+def _of_file(file: Any, wanted: Wanted) -> Iterator[pa.RecordBatch]:
     opened = pq.ParquetFile(file)
-    if not {"run", "kind"} <= set(opened.schema_arrow.names):
+    names = opened.schema_arrow.names
+    if not {"run", "kind"} <= set(names):
         raise ValueError("it is not a run of a history")
-    return opened.read(columns=[name for name in columns if name in opened.schema_arrow.names])
+    columns = [name for name in wanted.read if name in names]
+    return _chosen(opened.iter_batches(ROWS_AT_ONCE, columns=columns, use_threads=False), wanted)
+
+
+def _files_of(names: Iterable[str], wanted: Wanted) -> Iterator[str]:
+    """The files of the wanted runs, in the order of runs, by their names."""
+    files = None if wanted.runs is None else {_file_name(run) for run in wanted.runs}
+    return (name for name in sorted(names) if files is None or name in files)
 
 
 class _FolderHistory:
@@ -144,16 +183,17 @@ class _FolderHistory:
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / _file_name(run), _packed(rows))
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         folder = Path(self._name)
-        tables: list[pa.Table] = []
         with _told(self._name):
             if not folder.is_dir():
                 raise NoRunError(f"{self._name}: no such folder")
-            for path in sorted(path for path in folder.iterdir() if _is_run(path.name)):
-                with _told(str(path)), path.open("rb") as file:
-                    tables.append(_read_file(file, columns))
-        return _joined(self._name, tables, columns)
+            names = [path.name for path in folder.iterdir() if _is_run(path.name)]
+        if not names:
+            _nothing(self._name)
+        for name in _files_of(names, wanted):
+            with _told(str(folder / name)), (folder / name).open("rb") as file:
+                yield from _of_file(file, wanted)
 
 
 class _StoredHistory:
@@ -174,18 +214,18 @@ class _StoredHistory:
         ):
             stream.write(_packed(rows))
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
-        tables: list[pa.Table] = []
+    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         with _told(self._name):
             selector = fs.FileSelector(self._path, allow_not_found=True)
-            names = sorted(one.base_name for one in self._store.get_file_info(selector))
-            for name in filter(_is_run, names):
-                with (
-                    _told(f"{self._name}/{name}"),
-                    self._store.open_input_file(f"{self._path}/{name}") as file,
-                ):
-                    tables.append(_read_file(file, columns))
-        return _joined(self._name, tables, columns)
+            names = [one.base_name for one in self._store.get_file_info(selector) if _is_run(one.base_name)]
+        if not names:
+            _nothing(self._name)
+        for name in _files_of(names, wanted):
+            with (
+                _told(f"{self._name}/{name}"),
+                self._store.open_input_file(f"{self._path}/{name}") as file,
+            ):
+                yield from _of_file(file, wanted)
 
 
 class _DeltaHistory:
@@ -203,14 +243,20 @@ class _DeltaHistory:
                 commit_properties=delta.CommitProperties(custom_metadata={"pqassay.run": run}),
             )
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         delta = self._library()
         with _told(self._name):
             if not delta.DeltaTable.is_deltatable(self._place):
                 raise NoRunError(f"{self._name}: there is no Delta table")
             data = delta.DeltaTable(self._place).to_pyarrow_dataset()
-            found = data.to_table(columns=[name for name in columns if name in data.schema.names])
-            return _joined(self._name, [found], columns)
+            scanner = data.scanner(
+                columns=[name for name in wanted.read if name in data.schema.names],
+                filter=wanted.condition,
+                batch_size=ROWS_AT_ONCE,
+                batch_readahead=2,
+                fragment_readahead=1,
+            )
+            yield from _chosen(scanner.to_batches(), wanted)
 
     def _library(self) -> Any:
         try:
@@ -235,16 +281,25 @@ class _IcebergHistory:
                     update.union_by_name(SCHEMA)
                 transaction.append(rows, snapshot_properties={"pqassay.run": run})
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
         load = self._library()
         with _told(self._name):
+            from pyiceberg import expressions  # noqa: PLC0415 - few need it
+
+            is_in: Any = expressions.In  # its declaration hides how it is made
             catalog = load(self._catalog)
             if not catalog.table_exists(self._table):
                 raise NoRunError(f"{self._name}: there is no such table")
             table = catalog.load_table(self._table)
             names = [field.name for field in table.schema().fields]
-            found = table.scan(selected_fields=tuple(name for name in columns if name in names)).to_arrow()
-            return _joined(self._name, [found], columns)
+            kinds = is_in("kind", set(wanted.kinds))
+            scan = table.scan(
+                row_filter=kinds
+                if wanted.runs is None
+                else expressions.And(kinds, is_in("run", set(wanted.runs))),
+                selected_fields=tuple(name for name in wanted.read if name in names),
+            )
+            yield from _chosen(scan.to_arrow_batch_reader(), wanted)
 
     def _library(self) -> Callable[[str], Any]:
         try:
@@ -269,9 +324,3 @@ def _told(name: str) -> Generator[None]:
 
 def _refuse(name: str, reason: str) -> NoReturn:
     raise UsageError(f"history {name}: {' '.join(reason.split())[:300]}") from None
-
-
-def newest_first(runs: pa.Table) -> list[dict[str, Any]]:
-    """The rows of runs, the newest first."""
-    order = pc.sort_indices(runs, sort_keys=[("at", "descending"), ("run", "descending")])
-    return runs.take(order).to_pylist()

@@ -25,9 +25,10 @@ def _lines(view: HistoryView) -> Iterator[str]:
         return
     run = view.runs[0]
     partly = ", a part" if run.partial else ""
+    known = f", {run.known:,} known" if run.known else ""
     yield (
         f"run {run.run} of {printable(run.scope) or 'listed files'}{partly}: {_count(run.files, 'file')}, "
-        f"{run.nonconformant:,} nonconformant, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new"
+        f"{run.nonconformant:,} nonconformant, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new{known}"
     )
     if view.by is not None:
         yield ""
@@ -66,13 +67,14 @@ def _runs(view: HistoryView) -> Iterator[str]:
             f"{one.errored:,}",
             f"{one.findings:,}",
             f"{one.new:,}",
+            f"{one.known:,}",
             str(one.exit_code),
             f"{printable(one.scope) or 'listed files'}{' (a part)' if one.partial else ''}",
         )
         for one in view.runs
     ]
-    head = ("run", "files", "nonconformant", "errored", "findings", "new", "exit", "scope")
-    yield from _table(head, rows, {0, 7})
+    head = ("run", "files", "nonconformant", "errored", "findings", "new", "known", "exit", "scope")
+    yield from _table(head, rows, {0, 8})
 
 
 def _groups(view: HistoryView) -> Iterator[str]:

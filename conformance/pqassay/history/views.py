@@ -8,16 +8,27 @@ the same scope: so a check of what was added since yesterday does not make every
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from pqassay.errors import UsageError
-from pqassay.history.stores import History, NoRunError, newest_first
+from pqassay.history.past import (
+    Compared,
+    Found,
+    Keys,
+    Past,
+    flags_of,
+    hashes_of,
+    keys_of,
+    new_among,
+    runs_of,
+    time_of,
+)
+from pqassay.history.stores import History, NoRunError, Wanted
 from pqassay.report.model import members_json
 
 SCHEMA_VERSION = 1
@@ -28,48 +39,28 @@ By = Literal["writer", "rule", "owner"]
 NO_OWNER = "no table"
 """The owner of findings in files that belong to no table."""
 
-RUN_COLUMNS = (
-    "run",
-    "at",
-    "kind",
-    "scope",
-    "partial",
-    "tier",
-    "exit_code",
-    "files",
-    "nonconformant",
-    "errored",
-)
-KEY_COLUMNS = (
-    "run",
-    "kind",
-    "path",
-    "rule",
-    "column",
+SHOWN_COLUMNS = (
     "known",
     "counts",
     "verdict",
     "could",
     "writer",
     "owner",
-)
-SHOWN_COLUMNS = (
-    *KEY_COLUMNS,
-    "count",
     "message",
     "remedy",
-    "observed",
     "owner_user",
     "owner_query",
     "owner_commit",
 )
 
-Key = tuple[str, str, str | None]
-
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run in the list of runs. ``new`` counts findings that count and that no run before had."""
+    """A run in the list of runs.
+
+    ``findings`` are those that count and that no baseline lists, ``new`` those of them that no run before had, and ``known`` those that count but for
+    a baseline.
+    """
 
     run: str
     at: str
@@ -81,6 +72,7 @@ class RunLine:
     exit_code: int
     findings: int
     new: int
+    known: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ class GroupLine:
     """The findings of a group.
 
     ``judged`` says how many files of a writer were looked at, and is ``None`` of other groups; ``rules`` are those that are broken, the most frequent
-    first; ``first`` is when the first run had one of its findings.
+    first; ``first`` is when the first run had one of its findings. ``known`` findings are listed in a baseline, and none of them is ``new``.
     """
 
     name: str
@@ -157,8 +149,17 @@ def runs_view(history: History, most: int) -> HistoryView:
     Raises:
         UsageError: There is no history, or it cannot be read.
     """
-    past = _Past(history, KEY_COLUMNS)
-    lines = [past.line(number) for number in range(min(most, len(past.runs)))]
+    past = Past(history)
+    listed = range(min(most, len(past.runs)))
+    found = past.found({*listed, *(earlier for number in listed for earlier in past.before(number))})
+    lines = [
+        _line(
+            past.runs[number],
+            found[number],
+            new_among(found[number], [found[one] for one in past.before(number)]),
+        )
+        for number in listed
+    ]
     return HistoryView(SCHEMA_VERSION, "history", lines)
 
 
@@ -182,19 +183,18 @@ def findings_view(
     Raises:
         UsageError: There is no history, or no such run.
     """
-    past = _Past(history, SHOWN_COLUMNS)
+    past = Past(history)
     number = past.number(run)
-    new = past.new(number)
-    rows = [
-        row
-        for row in past.findings[past.runs[number]["run"]]
-        if (lesser or row["counts"]) and (not only_new or (_key(row) in new and not row["known"]))
-    ]
-    view = HistoryView(SCHEMA_VERSION, "history", [past.line(number)], past.runs[number]["run"], by, only_new)
+    found = past.found([number])[number]
+    compared = past.compared(number, found)
+    is_new = compared.is_new[compared.at(found.keys)] & ~found.known
+    line = _line(past.runs[number], found, is_new)
+    view = HistoryView(SCHEMA_VERSION, "history", [line], line.run, by, only_new)
+    chosen = _Chosen(past, number, compared, only_new=only_new, lesser=lesser)
     if by is None:
-        view.findings.extend(past.shown(row, new) for row in rows)
+        view.findings.extend(chosen.lines())
     else:
-        view.groups.extend(_groups(past, past.runs[number]["run"], rows, by, new))
+        view.groups.extend(chosen.groups(by))
     return view
 
 
@@ -204,135 +204,115 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
     A run counts if it could judge all of its files, so that what it could not is judged again.
     """
     try:
-        table = history.read(["run", "at", "kind", "scope", "errored", "path", "version"])
+        runs = runs_of(history)
     except NoRunError:
         return {}
-    runs = newest_first(_of_kind(table, "run"))
     good = {
         run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
     }
     found: dict[str, tuple[int, int]] = {}
-    for row in _of_kind(table, "table").to_pylist():
-        if row["run"] in good:
-            number = good[row["run"]]
-            if row["path"] not in found or number < found[row["path"]][0]:
+    for batch in history.batches(Wanted(("run", "path", "version"), ("table",))):
+        for row in batch.to_pylist():
+            number = good.get(row["run"])
+            if number is not None and (row["path"] not in found or number < found[row["path"]][0]):
                 found[row["path"]] = number, int(row["version"])
     return {name: version for name, (_, version) in found.items()}
 
 
-class _Past:
-    """The runs of a history, and what each found."""
-
-    def __init__(self, history: History, columns: Sequence[str]) -> None:
-        table = history.read([*dict.fromkeys([*RUN_COLUMNS, *columns])])
-        self.runs = newest_first(_of_kind(table, "run").select(list(RUN_COLUMNS)))
-        if not self.runs:
-            raise NoRunError("there is no run in this history")
-        self.findings: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for row in _of_kind(table, "finding").select(list(columns)).to_pylist():
-            self.findings[row["run"]].append(row)
-        writers = _of_kind(table, "writer").select(["run", "writer", "files"]).to_pylist()
-        self.judged = {(row["run"], row["writer"]): row["files"] for row in writers}
-        self._first: dict[Key, str] = {}
-        for run in reversed(self.runs):
-            for row in self.findings[run["run"]]:
-                self._first.setdefault(_key(row), _time(run))
-
-    def number(self, run: str | None) -> int:
-        """The position of a run among all, the newest first."""
-        if run is None:
-            return 0
-        found = [number for number, one in enumerate(self.runs) if one["run"].startswith(run)]
-        if len(found) != 1:
-            what = "there is no run" if not found else f"{len(found)} runs begin with"
-            raise UsageError(f"{what} {run}; `pqassay history` lists them")
-        return found[0]
-
-    def new(self, number: int) -> set[Key]:
-        """The findings of a run that none of the runs before had, back to the last one that judged all of the same scope."""
-        run = self.runs[number]
-        found = {_key(row) for row in self.findings[run["run"]]}
-        for earlier in self.runs[number + 1 :]:
-            found -= {_key(row) for row in self.findings[earlier["run"]]}
-            if earlier["scope"] == run["scope"] and not earlier["partial"]:
-                break
-        return found
-
-    def line(self, number: int) -> RunLine:
-        run = self.runs[number]
-        new = self.new(number)
-        rows = [row for row in self.findings[run["run"]] if row["counts"] and not row["known"]]
-        return RunLine(
-            run["run"],
-            _time(run),
-            run["scope"],
-            run["partial"],
-            run["files"],
-            run["nonconformant"],
-            run["errored"],
-            run["exit_code"],
-            len(rows),
-            sum(_key(row) in new for row in rows),
-        )
-
-    def first(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        return min(self._first[_key(row)] for row in rows)
-
-    def shown(self, row: Mapping[str, Any], new: set[Key]) -> FindingLine:
-        return FindingLine(
-            path=row["path"],
-            rule=row["rule"],
-            verdict=row["verdict"],
-            could=row["could"],
-            message=row["message"],
-            new=_key(row) in new,
-            known=row["known"],
-            first=self.first([row]),
-            writer=row["writer"],
-            owner=row["owner"],
-            column=row["column"],
-            commit=row["owner_commit"],
-            user=row["owner_user"],
-            query=row["owner_query"],
-            remedy=row["remedy"],
-        )
+def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:
+    told = found.counts & ~found.known
+    return RunLine(
+        run["run"],
+        time_of(run),
+        run["scope"],
+        run["partial"],
+        run["files"],
+        run["nonconformant"],
+        run["errored"],
+        run["exit_code"],
+        int(told.sum()),
+        int((told & is_new).sum()),
+        int((found.counts & found.known).sum()),
+    )
 
 
-def _groups(
-    past: _Past, run: str, rows: Sequence[Mapping[str, Any]], by: By, new: set[Key]
-) -> list[GroupLine]:
-    grouped: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        grouped[row[by] or NO_OWNER].append(row)
-    lines: list[GroupLine] = []
-    for name, members in grouped.items():
-        rules: dict[str, int] = defaultdict(int)
-        for row in members:
-            rules[row["rule"]] += 1
-        lines.append(
+@dataclass
+class _Group:
+    """The findings of a group, as they are counted."""
+
+    paths: list[Keys] = field(default_factory=list[Keys])
+    rules: Counter[str] = field(default_factory=Counter[str])
+    new: int = 0
+    known: int = 0
+    first: int = 0
+
+
+class _Chosen:
+    """The findings of a run that are told."""
+
+    def __init__(self, past: Past, number: int, compared: Compared, *, only_new: bool, lesser: bool) -> None:
+        self._past, self._number, self._compared = past, number, compared
+        self._only_new, self._lesser = only_new, lesser
+
+    def _rows(self, columns: Iterable[str]) -> Iterator[tuple[pa.RecordBatch, Any, Any]]:
+        """The findings, some at a time, with whether each is new and the position of the first run that had it."""
+        for batch in self._past.rows(self._number, [*dict.fromkeys(["known", "counts", *columns])]):
+            at = self._compared.at(keys_of(batch))
+            known, counts = (flags_of(batch, name) for name in ("known", "counts"))
+            is_new = self._compared.is_new[at] & ~known
+            wanted = (counts | self._lesser) & (is_new | (not self._only_new))
+            yield batch.filter(pa.array(wanted)), is_new[wanted], self._compared.first[at][wanted]
+
+    def lines(self) -> Iterator[FindingLine]:
+        """Each finding."""
+        for batch, is_new, first in self._rows(SHOWN_COLUMNS):
+            for row, new, earliest in zip(batch.to_pylist(), is_new.tolist(), first.tolist(), strict=True):
+                yield FindingLine(
+                    path=row["path"],
+                    rule=row["rule"],
+                    verdict=row["verdict"],
+                    could=row["could"],
+                    message=row["message"],
+                    new=new,
+                    known=bool(row["known"]),
+                    first=time_of(self._past.runs[earliest]),
+                    writer=row["writer"],
+                    owner=row["owner"],
+                    column=row["column"],
+                    commit=row["owner_commit"],
+                    user=row["owner_user"],
+                    query=row["owner_query"],
+                    remedy=row["remedy"],
+                )
+
+    def groups(self, by: By) -> list[GroupLine]:
+        """The findings by what they have in common, the group with most files first."""
+        grouped: dict[str, _Group] = {}
+        for batch, is_new, first in self._rows((by,)):
+            names = batch.column(by).fill_null(NO_OWNER).dictionary_encode()
+            rules: list[Any] = batch.column("rule").to_pylist()
+            paths, known = hashes_of(batch.column("path")), flags_of(batch, "known")
+            codes = names.indices.to_numpy(zero_copy_only=False)
+            for code, name in enumerate(names.dictionary.to_pylist()):
+                [mine] = np.nonzero(codes == code)
+                group = grouped.setdefault(name or NO_OWNER, _Group())
+                group.paths.append(np.unique(paths[mine]))
+                group.rules.update(rules[one] for one in mine.tolist())
+                group.new += int(is_new[mine].sum())
+                group.known += int(known[mine].sum())
+                group.first = max(group.first, int(first[mine].max()))
+        judged = self._past.judged(self._number) if by == "writer" else {}
+        lines = [
             GroupLine(
                 name,
-                len({row["path"] for row in members}),
-                len(members),
-                sum(_key(row) in new for row in members),
-                sum(row["known"] for row in members),
-                sorted(rules, key=lambda rule: (-rules[rule], rule)),
-                past.first(members),
-                past.judged.get((run, name)) if by == "writer" else None,
+                len(np.unique(np.concatenate(group.paths))),
+                group.rules.total(),
+                group.new,
+                group.known,
+                sorted(group.rules, key=lambda rule: (-group.rules[rule], rule)),
+                time_of(self._past.runs[group.first]),
+                judged.get(name),
             )
-        )
-    return sorted(lines, key=lambda line: (-line.files, line.name))
-
-
-def _of_kind(table: pa.Table, kind: str) -> pa.Table:
-    """The rows about one kind of thing."""
-    kinds: Any = table["kind"]
-    return table.filter(pc.equal(kinds, pa.scalar(kind)))
-
-
-def _key(row: Mapping[str, Any]) -> Key:
-    return row["path"], row["rule"], row["column"]
-
-
-def _time(run: Mapping[str, Any]) -> str:
-    return f"{run['at']:%Y-%m-%d %H:%M:%S}"
+            for name, group in grouped.items()
+        ]
+        return sorted(lines, key=lambda line: (-line.files, line.name))

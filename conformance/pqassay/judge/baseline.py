@@ -153,10 +153,12 @@ class Baseline:
         Args:
             report: The report.
             path: Where the baseline will be written; the paths in it are relative to that.
-            keep: A baseline whose entries about what the report did not look at are kept, and those about writers.
+            keep: A baseline whose entries about what the report did not look at are kept, and those about writers that have not expired.
             by_writer: Whether entries name the writers of the files, where footers do, rather than the files.
         """
-        made = cls(os.fspath(path), writers=[] if keep is None else list(keep.writers))
+        today = _today()
+        kept = [] if keep is None else [one for one in keep.writers if not one.has_expired(today)]
+        made = cls(os.fspath(path), writers=kept)
         for file in report.files:
             found = [(finding.rule, finding.count, _column(finding)) for finding in file.findings]
             for name, count, column in [*found, *((gap.name, gap.count, None) for gap in file.gaps)]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack, cast
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
-from pqassay.judge.only_files import NOT_LISTED, OnlyFiles, read_list
-from pqassay.judge.tables import Live, expanded, has_tables, read_tables
+from pqassay.judge.selection.only_files import NOT_LISTED, OnlyFiles, read_list
+from pqassay.judge.selection.tables import Live, expanded, has_tables, read_tables
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.table_files import Moment, TableAt
 from pqassay.lake.targets import Found, Listing, Target, find
@@ -36,7 +36,7 @@ from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
 if TYPE_CHECKING:
     from pqassay.judge.baseline import Baseline
-    from pqassay.judge.since import Since
+    from pqassay.judge.selection.since import Since
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file or table alone is checked at tier ``values`` by default."""
@@ -110,8 +110,8 @@ class CheckOptions(TypedDict, total=False):
         version: The version of Delta tables that is judged; the newest by default.
         snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
         ref: The branch or tag of Iceberg tables that is judged.
-        only_files: File with a list to which the check is limited; see `pqassay.judge.only_files`.
-        since: Of tables, judge only files that were added after this version, snapshot or time, as `pqassay.judge.since` reads it; files that
+        only_files: File with a list to which the check is limited; see `pqassay.judge.selection.only_files`.
+        since: Of tables, judge only files that were added after this version, snapshot or time, as `pqassay.judge.selection.since` reads it; files that
             belong to no table are all judged.
     """
 
@@ -261,7 +261,7 @@ def planned(
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:
-            from pqassay.judge.since import Since, only_since, parse_since  # noqa: PLC0415 - most checks need it not
+            from pqassay.judge.selection.since import Since, only_since, parse_since  # noqa: PLC0415 - most checks need it not
 
             live = only_since(live, since if isinstance(since, Since) else parse_since(since))
         if tier is None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -55,6 +55,20 @@ class IcebergRows(TableRows):
                 raise NotChecked(f"{entry.path} is outside of the folder of the table", "file")
             found[entry.inside] = f"{entry.manifest.name}[{entry.number}]", claims_of(self.state, entry)
         return found
+
+    @property
+    def delete_files(self) -> Collection[str]:
+        """See `TableRows.delete_files`."""
+        return {
+            entry.inside for entry in self.state.entries if entry.content != DATA and entry.inside is not None
+        }
+
+    @property
+    def delete_places(self) -> Collection[str]:
+        """See `TableRows.delete_places`."""
+        return {
+            f"{entry.manifest.name}[{entry.number}]" for entry in self.state.entries if entry.content != DATA
+        }
 
     @property
     def fields(self) -> list[Json]:

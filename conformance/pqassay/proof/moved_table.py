@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
 import sys
 import tempfile
@@ -40,6 +41,10 @@ RANDOM = 8
 """Characters that are added to the name of a temporary folder."""
 
 
+SHORT = "/tmp"  # noqa: S108 - folders in it get random names
+"""A folder for temporary files that many systems have beside a longer one of each user."""
+
+
 def place_for(table: str) -> str:
     """Where a copy should be: where the paths of its files have as many characters as before, if that is possible.
 
@@ -49,17 +54,20 @@ def place_for(table: str) -> str:
         Unwritable: The table has no metadata that can be read.
     """
     location = location_of(table)[1].removeprefix(SCHEME)
-    folder = tempfile.gettempdir()
-    name = "moved" if (left := len(location) - len(folder) - 1) < RANDOM else "moved".ljust(left, "_")[:left]
-    return f"{folder}/{name}"
+    own = tempfile.gettempdir()
+    for folder in (own, SHORT):
+        left = len(location) - len(folder) - 1
+        if left >= RANDOM and os.access(folder, os.W_OK):
+            return f"{folder}/{'moved'.ljust(left, '_')[:left]}"
+    return f"{own}/moved"
 
 
 @contextlib.contextmanager
 def copied(table: str) -> Generator[str]:
     """A copy in a new folder, whose name is as long as that of `place_for`. Raises what `copy_moved` does."""
-    place = place_for(table)
-    prefix = place.rpartition("/")[2][:-RANDOM] if len(place.rpartition("/")[2]) >= RANDOM else ""
-    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+    parent, _, name = place_for(table).rpartition("/")
+    prefix = name[:-RANDOM] if len(name) >= RANDOM else ""
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:
         copy_moved(table, folder)
         yield folder
 

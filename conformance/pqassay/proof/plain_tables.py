@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +26,7 @@ from pqassay_spec.table.avro import (
     SYNC,
     grammar_of,
 )
+from pqassay_spec.table.delta import PRIMITIVE_TYPES, PROVIDER
 from pqassay_spec.table.iceberg import DATA_FILE, MANIFEST_ENTRY, MANIFEST_FILE
 from pqassay_spec.table.json_objects import JsonObject
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, commit_name
@@ -57,9 +59,10 @@ def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], feat
     (folder / DELTA_LOG).mkdir(parents=True)
     size = write_rows(table, folder / DATA)
     schema: Mapping[str, Any] = json.loads(metadata["schemaString"])
-    fields = [one for one in schema["fields"] if one["name"] in table.column_names]
+    fields = [_known(one, table) for one in schema["fields"] if one["name"] in table.column_names]
     about = {
-        **{name: value for name, value in metadata.items() if name in ("id", "format")},
+        "id": str(UUID(int=0)),  # what the table says of itself may be what is wrong
+        "format": {"provider": PROVIDER, "options": {}},
         "schemaString": json.dumps({"type": "struct", "fields": fields}),
         "partitionColumns": [],
         "configuration": {},
@@ -72,6 +75,19 @@ def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], feat
     lines = [{"protocol": protocol}, {"metaData": about}, {"add": add}]
     text = "".join(f"{json.dumps(line, default=str)}\n" for line in lines)
     (folder / DELTA_LOG / commit_name(0)).write_text(text, "utf-8")
+
+
+def _known(field: Json, table: pa.Table) -> Json:
+    """A field of a schema; where its type is none that the protocol has, with the one of its values."""
+    kind = field["type"]
+    if not isinstance(kind, str) or kind in PRIMITIVE_TYPES or kind.startswith("decimal("):
+        return field
+    stored = str(table.schema.field(field["name"]).type)
+    return {**field, "type": STORED_AS.get(stored, stored)}
+
+
+STORED_AS = {"int8": "byte", "int16": "short", "int32": "integer", "int64": "long", "bool": "boolean", "date32[day]": "date"}  # fmt: skip
+"""Types of Arrow that Delta calls otherwise."""
 
 
 def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None:

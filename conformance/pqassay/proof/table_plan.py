@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,7 +106,8 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                 if finding.rule in NO_EXTREMES:
                     raise NoQuery("queries for the least or the greatest value are not tried")  # noqa: TRY301 - as all others
                 name = os.path.relpath(path, table.path)
-                asked = rows.general(finding.column) if name == "." else rows.candidates(finding, name)
+                is_whole = name == "." or name.replace(os.sep, "/") in rows.delete_files
+                asked = rows.general(finding.column) if is_whole else rows.candidates(finding, name)
                 for query in asked:
                     if query not in queries:
                         planned = rows.planned(query, folder, len(found))
@@ -139,6 +140,16 @@ class TableRows(ABC):
     def partition_columns(self) -> Sequence[str]:
         """The columns by which the table is partitioned, or from which its partition values follow."""
 
+    @property
+    def delete_files(self) -> Collection[str]:
+        """The files that name deleted rows, relative to the table. Raises what reading the metadata does."""
+        return ()
+
+    @property
+    def delete_places(self) -> Collection[str]:
+        """Where the entries of these files are, as fields of findings begin."""
+        return ()
+
     @abstractmethod
     def write_plain(self, table: pa.Table, folder: Path) -> None:
         """Write rows as a table of which nothing is said but that it is there."""
@@ -161,7 +172,8 @@ class TableRows(ABC):
         place, claims = self.live.get(name, ("", None))
         folder = f"{place.partition('/')[0]}/"  # that of the metadata, as opposed to deletion vectors
         told = [position.field for position in finding.at if position.field.startswith(folder)]
-        if claims is None or any(not one.startswith(place) for one in told):
+        places = (place, *self.delete_places)
+        if claims is None or not all(one.startswith(places) for one in told):
             raise NoQuery("the finding is about an older version, and queries are tried on the newest")
         values = self._values(name)
         column = finding.column or next((leaf.name for leaf in values.file.leaves), "")

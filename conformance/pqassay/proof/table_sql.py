@@ -195,8 +195,9 @@ def spark_engine(kind: TableKind, packages: str, opened: Callable[[str], str] = 
             "from pyspark.sql import SparkSession; "
             f"spark = SparkSession.builder.master({string('local[1]')}){settings}.getOrCreate(); "
             f"rows = spark.read.format({string(kind)}).load({string(opened(path))}){where}.selectExpr({columns}); "
-            # An error of Java in `toArrow` would leave Python waiting for ever; here it is raised.
-            f"rows.write.format({string('noop')}).mode({string('overwrite')}).save(); result = rows.toArrow()"
+            # An error of Java in `toArrow` would leave Python waiting for ever; `count` raises it. A write of nothing would do so as well, but
+            # Delta does not prepare the scans below a write by the interface of version 2: it skips no files, and refuses deletion vectors.
+            "rows = rows.cache(); rows.count(); result = rows.toArrow()"
         )
 
     return SparkEngine(

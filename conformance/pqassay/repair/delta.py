@@ -20,6 +20,12 @@ Made = tuple[list[str], list[str]]
 WHOLE_FILES = "SET spark.databricks.delta.merge.deletionVectors.persistent = false"
 """Without it, a table with deletion vectors may keep the file and mark its rows as deleted."""
 
+UNCOUNTED = "SET spark.databricks.delta.numRecordsValidation.enabled = false"
+"""Without it, Delta refuses to write a file anew whose number of rows in the log is false."""
+
+FALSE_COUNTS = frozenset(("DLT-023",))
+"""Rules about the number of rows."""
+
 MOST_COLUMNS = 12
 """Columns by which rows are compared: more of them find fewer rows of other files, and make the join dearer."""
 

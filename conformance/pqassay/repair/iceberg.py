@@ -12,6 +12,9 @@ from pqassay.repair.batches import batches, of_partitions
 from pqassay.repair.open_tables import OpenTable, quoted, text
 from pqassay.tables import repairs
 
+TARGET = "commit.manifest.target-size-bytes"
+"""The property that says how large manifests become."""
+
 MODE = "write.update.mode"
 COPIES, MERGES = "copy-on-write", "merge-on-read"
 
@@ -59,9 +62,34 @@ def _call(procedure: str, options: str = "") -> Callable[[OpenTable, Sequence[st
     return make
 
 
+def _manifests(table: OpenTable, _: Sequence[str]) -> Made:
+    """All manifests are written anew, those of each partition spec by a call of its own."""
+    catalog, _, name = table.name.partition(".")
+    specs = sorted({spec for spec, _ in table.manifests})
+    calls = [
+        f"CALL {catalog}.system.rewrite_manifests(table => {text(name)}{f', spec_id => {spec}' if specs[1:] else ''})"
+        for spec in specs
+    ]
+    alone = [sizes[0] for sizes in table.manifests.values() if len(sizes) == 1]
+    if not alone:
+        return calls, []
+    smaller = f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{TARGET}' = '{max(min(alone) // 2, 1)}')"
+    before = table.properties.get(TARGET)
+    after = (
+        f"ALTER TABLE {table.name} UNSET TBLPROPERTIES ('{TARGET}')"
+        if before is None
+        else f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{TARGET}' = {text(before)})"
+    )
+    why = (
+        "the procedure leaves a single manifest as it is, unless it is larger than manifests are to become; "
+        "run the last statement in any case, also where the procedure is refused"
+    )
+    return [smaller, *calls, after], [why]
+
+
 _SQL: Mapping[str, Callable[[OpenTable, Sequence[str]], Made]] = {
     repairs.ICEBERG_FILE.name: _rewritten,
-    repairs.ICEBERG_MANIFESTS.name: _call("rewrite_manifests"),
+    repairs.ICEBERG_MANIFESTS.name: _manifests,
     repairs.ICEBERG_POSITIONS.name: _call(
         "rewrite_position_delete_files", ", options => map('rewrite-all', 'true')"
     ),

@@ -13,6 +13,9 @@ SCHEMA_VERSION = 1
 Dialect = Literal["spark", "delta", "iceberg"]
 """``spark``: SQL of Spark for tables of both formats, and commands for files of no table; else the statements for one format."""
 
+CATALOG = "lake"
+"""The catalog in which an Iceberg table is called as its folder, unless somebody names another one."""
+
 BY_HAND = "by hand"
 """The name of the step for which there is no statement."""
 

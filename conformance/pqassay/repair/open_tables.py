@@ -59,6 +59,8 @@ class OpenTable:
         compared: Columns whose values SQL can compare.
         has_vectors: Whether rows of it may be marked as deleted.
         live: Its live data files, by their paths relative to it.
+        deletes: Its live files of deletes, by their paths relative to it.
+        manifests: The lengths of its manifests, by partition spec and content.
         properties: Its properties.
     """
 
@@ -72,6 +74,8 @@ class OpenTable:
     compared: tuple[str, ...] = ()
     has_vectors: bool = False
     properties: Mapping[str, str] = field(default_factory=dict[str, str])
+    deletes: frozenset[str] = frozenset()
+    manifests: Mapping[tuple[int, int], list[int]] = field(default_factory=dict[tuple[int, int], list[int]])
 
     def relative(self, path: str) -> str:
         """A file relative to the table."""
@@ -211,6 +215,9 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
     sources = {one.get("source-id") for spec in specs for one in spec.get("fields", [])}
     fields = [one for one in schema["fields"] if one.get("id") not in sources] or schema["fields"]
     properties: Any = state.metadata.get("properties")
+    manifests: dict[tuple[int, int], list[int]] = {}
+    for one in state.manifests:
+        manifests.setdefault((one.listed.spec, one.listed.content), []).append(one.size)
     return OpenTable(
         at,
         path,
@@ -220,4 +227,6 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
         str(fields[0]["name"]) if fields else "",
         live,
         properties=properties if isinstance(properties, dict) else {},
+        deletes=frozenset(entry.inside for entry in state.entries if entry.inside is not None) - live.keys(),
+        manifests=manifests,
     )

@@ -8,9 +8,18 @@ from typing import cast
 
 from pqassay.checks.commands import OURS
 from pqassay.errors import UsageError
-from pqassay.repair.delta import delta_sql
+from pqassay.repair.delta import FALSE_COUNTS, UNCOUNTED, delta_sql
 from pqassay.repair.iceberg import iceberg_sql
-from pqassay.repair.model import BY_HAND, SCHEMA_VERSION, Dialect, Plan, PlannedTable, Quarantined, Step
+from pqassay.repair.model import (
+    BY_HAND,
+    CATALOG,
+    SCHEMA_VERSION,
+    Dialect,
+    Plan,
+    PlannedTable,
+    Quarantined,
+    Step,
+)
 from pqassay.repair.open_tables import OpenTable, open_table
 from pqassay.repair.reports import Concerned, Reported
 from pqassay.report.gate import EFFECTS
@@ -52,12 +61,14 @@ class _Work:
         rules: The rules that are broken.
         files: The files, as the report names them.
         commands: Commands for files of no table.
+        remedies: What findings say that mends them.
         notes: What is known of it.
     """
 
     rules: dict[str, None] = field(default_factory=dict[str, None])
     files: dict[str, None] = field(default_factory=dict[str, None])
     commands: dict[str, None] = field(default_factory=dict[str, None])
+    remedies: dict[str, None] = field(default_factory=dict[str, None])
     notes: dict[str, None] = field(default_factory=dict[str, None])
 
 
@@ -66,7 +77,7 @@ def plan_of(
     *,
     dialect: Dialect = "spark",
     names: Mapping[str, str] | None = None,
-    catalog: str = "",
+    catalog: str = CATALOG,
 ) -> Plan:
     """Make a plan of a report.
 
@@ -144,7 +155,9 @@ def _note(work: _Work, finding: Finding) -> None:
     remedy = finding.remedy or ""
     if remedy.startswith(OURS):
         work.commands[remedy] = None
-    elif remedy not in REPAIRS:
+    elif remedy in REPAIRS:
+        work.remedies[remedy] = None
+    else:
         work.notes[f"{finding.rule} {finding.path}: {remedy or finding.message}"] = None
     if len(finding.files) == MOST_FILES:
         work.notes[
@@ -200,9 +213,13 @@ def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
                 del one.files[path]
             rules = ", ".join(sorted({unsafe[path] for path in found}))
             one.notes[
-                f"{len(found):,} further file(s) first need what mends {rules}: what is read of them may be wrong"
+                f"left out: {_count(len(found))}, where {rules} has to be mended first, since what is read there may be wrong; then check and plan again"
             ] = None
     return left_out
+
+
+def _count(files: int) -> str:
+    return f"{files:,} file{'s' * (files != 1)}"
 
 
 def _owned(files: Sequence[Quarantined], opened: Mapping[str, OpenTable]) -> list[Quarantined]:
@@ -225,7 +242,13 @@ def _step(work: _Work, repair: str, table: OpenTable | None, dialect: Dialect) -
         return Step(repair, rules, len(work.files), table.path, notes=notes)
     relative = [table.relative(path) for path in work.files]
     live = [path for path in relative if path in table.live]
-    if gone := len(relative) - len(live):
-        notes.append(f"{gone:,} of the files are not in the table any more")
-    statements, more = ([], []) if repair in SAFE and not live else SQL[table.kind](table, repair, live)
+    if gone := sum(path not in table.live and path not in table.deletes for path in relative):
+        notes.append(f"{_count(gone)} of these {'is' if gone == 1 else 'are'} not in the table any more")
+    if repair in SAFE and not live:
+        return Step(repair, rules, len(work.files), table.path, notes=notes)
+    statements, more = SQL[table.kind](table, repair, live)
+    if not statements:
+        more = [*work.remedies, *more]
+    elif FALSE_COUNTS & work.rules.keys():
+        statements = [UNCOUNTED, *statements]
     return Step(repair, rules, len(work.files), table.path, statements, [*more, *notes])

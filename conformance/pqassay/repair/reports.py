@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pqassay.errors import UsageError
-from pqassay.report.model import COUNTED, Finding, Position, Report, counts
+from pqassay.report.model import COUNTED, Finding, Report, counts
 from pqassay.report.reading import parse
 from pqassay_spec.parquet.file import MAGIC
 from pqassay_spec.rules.catalogue import TIERS, Tier
@@ -32,13 +32,9 @@ COLUMNS = [
     "count",
     "known",
     "message",
-    "field",
-    "offset",
-    "length",
-    "expected",
-    "actual",
     "remedy",
     "files",
+    "positions",
 ]
 """What is read of a findings table; the others stay where they are."""
 
@@ -142,13 +138,15 @@ def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
         with pq.ParquetFile(path) as file:
             about = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
             if about is None:
-                raise UsageError(
-                    f"{name}: this is a Parquet file, and no findings table; `pqassay-spark check --out` writes one"
+                raise UsageError(  # noqa: TRY301 - the file is closed here
+                    f"{name}: this Parquet file is not a findings table; `pqassay check --out` writes one"
                 )
             there = [column for column in COLUMNS if column in file.schema_arrow.names]
             level = json.loads(about)["settings"].get("level", "must")
             rows = (row for batch in file.iter_batches(columns=there) for row in batch.to_pylist())
             return _of_rows(rows, name, COUNTED[level], with_known=with_known)
+    except UsageError:
+        raise
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{name}: the findings table cannot be read: {reason}") from None
@@ -157,6 +155,8 @@ def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
 def _of_rows(
     rows: Iterator[Mapping[str, Any]], name: str, counted: tuple[str, ...], *, with_known: bool
 ) -> Reported:
+    from pqassay.history.findings_table import finding_of  # noqa: PLC0415 - as above
+
     files: dict[str, Concerned] = {}
     tiers: set[Tier] = set()
     for row in rows:
@@ -168,23 +168,6 @@ def _of_rows(
             path = os.fspath(row["path"])
             one = files.setdefault(path, Concerned(path, row["file_kind"], [], row["created_by"]))
             if is_finding:
-                one.findings.append(_finding(row))
+                found = finding_of(row)
+                one.findings.append(dataclasses.replace(found, known=bool(row["known"])))
     return Reported(name, _deepest(tiers), list(files.values()))
-
-
-def _finding(row: Mapping[str, Any]) -> Finding:
-    at = Position(row["field"], row["offset"], row["length"], row["expected"] or "", row["actual"] or "")
-    return Finding(
-        rule=row["rule"],
-        level=row["level"],
-        verdict=row["verdict"],
-        could=row["could"],
-        path=row["path"],
-        count=row["count"],
-        at=[at],
-        message=row["message"],
-        column=row["column"],
-        remedy=row["remedy"],
-        known=bool(row["known"]),
-        files=row.get("files") or [],
-    )

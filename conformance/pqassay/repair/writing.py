@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pqassay.judge.only_files import MOMENT, PATH, TABLE, TIER
+from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
 from pqassay.repair.model import Plan, Step
-from pqassay.repair.planning import COMMANDS
+from pqassay.repair.planning import COMMANDS, SAFE
 from pqassay.report.model import members_json
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.base.terminal import printable
@@ -73,7 +73,8 @@ def quarantine_csv(plan: Plan) -> str:
 
 def heading(step: Step) -> str:
     """What a step does, in one line."""
-    about = f"{step.files:,} file{'s' * (step.files != 1)}" if step.files else "the table itself"
+    nothing = "no file yet" if step.repair in SAFE else "the table itself"
+    about = f"{step.files:,} file{'s' * (step.files != 1)}" if step.files else nothing
     where = f" in {printable(step.table)}" if step.table else ""
     return f"{step.repair}: {about}{where} ({', '.join(step.rules)})"
 

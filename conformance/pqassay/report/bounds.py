@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 ANY = "any rule that counts"
 """What files of a sample break that are nonconformant."""
 
+UNKNOWN = "unknown"
+"""The writer of files that do not say what wrote them."""
+
 
 @dataclass(frozen=True)
 class SampleBound:
@@ -59,7 +62,8 @@ class Sampled:
             if self.wanted is not None and bound.at_most > self.wanted and not bound.broken
             else ""
         )
-        which = "all files" if bound.writer is None else f"the files of {bound.writer}"
+        writer = "unknown writers" if bound.writer == UNKNOWN else bound.writer
+        which = "all files" if writer is None else f"the files of {writer}"
         return f"  at most {_percent(bound.at_most)} of {which} break {bound.rule} ({how_many}){missed}"
 
 

@@ -42,6 +42,7 @@ ROOTS = {
     "stats": "table.delta.STATISTICS",
     "deletionVector": "table.delta.DELETION_VECTOR",
     "crc": "table.delta.CHECKSUM",
+    "_last_checkpoint": "table.delta.LAST_CHECKPOINT",
     "metadata": "table.iceberg.TABLE_METADATA",
     "snapshot": "table.iceberg.SNAPSHOT",
     "manifest_file": "table.iceberg.MANIFEST_FILE",

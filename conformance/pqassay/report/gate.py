@@ -71,12 +71,17 @@ class Gate:
         """The gate in one line.
 
         >>> Gate(["rows lost"], 2, 3).line
-        'failed: rows lost in 3 files, and at most 2 may have that'
+        'failed: rows lost in 3 files; at most 2 are allowed'
         >>> Gate([], 5, 1).line
-        'passed: any finding that counts in 1 file, and at most 5 may have that'
+        'passed: any finding that counts in 1 file; at most 5 are allowed'
         """
         files = f"{self.files:,} file{'s' * (self.files != 1)}"
-        return f"{'passed' if self.passed else 'failed'}: {self.about} in {files}, and at most {self.max_files:,} may have that"
+        allowed = (
+            "none is"
+            if not self.max_files
+            else f"at most {self.max_files:,} {'is' if self.max_files == 1 else 'are'}"
+        )
+        return f"{'passed' if self.passed else 'failed'}: {self.about} in {files}; {allowed} allowed"
 
 
 def gate_of(fail_on: Sequence[str], max_files: int | None) -> Gate | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pqassay.report.bounds import UNKNOWN
 from pqassay.report.model import Finding, Report, counts, members_json
 
 SCHEMA_VERSION = 1
@@ -19,8 +20,6 @@ MOST_GROUPS = 50
 """Writers, and owners, that have a sample of their own."""
 
 OTHERS = "others"
-
-UNKNOWN = "unknown"
 
 MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 

@@ -50,6 +50,12 @@ ICEBERG_SORTED = Repair(
 
 ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
 
+ICEBERG_MANIFESTS_READ = Repair(
+    "correct manifests",
+    "a commit that writes the manifest anew with what is true of it; rewrite_manifests would keep what it wrongly reads, or cannot read it",
+)
+"""What is false decides how a manifest, and what it says of its files, is read."""
+
 ICEBERG_POSITIONS = Repair("rewrite position deletes", "rewrite_position_delete_files")
 
 ICEBERG_DANGLING = Repair(
@@ -107,6 +113,9 @@ OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_
 
 SEEN: Mapping[TableKind, Repair] = {"delta": DELTA_SEEN, "iceberg": ICEBERG_SEEN}
 
+MANIFESTS_SEEN = frozenset(("ICE-011", "ICE-012", "ICE-063", "ICE-064", "ICE-073"))
+"""Rules about manifests that decide how their entries are read: rewriting them keeps a file that is listed twice, and another spec makes other partition values."""
+
 SEEN_BY_READERS = frozenset(
     (
         # Partition values, which stand for columns; columns that are not found; splits, by which files are read; rows themselves.
@@ -119,6 +128,8 @@ SEEN_BY_READERS = frozenset(
 
 def remedy_of(rule_id: str, remedy: str) -> str:
     """The remedy of a finding in what a table says of a file, given the one for all of that."""
+    if remedy == ICEBERG_MANIFESTS.text and rule_id in MANIFESTS_SEEN:
+        return ICEBERG_MANIFESTS_READ.text
     for kind, one in OF_FILES.items():
         if remedy == one.text and rule_id in SEEN_BY_READERS:
             return SEEN[kind].text
@@ -133,6 +144,7 @@ REPAIRS: Mapping[str, Repair] = {
         ICEBERG_SEEN,
         ICEBERG_SORTED,
         ICEBERG_MANIFESTS,
+        ICEBERG_MANIFESTS_READ,
         ICEBERG_POSITIONS,
         ICEBERG_DANGLING,
         ICEBERG_ROW_IDS,

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pqassay.judge.checker import Plan
-from pqassay.judge.estimate import FILE_TIERS, Estimate, StorePrices, TierEstimate
+from pqassay.judge.cost.estimate import FILE_TIERS, Estimate, StorePrices, TierEstimate
 from pqassay.judge.file_check import check_source
 from pqassay.judge.one_file import Settings
 from pqassay.lake import kinds

@@ -17,7 +17,7 @@ from pqassay.history.file_stamps import UNKNOWN, stamps
 from pqassay.history.findings_table import FileState, Row
 from pqassay.history.verdict_cache import VerdictCache, state_of
 from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
-from pqassay.judge.estimate import USUAL_PRICES, Estimate, StorePrices
+from pqassay.judge.cost.estimate import USUAL_PRICES, Estimate, StorePrices
 from pqassay.lake.targets import Target
 from pqassay.report.model import Report
 from pqassay_spark.check.estimate import estimate

@@ -12,6 +12,7 @@ from pqassay.errors import UsageError
 from pqassay.judge.checker import wants_isolation
 from pqassay.judge.one_file import Settings
 from pqassay.judge.workers import require_memory
+from pqassay.lake.table_files import TableAt
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
 from pqassay_spark.check.executor_judging import Judging, Means, Verdict, judged_task
@@ -105,10 +106,15 @@ def judged(
 def located(targets: Sequence[Target]) -> list[Target]:
     """The same files by paths that mean the same to executors, whose current folder is another one."""
     here = os.getcwd()  # noqa: PTH109 - text of any bytes, as the paths are
+
+    def absolute(path: str) -> str:
+        return path if path.startswith("/") else f"{here}/{path}"
+
+    def of_table(table: TableAt | None) -> TableAt | None:
+        return table if table is None or table.store else replace(table, path=absolute(table.path))
+
     return [
-        target
-        if target.store or target.path.startswith("/")
-        else replace(target, path=f"{here}/{target.path}")
+        target if target.store else replace(target, path=absolute(target.path), table=of_table(target.table))
         for target in targets
     ]
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from pqassay.cli import check_options as declared
-from pqassay.cli.earlier_runs import findings_folder
+from pqassay.cli.check import options as declared
+from pqassay.cli.check.earlier_runs import findings_folder
+from pqassay.cli.check.recording import recording
 from pqassay.cli.output import (
     fail_with_lines,
     interruptible,
     print_report,
     with_new_baseline,
 )
-from pqassay.cli.recording import recording
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pqassay.judge.checker import Plan
-    from pqassay.judge.estimate import StorePrices
+    from pqassay.judge.cost.estimate import StorePrices
     from pqassay.report.model import Report
 
 FILES_NAMED = 20

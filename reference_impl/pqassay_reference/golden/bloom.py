@@ -118,7 +118,7 @@ GOOD = (
 
 LOST = "Readers that use the filter skip row groups that hold what is looked for."
 UNUSED = "Readers leave the filter aside, and read the chunk."
-FAILS = "Readers that use bloom filters refuse the file, or read what is no filter."
+FAILS = "Readers that use bloom filters refuse the file, or read what is not a filter."
 USELESS = "none but bytes: the filter skips nothing"
 
 _bad = partial(bad, family="blm", scan="refusal-allowed", tier="index", since=SINCE)
@@ -161,7 +161,7 @@ BAD = (
     _bad("size-negative", "The size of the bitset is negative", "A reader that allots memory by it fails.", "two-blocks", set_to(f"{HEADER}.numBytes", -2 * BLOCK_SIZE), "BLM-004"),
     _bad("size-too-great", "The size of the bitset counts blocks that are something else", LOST, "one-block", set_to(f"{HEADER}.numBytes", 2 * BLOCK_SIZE), "BLM-005"),
     _bad("size-too-small", "The size of the bitset is half of what is there", LOST, "two-blocks", set_to(f"{HEADER}.numBytes", BLOCK_SIZE), "BLM-005"),
-    _bad("three-blocks", "The size of the bitset is no power of two", "none", "two-blocks", set_to(BITSET, bitset_of([metal.encode() for metal in METALS if metal is not None], 3 * BLOCK_SIZE)), "BLM-008", scan="same-rows"),
+    _bad("three-blocks", "The size of the bitset is not a power of two", "none", "two-blocks", set_to(BITSET, bitset_of([metal.encode() for metal in METALS if metal is not None], 3 * BLOCK_SIZE)), "BLM-008", scan="same-rows"),
     # The bitset
     _bad("no-bit-set", "The filter of a column with values has no bit set, as of a writer that forgot to insert", LOST, "two-blocks", set_to(BITSET, bytes(2 * BLOCK_SIZE)), "BLM-007", scan="exposure"),
     _bad("every-bit-set", "Every bit of a filter is set", USELESS, "two-blocks", set_to(BITSET, b"\xff" * 2 * BLOCK_SIZE), "BLM-009", scan="same-rows"),

@@ -80,7 +80,7 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_refused("What is missing says how the values are stored, and nothing else says it.", "chunk-missing chunk-without-metadata page-header-without-type no-type-length repetition-missing repetition-unknown"),
     **_refused("The format does not define the codec, or the encoding for such a type.", "no-such-codec encoding-of-another-type"),
     **_refused("Values that the file counts are not in it: a reader that returns them has invented them.", "values-missing levels-missing index-beyond-dictionary differences-of-seven rows-of-lists"),
-    **_refused("Text that is not UTF-8 is no value of the protocol, and with replaced characters it is another text.", "text-of-another-code text-cut-within-a-character"),
+    **_refused("Text that is not UTF-8 is not a value of the protocol, and with replaced characters it is another text.", "text-of-another-code text-cut-within-a-character"),
     **_refused("The rows are in another file, and that one is not there.", "summary-without-path"),
     # Readers may refuse, though no MUST is broken.
     **_refusable("Thrift strings are UTF-8: readers whose Thrift library says so cannot do anything else.", "key-not-utf8 value-not-utf8"),

@@ -213,6 +213,11 @@ def stored_object(
             f"{output} is no URI; an object of a store is written to another one, such as {uri}.stripped"
         )
     at = location(uri)
+    if output is None and not dry_run and at.scheme != "s3":  # said before the store is asked anything
+        raise Refused(
+            f"it cannot be replaced: pqassay-ref does not know how {at.scheme} is asked to replace an object only if it is "
+            "unchanged, and without that somebody else's write would be lost. Write a new object: --output URI"
+        )
     target = at if output is None else location(output)
     if not inside_table and (table := enclosing_table(target)):
         raise Refused(
@@ -249,11 +254,6 @@ def enclosing_table(at: Location) -> str | None:
 
 def _replacement(at: Location) -> S3Replacement:
     """What replaces an object on a condition. Raises `Refused` where nothing does."""
-    if at.scheme != "s3":
-        raise Refused(
-            f"it cannot be replaced: pqassay-ref does not know how {at.scheme} is asked to replace an object only if it is "
-            "unchanged, and without that somebody else's write would be lost. Write a new object: --output URI"
-        )
     try:
         # Local files, and new objects, do without it; it has no types.
         import boto3  # type: ignore[import-untyped]  # noqa: PLC0415

@@ -111,6 +111,22 @@ CHECKSUM = JsonObject(
         optional("fileSizeHistogram", "object", "How many live files, and bytes of them, there are by size."),
         optional("numDeletedRecordsOpt", "integer", "Rows that deletion vectors remove."),
         optional("numDeletionVectorsOpt", "integer", "Live deletion vectors."),
+        optional("allFiles", "list of objects", "The `add` actions of all live files."),
+    ),
+)
+
+LAST_CHECKPOINT = JsonObject(
+    "_last_checkpoint",
+    "Which checkpoint was the newest when somebody wrote it down, and what it holds.",
+    (
+        JsonMember("version", "integer", "The version of the checkpoint."),
+        JsonMember("size", "integer", "Actions in the checkpoint, those of its sidecars included."),
+        optional("parts", "integer", "Its files, where it is in several parts."),
+        optional("sizeInBytes", "integer", "Bytes of its files."),
+        optional("numOfAddFiles", "integer", "`add` actions in it."),
+        optional("checkpointSchema", "object", "Its columns, as in `schemaString`."),
+        optional("tags", "object", "Whatever a writer adds."),
+        optional("checksum", "string", "MD5 of all other members in their canonical form."),
     ),
 )
 
@@ -181,8 +197,12 @@ REQUIRED = {
     "add": ("path", "partitionValues", "size", "modificationTime", "dataChange"),
     "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),
     "protocol": ("minReaderVersion", "minWriterVersion"),
+    "crc": tuple(member.name for member in CHECKSUM.members if member.presence == "required"),
 }
-"""Members that actions have to have."""
+"""Members that actions, and version checksum files, have to have."""
+
+PROVIDER = "parquet"
+"""What `format` of the metadata calls the files of a table."""
 
 
 class Features(NamedTuple):

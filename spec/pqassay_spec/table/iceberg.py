@@ -54,9 +54,18 @@ SNAPSHOT = JsonObject(
     (
         JsonMember("snapshot-id", "integer", "Its number."),
         optional("sequence-number", "integer", "Orders the changes of a table, from version 2 on."),
+        JsonMember("timestamp-ms", "integer", "When it was made, in milliseconds since 1970."),
         optional("manifest-list", "string", "The file that lists its manifests."),
         optional("schema-id", "integer", "The schema that the table had then."),
-        optional("summary", "object", "What the change was, and totals, as texts."),
+        optional(
+            "summary",
+            "object",
+            "What the change was, its `operation`, and what was added and totals, as texts.",
+        ),
+        optional(
+            "first-row-id", "integer", "From version 3 on: the first of the row ids that it gives away."
+        ),
+        optional("added-rows", "integer", "From version 3 on: how many row ids it gives away, at most."),
     ),
 )
 PARTITION_FIELD = JsonObject(
@@ -267,6 +276,12 @@ REQUIRED_SINCE = {
 
 REQUIRED_IN_1 = ("schema", "partition-spec")
 """Members that version 1 requires, and later ones do not have."""
+
+REQUIRED_OF_SNAPSHOTS = ("snapshot-id", "timestamp-ms")
+"""Members that a snapshot has in every version; what later ones require, snapshots of tables that came from version 1 may lack."""
+
+OPERATIONS = ("append", "replace", "overwrite", "delete")
+"""What a snapshot may have done, as its summary says."""
 
 PRIMITIVE_TYPES: dict[str, int] = {
     **dict.fromkeys(("boolean", "int", "long", "float", "double", "decimal", "date", "time"), 1),

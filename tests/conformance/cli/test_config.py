@@ -11,8 +11,8 @@ import typer.main
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File
-from pqassay.cli import config
-from pqassay.cli.check_options import Arguments
+from pqassay.cli.check import config
+from pqassay.cli.check.options import Arguments
 from pqassay.cli.main import app
 from pqassay.report.formats import FormatName
 from pqassay_spec.idx1 import blob as idx1

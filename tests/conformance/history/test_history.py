@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pyarrow import fs
 from typer.testing import CliRunner, Result
@@ -21,7 +25,7 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.history.columns import COLUMNS, SCHEMA
 from pqassay.history.run import Run
-from pqassay.history.stores import History, history_at
+from pqassay.history.stores import History, Wanted, history_at
 from pqassay.history.views import findings_view, json_schema, runs_view
 from pqassay.lake import remote
 from store_server import store_server
@@ -171,6 +175,72 @@ def test_what_a_baseline_knows_or_does_not_count_is_not_told_as_new(tmp_path: Pa
     assert ["a", "b"] == [one.path for one in findings_view(kept, lesser=True).findings]
 
 
+class InParts(NamedTuple):
+    """A history whose rows come a few at a time, those of several runs together, as those of a table may."""
+
+    rows: pa.Table
+
+    def append(self, run: str, rows: pa.Table) -> None:
+        raise NotImplementedError
+
+    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+        yield from self.rows.filter(wanted.condition).select(wanted.columns).to_batches(max_chunksize=3)
+
+
+FINDINGS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(("X-1", "X-2")), st.sampled_from((None, "", "c"))),
+    max_size=5,
+    unique=True,
+)
+RUNS = st.lists(
+    st.tuples(st.sampled_from(("lake", "part")), st.booleans(), FINDINGS, st.booleans()),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=20)
+@given(RUNS, st.randoms(use_true_random=False))
+def test_what_is_new_and_since_when_is_what_a_comparison_of_sets_says(
+    past: list[tuple[str, bool, list[tuple[str, str, str | None]], bool]], random: Random
+) -> None:
+    tables = [
+        pa.concat_tables(
+            [rows(night(number, scope, partial=partial))]
+            + [
+                rows(night(number, scope), (path, rule), column=column, known=known).slice(2)
+                for path, rule, column in found
+            ]
+        )
+        for number, (scope, partial, found, known) in enumerate(past)
+    ]
+    mixed = pa.concat_tables(tables)
+    kept = InParts(mixed.take(random.sample(range(len(mixed)), len(mixed))))
+
+    for number, line in zip(reversed(range(len(past))), runs_view(kept, 9).runs, strict=True):
+        scope, _, found, known = past[number]
+        earlier: set[Any] = set()
+        for theirs, partial, keys, _ in reversed(past[:number]):
+            earlier |= set(keys)
+            if theirs == scope and not partial:
+                break
+        new = set() if known else set(found) - earlier
+        first = {key: next(n for n, one in enumerate(past) if key in one[2]) for key in found}
+        view = findings_view(kept, f"night-{number}")
+
+        assert (len(new), len(found) * known) == (line.new, line.known)
+        assert line == view.runs[0]
+        assert new == {(one.path, one.rule, one.column) for one in view.findings if one.new}
+        assert {key: f"{NIGHT + dt.timedelta(days=at):%Y-%m-%d %H:%M:%S}" for key, at in first.items()} == {
+            (one.path, one.rule, one.column): one.first for one in view.findings
+        }
+        groups = findings_view(kept, f"night-{number}", "rule").groups
+        assert {rule: len({path for path, one, _ in found if one == rule}) for _, rule, _ in found} == {
+            one.name: one.files for one in groups
+        }
+        assert len(new) == sum(one.new for one in groups)
+
+
 def test_views_keep_their_schema(tmp_path: Path) -> None:
     kept = kept_in(tmp_path, (night(0), [A, C]))
     check = Draft202012Validator(json_schema())
@@ -228,6 +298,20 @@ def test_checks_append_runs_that_the_command_tells(tmp_path: Path, monkeypatch: 
     groups = json.loads(invoke("history", "findings", "--by", "owner", "--format", "json").stdout)["groups"]
     assert [("pqassay-reference", ["DLT-025"])] == [(one["name"], one["rules"]) for one in groups]
     assert 2 == invoke("history", "findings", "--run", "night").exit_code
+
+
+def test_a_check_of_its_own_history_says_how_to_leave_it_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN_FILES / "pqf/plain/data.parquet", "a.parquet")
+    check = ["check", ".", "--no-config", "--tier", "footer", "--history", "findings"]
+    first, second, third = invoke(*check), invoke(*check), invoke(*check, "--exclude", "findings")
+    assert "the history's own" not in first.stderr + third.stderr
+    assert (
+        "note: 1 of the files that were checked is the history's own; --exclude findings leaves them out\n"
+        in second.stderr
+    )
 
 
 def test_a_history_that_cannot_be_written_costs_no_report(tmp_path: Path) -> None:

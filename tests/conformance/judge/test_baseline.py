@@ -275,6 +275,15 @@ def test_an_entry_about_a_writer_covers_what_it_says(
     assert ("it expired after 2020-12-31" in done.stdout) is (code == 3)
 
 
+def test_what_has_expired_is_not_kept_where_a_baseline_is_written_anew(tmp_path: Path) -> None:
+    about = {"created_by": written_by(LOSING), "rule": "STA-041", "reason": "reported upstream"}
+    known = with_writers(tmp_path, **about, expires="2020-12-31")
+    done = check(str(LOSING), "--baseline", known, "--write-baseline", known, "--by-writer")
+
+    assert 0 == done.exit_code, done.output
+    assert [None] == [one.get("expires") for one in json.loads(Path(known).read_text())["writers"]]
+
+
 @pytest.mark.parametrize(
     ("entry", "words"),
     [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -129,4 +130,67 @@ def test_no_checksum_file_is_a_mistake_of_the_judge(tmp_path: Path, text: str) -
     report = pqassay.check(table, tier="meta")
 
     assert [None] == [file.error for file in report.files]
-    assert rules_of(report) == ([] if text.startswith('{"') else ["DLT-021"])
+    assert rules_of(report) == (["DLT-062"] if text.startswith('{"') else ["DLT-021"])
+
+
+CHECKSUMMED = GOLDEN_FILES / "dlt/checksummed/table"
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        (lambda held: held["allFiles"].reverse(), []),
+        (lambda held: held["allFiles"][0].update(dataChange=True), []),
+        (lambda held: held.pop("allFiles"), []),
+        (lambda held: held["allFiles"].pop(), ["DLT-061"]),
+        (lambda held: held["allFiles"].append(None), ["DLT-061"]),
+        (lambda held: held["allFiles"][1].update(stats="{"), ["DLT-061"]),
+        (lambda held: held["allFiles"][1].pop("stats"), ["DLT-061"]),
+        (lambda held: held["allFiles"][1].update(modificationTime=1), ["DLT-061"]),
+        (lambda held: held["allFiles"][1].update(path="part%2D1.parquet"), []),
+        (lambda held: held["metadata"]["format"].update(provider="orc"), ["DLT-049"]),
+        (lambda held: held["metadata"]["format"].pop("options"), []),
+    ],
+)  # fmt: skip
+def test_the_files_that_a_checksum_file_lists_are_the_live_ones(
+    tmp_path: Path, change: Callable[[Any], Any], rules: list[str]
+) -> None:
+    table = Path(shutil.copytree(CHECKSUMMED, tmp_path / "t"))
+    path = table / f"_delta_log/{0:020}.crc"
+    held = json.loads(path.read_text())
+    change(held)
+    path.write_text(json.dumps(held))
+
+    assert rules == rules_of(pqassay.check(table, tier="meta"))
+
+
+@pytest.mark.parametrize(
+    ("held", "rules"),
+    [
+        ('{"version":0,"size":4}', []),
+        ('{"version":0,"size":4,"parts":null,"tags":{"a":"b"}}', []),
+        ('{"version":-3,"size":99}', []),  # of a checkpoint that is gone; a later one is there
+        ('{"version":0,"size":4,"sizeInBytes":1}', ["DLT-065"]),
+        ('{"version":0,"size":4,"parts":2}', ["DLT-065"]),
+        ('{"version":0}', ["DLT-065"]),
+        ('{"version":1,"size":4}', ["DLT-059"]),
+        ('{"size":4}', ["DLT-059"]),
+        ('{"version":"0","size":4,"checksum":7}', ["DLT-059", "DLT-060"]),
+        ("[]", ["DLT-059"]),
+        ("{", ["DLT-059"]),
+        ("", ["DLT-059"]),
+    ],
+)
+def test_the_last_checkpoint_is_one_that_the_log_has(tmp_path: Path, held: str, rules: list[str]) -> None:
+    table = checkpointed(tmp_path)
+    (table / "_delta_log/_last_checkpoint").write_text(held)
+    report = pqassay.check(table, tier="meta")
+
+    assert (rules, [None]) == (rules_of(report), [file.error for file in report.files])
+
+
+def test_a_last_checkpoint_without_any_checkpoint_is_a_mistake(tmp_path: Path) -> None:
+    table = Path(shutil.copytree(PLAIN, tmp_path / "t"))
+    (table / "_delta_log/_last_checkpoint").write_text('{"version":0,"size":4}')
+
+    assert ["DLT-059"] == rules_of(pqassay.check(table, tier="meta"))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from places import GOLDEN_FILES
-from pqassay.judge import tables as judged_tables
+from pqassay.judge.selection import tables as judged_tables
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.under_test.tables import iceberg_table

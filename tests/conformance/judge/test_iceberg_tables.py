@@ -116,7 +116,7 @@ def test_a_bound_in_a_compressed_block_is_shown_in_its_bytes(tmp_path: Path) -> 
     ]
     codecs: list[Codec] = ["null", "deflate"]
     for codec in codecs:
-        data = files.manifest(entries, codec=codec)
+        data = files.manifest(entries, columns=golden.COLUMNS, codec=codec)
         listed = files.manifest_list([files.listed(files.MANIFEST, data, entries)], codec=codec)
         written(
             tmp_path,

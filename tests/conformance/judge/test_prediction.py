@@ -18,9 +18,9 @@ from golden_cases import golden_cases
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.judge.checker import Plan, planned
-from pqassay.judge.estimate import Estimate, StorePace, StorePrices
+from pqassay.judge.cost.estimate import Estimate, StorePace, StorePrices
+from pqassay.judge.cost.prediction import LOOKED_AT, predicted
 from pqassay.judge.one_file import judge
-from pqassay.judge.prediction import LOOKED_AT, predicted
 from pqassay.lake import kinds
 from pqassay.lake.remote_source import RemoteSource, Tails
 from pqassay.lake.table_files import MetadataReads

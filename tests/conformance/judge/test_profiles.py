@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import edited
-from pqassay.cli.check_options import ProfileName
-from pqassay.cli.config import KEYS
+from pqassay.cli.check.config import KEYS
+from pqassay.cli.check.options import ProfileName
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.explain import explain

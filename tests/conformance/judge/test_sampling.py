@@ -19,7 +19,7 @@ from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.history.incremental import Keeper
 from pqassay.judge.one_file import Judged
-from pqassay.judge.sampling import Sampling, Wish, sample_order, stratum_of
+from pqassay.judge.selection.sampling import Sampling, Wish, sample_order, stratum_of
 from pqassay.lake.targets import Target, find
 from pqassay.report.model import Report
 
@@ -182,7 +182,7 @@ def test_a_sample_that_was_interrupted_goes_on_where_it_was(
     lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pqassay.history.verdict_cache.SETTLED", -(10**12))
-    monkeypatch.setattr("pqassay.judge.sampling.BATCH", 8)
+    monkeypatch.setattr("pqassay.judge.selection.sampling.BATCH", 8)
     write, written = Keeper.write, list[int]()
 
     def interrupted(keeper: Keeper, report: Report, positions: Sequence[int]) -> None:

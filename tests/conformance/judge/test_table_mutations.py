@@ -33,7 +33,7 @@ from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, read_iceberg
 from pqassay.values.tables.roaring import decode
-from pqassay_reference.golden.delta.states import CHECKSUM, CHECKSUMMED
+from pqassay_reference.golden.delta.states import CHECKSUM, CHECKSUMMED, LAST, POINTED
 from pqassay_reference.golden.delta.table import (
     CHECKPOINTED,
     PARTITIONED,
@@ -191,6 +191,7 @@ DELTA: dict[str, tuple[Files, str]] = {
     "multi-part checkpoint": ({**_DATA, **_COMMIT, PART.format(1): checkpoint(_DESCRIBED), PART.format(2): checkpoint([_add(0), _add(1)])}, PART.format(2)),
     "sidecar": ({**_DATA, **_COMMIT, V2: lines(*({**one} for one in (_DESCRIBED[0], metadata(schema(id="long", metal="string")))), {"sidecar": {"path": "a.parquet"}}), SIDECAR: checkpoint([_add(0), _add(1)])}, SIDECAR),
     "version checksum file": (dict(CHECKSUMMED), CHECKSUM),
+    "last checkpoint file": (dict(POINTED), LAST),
 }  # fmt: skip
 ICEBERG: dict[str, tuple[Files, str]] = {
     "metadata": (dict(EVOLVED), METADATA),

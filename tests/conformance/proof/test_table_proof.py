@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,8 +18,8 @@ from rich.console import Console
 import pqassay
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay.lake.table_files import TableAt
-from pqassay.proof import trial
-from pqassay.proof.engines import Engine
+from pqassay.proof import moved_table, trial
+from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.moved_table import copied, copy_moved
 from pqassay.proof.queries import Query
 from pqassay.proof.table_plan import rows_of, table_around
@@ -168,6 +169,41 @@ def test_a_moved_table_says_the_same_of_the_same_files(tmp_path: Path) -> None:
                 one.message for file in moved.files for one in file.findings
             ]
     assert not Path(alike).exists()
+
+
+def test_a_copy_is_elsewhere_where_paths_are_too_long_for_the_folder_of_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some systems have a long one; files that name others by their paths are not written anew with longer ones."""
+    (long := tmp_path / "a-folder-whose-name-is-long").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setattr(moved_table, "SHORT", "/tmp")
+    table = GOLDEN_FILES / "ice/vectors/table"
+    with copied(str(table)) as folder:
+        assert ("/tmp", True) == (str(Path(folder).parent), trial.is_in_place(folder))
+        assert len("/warehouse/metals") == len(folder)
+    monkeypatch.setattr(moved_table, "SHORT", str(long))
+    with pytest.raises(Unwritable, match="names files by their paths"), copied(str(table)):
+        pass
+
+
+@NEEDS_PYICEBERG
+def test_what_a_delete_file_says_falsely_is_tried_on_the_whole_table() -> None:
+    (of_order,) = proofs(GOLDEN_FILES / "ice/deletes-not-sorted/table", "pyiceberg")
+    (of_path,) = proofs(GOLDEN_FILES / "ice/vector-of-another-file/table", "pyiceberg")
+
+    assert ["not misled", ["right"]] == [of_order.outcome, [one.verdict for one in of_order.engines]]
+    assert of_path.query is not None
+
+
+def test_spark_runs_a_query_of_a_table_once_before_it_takes_the_rows() -> None:
+    """A write would raise errors as well, but Delta reads no deletion vectors below one."""
+    program = str(spark_engine("delta", PACKAGES["delta"]).program("t", Query(())))
+    compile(program, "shown", "exec")
+
+    assert "cache()" in program
+    assert program.index("count()") < program.index("toArrow()")
+    assert "write" not in program
 
 
 def test_what_spark_lacks_for_tables_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,8 +143,68 @@ def test_no_file_is_written_anew_that_readers_read_wrong(
 
     assert [] == [step["statements"] for step in plan["steps"] if step.get("statements")]
     assert any(
-        "first need what mends ICE-043" in note for step in plan["steps"] for note in step.get("notes", [])
+        "where ICE-043 has to be mended first" in note
+        for step in plan["steps"]
+        for note in step.get("notes", [])
     )
+
+
+def test_delta_does_not_count_rows_where_the_log_has_a_false_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(GOLDEN_FILES / "dlt/rows-none/table", tmp_path / "sales")
+    monkeypatch.chdir(tmp_path)
+    reported("sales")
+
+    [step] = planned()["steps"]
+
+    assert [
+        "SET spark.databricks.delta.numRecordsValidation.enabled = false",
+        merged(f"delta.`{tmp_path}/sales`"),
+    ] == step["statements"]
+
+
+def test_a_single_manifest_is_written_anew_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The procedure of Iceberg leaves it as it is where manifests may become larger than it is."""
+    shutil.copytree(GOLDEN_FILES / "ice/rows-added-wrong/table", tmp_path / "ice")
+    monkeypatch.chdir(tmp_path)
+    reported("ice", tier="meta")
+
+    [step] = planned()["steps"]
+
+    length = (tmp_path / "ice/metadata/manifest-0.avro").stat().st_size
+    assert [
+        f"ALTER TABLE lake.`ice` SET TBLPROPERTIES ('commit.manifest.target-size-bytes' = '{length // 2}')",
+        "CALL lake.system.rewrite_manifests(table => '`ice`')",
+        "ALTER TABLE lake.`ice` UNSET TBLPROPERTIES ('commit.manifest.target-size-bytes')",
+    ] == step["statements"]
+
+
+@pytest.mark.parametrize("case", ["listed-twice", "spec-of-another-manifest"])
+def test_no_manifest_is_written_anew_that_is_read_wrong(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(GOLDEN_FILES / "ice" / case / "table", tmp_path / "ice")
+    monkeypatch.chdir(tmp_path)
+    reported("ice", tier="meta")
+
+    steps = planned()["steps"]
+
+    assert [] == [step["statements"] for step in steps if step.get("statements")]
+    assert repairs.ICEBERG_MANIFESTS_READ.text in [note for step in steps for note in step["notes"]]
+
+
+def test_delete_files_are_in_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(GOLDEN_FILES / "ice/positions-by-another-id/table", tmp_path / "ice")
+    monkeypatch.chdir(tmp_path)
+    reported("ice")
+
+    steps = {step["repair"]: step for step in planned()["steps"]}
+
+    assert [
+        "CALL lake.system.rewrite_position_delete_files(table => '`ice`', options => map('rewrite-all', 'true'))"
+    ] == steps["rewrite position deletes"]["statements"]
+    assert not steps["rewrite position deletes"].get("notes")
 
 
 @pytest.mark.usefixtures("lake")
@@ -172,7 +232,7 @@ def test_findings_that_do_not_count_are_left_out_unless_they_are_asked_for() -> 
     [
         (["none.json"], "none.json: No such file"),
         (["sales/_delta_log/00000000000000000000.json"], "this is no"),
-        (["plain.parquet"], "this is a Parquet file, and no findings table"),
+        (["plain.parquet"], "this Parquet file is not a findings table"),
         (["report.json", "--name", "ice"], "a path and a name are needed"),
         (["report.json", "--name", "nowhere=t"], "nowhere is no table of the report; tables are: sales"),
         (["report.json", "--output", "plain.parquet"], "there is a file of that name"),

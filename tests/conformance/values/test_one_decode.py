@@ -131,6 +131,7 @@ def test_nothing_else_decodes_values() -> None:
         "proof/iceberg_plan.py",
         "tables/delta/checkpoint.py",
         "history/findings_table.py",
+        "history/stores.py",
         "repair/reports.py",
     } >= found
 

@@ -144,3 +144,13 @@ def test_a_row_has_the_partition_value_of_its_transform(tmp_path: Path, case: An
         report = pqassay.check(table_of(tmp_path / str(number), case, wrong), tier="values")
         found = [finding.rule for file in report.files for finding in file.findings]
         assert ["ICE-043"] == [rule for rule in found if rule != "ICE-075"]  # nanoseconds are of version 3
+
+
+@pytest.mark.parametrize(
+    "transform", ["truncate[5x]", "truncate", "bucket[]", "bucket[99999999999]", "decade"]
+)
+def test_a_transform_that_is_not_known_is_not_judged(tmp_path: Path, transform: str) -> None:
+    case = ("decimal(9, 2)", transform, decimal(9, 2), 1065, "int", 7)
+    data = pqassay.check(table_of(tmp_path, case, 7), tier="values").files[-1]
+    assert [] == data.findings
+    assert ["ICE-043"] == [rule for gap in data.gaps if transform in gap.reason for rule in gap.rules]

@@ -18,6 +18,8 @@ from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app as judge_app
 from pqassay.errors import UsageError
+from pqassay.history.columns import SCHEMA
+from pqassay.history.stores import Wanted, history_at
 from pqassay.judge.checker import concluded, planned
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import check
@@ -314,3 +316,27 @@ def test_many_files_with_findings_are_a_table_by_rule_and_writer(tmp_path: Path)
     assert row.endswith(f"{tmp_path}/00.parquet")
     assert "25 files: 0 conformant, 25 nonconformant, 0 errored" in found.stdout
     assert 15 > len(found.stdout.splitlines())
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_history_gets_what_pqassay_check_appends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "lake/sales")
+    lake(tmp_path / "lake", good=GOOD, truncated=GOOD[:-9])
+    options = ["check", "lake", "--no-config", "--preview", "--tier", "footer"]
+    told: list[tuple[list[dict[str, Any]], list[Any]]] = []
+    for program, place in ((judge_app, "alone"), (app, "spark")):
+        done = invoke(program, [*options, "--history", place, "--metrics", f"{place}.json"])
+        assert 1 == done.exit_code, done.output
+        assert f"appended to {place}\n" in done.stderr
+        rows = history_at(place).batches(Wanted(SCHEMA.names, ("run", "writer", "table", "finding")))
+        told.append(
+            (
+                [{**row, "run": "", "at": None} for batch in rows for row in batch.to_pylist()],
+                json.loads(Path(f"{place}.json").read_text())["metrics"][1:],  # without the time
+            )
+        )
+    (rows_alone, metrics_alone), (rows_by_spark, metrics_by_spark) = told
+    assert {"DLT-025", "PQF-002"} <= {row["rule"] for row in rows_alone}
+    assert rows_alone == rows_by_spark
+    assert metrics_alone == metrics_by_spark

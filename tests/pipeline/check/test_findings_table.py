@@ -148,7 +148,7 @@ def test_a_table_is_not_written_into_what_is_checked_nor_over_anything_else(
         lake / "deep" / "table": "would lie in",
         tmp_path / "other" / "data.csv": "is no folder",
         tmp_path / "other": "holds data.csv",
-        tmp_path / "foreign": "is no findings table",
+        tmp_path / "foreign": "is not a findings table",
     }
     for place, words in refusals.items():
         with pytest.raises(UsageError, match=words):
@@ -184,7 +184,7 @@ def test_a_damaged_table_is_wrong_usage(lake: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the table cannot be read"):
         list(findings_table.read(tmp_path / "table", SETTINGS))
     path.write_bytes(content[:100])
-    with pytest.raises(UsageError, match="is no findings table"):
+    with pytest.raises(UsageError, match="is not a findings table"):
         list(findings_table.read(tmp_path / "table", SETTINGS))
 
 

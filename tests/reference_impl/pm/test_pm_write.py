@@ -202,7 +202,10 @@ def chunk_with(**given: Any) -> SnapshotValue:
         (chunk_with(bloom=BITSET), "announces those of columns \\[1\\] only"),
         (snapshot(row_group(0, bloom=b"x" * 33)), "a bloom filter of 33 bytes, which is no number of 32"),
         (snapshot(row_group(0, bloom=b"")), "a bloom filter of 0 bytes"),
-        (snapshot(row_group(0, bloom=ExternalBloom(1, 32))), "are stored in this file, those of this one are not"),
+        (
+            snapshot(row_group(0, bloom=ExternalBloom(1, 32))),
+            "are stored in this file, those of this one are not",
+        ),
         (snapshot(row_group(0, bloom=BITSET), bloom_external=True), "are stored in the Parquet file"),
         (snapshot(row_group(0, bloom=ExternalBloom(1, 0)), bloom_external=True), "a bloom filter of 0 bytes"),
         (snapshot(RowGroup(1, ())), "row group 0 has 0 column chunks, for 3 columns"),

@@ -161,6 +161,7 @@ ROOTS: dict[str, Any] = {
     "stats": delta.STATISTICS,
     "deletionVector": delta.DELETION_VECTOR,
     "crc": delta.CHECKSUM,
+    "_last_checkpoint": delta.LAST_CHECKPOINT,
     "metadata": iceberg.TABLE_METADATA,
     "manifest_file": iceberg.MANIFEST_FILE,
     "field_summary": iceberg.FIELD_SUMMARY,

@@ -24,6 +24,9 @@ TO_RULES = "../rules/"
 ALSO_ABOUT = {"pages": "parquet_file"}
 """Chapters without a family of their own, each with the one whose rules it explains, by their modules."""
 
+RULE_LINK = re.compile(r'<a (?=href="[^"]*#[a-z0-9]+-\d+">[A-Z0-9]+-\d+</a>)')
+"""A link to a rule by its id."""
+
 HEADING = re.compile(r"<(?P<tag>h[23]) id=\"[^\"]+\">")
 
 
@@ -44,6 +47,15 @@ def numbered(page: str) -> str:
         return f"{found[0]}{section}.{part} "
 
     return HEADING.sub(title, page)
+
+
+def with_whole_ids(page: str) -> str:
+    """The HTML of a chapter in whose text no id of a rule is divided at the end of a line.
+
+    >>> with_whole_ids('<a href="#pm-107">PM-107</a>')
+    '<a class="rule-id" href="#pm-107">PM-107</a>'
+    """
+    return RULE_LINK.sub('<a class="rule-id" ', page)
 
 
 def number_contents(contents: TableOfContents) -> None:

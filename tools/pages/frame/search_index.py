@@ -19,10 +19,10 @@ IN_SCRIPT = Path("search", "search_index.js")
 LEFT_OUT = ("reference/",)
 """Beginnings of the addresses of pages that are not searched: whoever looks for a name of the code asks the code."""
 
-BOOSTS = {"decisions/": 0.3}
-"""How much sooner than other pages a search names some, by the beginnings of their addresses: what was decided is asked for after what can be done."""
+DECISIONS, SELDOM = "decisions/", 0.3
+"""What was decided is asked for after what can be done: the beginning of such addresses, and how much sooner than other pages a search names them."""
 
-MOST = 380
+MOST, MOST_OF_DECISIONS = 340, 160
 """Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
 
 LONG = 4000
@@ -58,8 +58,10 @@ def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for one in entries:
         if one["location"].startswith(LEFT_OUT):
             continue
-        boost = next((boost for folder, boost in BOOSTS.items() if one["location"].startswith(folder)), None)
-        yield {**one, "text": shortened(one["text"])} | ({} if boost is None else {"boost": boost})
+        if one["location"].startswith(DECISIONS):
+            yield {**one, "text": shortened(one["text"], MOST_OF_DECISIONS), "boost": SELDOM}
+        else:
+            yield {**one, "text": shortened(one["text"])}
 
 
 def skimmed(page: str) -> str:
@@ -71,10 +73,10 @@ def skimmed(page: str) -> str:
     return PASSED_OVER.sub("", page)
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = MOST) -> str:
     """The text of a section without its listings and tags, and cut at a word."""
     plain = " ".join(html.unescape(MARKUP.sub(" ", BLOCKS.sub(" ", text))).split())
-    short = plain if len(plain) <= MOST else plain[:MOST].rpartition(" ")[0] + " …"
+    short = plain if len(plain) <= most else plain[:most].rpartition(" ")[0] + " …"
     return f"<p>{html.escape(short, quote=False)}</p>" if short else ""
 
 

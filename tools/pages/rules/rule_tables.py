@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 
 from pages.markup import Link, generated_page, table
@@ -27,7 +28,10 @@ def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
     """Yield the status of a chapter: its version, the documents that it follows at their revisions, its rules, errata, and how to cite it."""
     named = dict.fromkeys(rule.origin.document for rule in family.rules)
     found = [document for name in named if (document := documents.document(name)) is not None]
-    followed = ", ".join(f'<a href="{one.address}">{one.name}</a> {one.revision}' for one in found)
+    followed = ", ".join(
+        f'<a href="{one.address}">{one.name}</a> {one.revision}{f" ({html.escape(one.reason)})" if one.reason else ""}'
+        for one in found
+    )
     rules = f"{generated_page('rules', 'index', link)}?family={family.prefix.lower()}"
     changes, errata = (link(page, "").partition("#")[0] for page in ("changelog.md", "errata.md"))
     facts = {

@@ -34,8 +34,15 @@ def lines(site: Site, here: str) -> Iterator[str]:
             (site.tables[trials[0].table], [_worst(trials, engine) for engine in engines])
             for trials in tables
         ]
+        is_first = prefix == FAMILIES[0][0]
         yield site.render(
-            "table_matrix.html", here, title=title, engines=engines, rows=rows, case_page=case_page
+            "table_matrix.html",
+            here,
+            title=title,
+            engines=engines,
+            rows=rows,
+            case_page=case_page,
+            is_first=is_first,
         )
 
 

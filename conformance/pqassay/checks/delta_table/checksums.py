@@ -11,13 +11,14 @@ from pqassay.checks.delta_table.subjects import TABLE
 from pqassay.tables import repairs
 from pqassay.tables.claims import DeletedRows, Place
 from pqassay.tables.delta.actions import Json, parse
-from pqassay.tables.delta.comparison import described_differ
-from pqassay.tables.delta.state import DeltaState
+from pqassay.tables.delta.comparison import described_differ, statistics_differ
+from pqassay.tables.delta.state import AddEntry, DeltaState, added, logical_key
 from pqassay.tables.delta.statistics import count_of
 from pqassay.tables.delta.vectors import deleted_rows
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import REQUIRED
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
 
 REMOVED = repairs.DELTA_CHECKSUM.text
@@ -95,6 +96,74 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
             said = f"{member} of {name} of version {state.segment.version} is {left}, and the log comes to {right}"
             place = Place(file, 0, (name, member))
             yield Violation(said, claim_field(table.file, place), right, left, remedy=REMOVED)
+
+
+@rule("DLT-061", of=TABLE)
+def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that take the files from it read others than the table has, or believe other statistics."""
+    state = table.state
+    file, given = table.file.part(VersionChecksum).content
+    listed: Any = cast("Json", given).get("allFiles") if isinstance(given, dict) else None
+    if not isinstance(listed, list):
+        raise NotApplicable
+    live = {logical_key(entry): entry for entry in state.entries}
+    seen: set[tuple[str, str]] = set()
+    for number, one in enumerate(cast("list[Any]", listed)):
+        place = Place(file, 0, ("allFiles", f"[{number}]"))
+        own = added(file, number, cast("Json", one)) if isinstance(one, dict) else None
+        if own is None or logical_key(own) not in live:
+            name = "an element of allFiles" if own is None else own.path or "a file without a path"
+            yield _listed(
+                table, place, f"{name} is in allFiles, and not live by the log", "no element", "one"
+            )
+            continue
+        seen.add(logical_key(own))
+        for path, said, true in _differences(state, own, live[logical_key(own)]):
+            message = f"{path[-1]} of {own.path} is {said} in allFiles, and {true} in the log"
+            yield _listed(table, place.below(*path), message, true, said)
+    for key in live.keys() - seen:
+        message = f"{live[key].path} is live by the log, and not in allFiles"
+        yield _listed(table, Place(file, 0, ("allFiles",)), message, "an element", "none")
+
+
+def _listed(table: DeltaTable, place: Place, message: str, expected: str, actual: str) -> Violation:
+    return Violation(
+        message[:300], claim_field(table.file, place), expected[:80], actual[:80], remedy=REMOVED
+    )
+
+
+COMPARED = ("size", "modificationTime", "partitionValues", "baseRowId", "defaultRowCommitVersion")
+"""Members of entries that are the same wherever an entry is; whether data changed tells a commit alone."""
+
+
+def _differences(
+    state: DeltaState, own: AddEntry, live: AddEntry
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Yield what two entries of one file say differently: the path to it, and both."""
+    for name in COMPARED:
+        said, true = own.action.get(name), live.action.get(name)
+        if true is not None and said != true:
+            yield (name,), str(said), str(true)
+    if live.stats is None:
+        return
+    if own.stats is None:
+        yield ("stats",), own.stats_problem or "none", "statistics"
+        return
+    for found in statistics_differ(state.schema, own.stats, live.stats, is_whole=True):
+        yield ("stats", *found.path), found.one, found.other
+
+
+@rule("DLT-062", of=TABLE)
+def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that compares the state with it has nothing to compare."""
+    file, given = table.file.part(VersionChecksum).content
+    if not isinstance(given, dict):
+        raise Broken("DLT-021")
+    held = cast("Json", given)
+    for name in REQUIRED["crc"]:
+        if held.get(name) is None:
+            field = claim_field(table.file, Place(file, 0, ()))
+            yield Violation(f"{file} has no {name}", field, f"a member {name}", "none", remedy=REMOVED)
 
 
 def _member(held: Any, name: str) -> Any:

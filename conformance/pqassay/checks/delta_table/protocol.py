@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.checks.delta_table.subjects import TABLE
 from pqassay.tables.claims import Place
-from pqassay.under_test.file import NotApplicable
+from pqassay.tables.delta.actions import Json
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import (
     DELETION_VECTORS,
     FEATURES_SINCE,
+    PROVIDER,
     REQUIRED,
     TIMESTAMP_NTZ,
     TYPE_CHANGES,
@@ -55,6 +57,31 @@ def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Vio
             place = state.places["protocol"].below(member)
             expected = f"{member} {features.version}" if listed is not None else f"a list of {features.member}"  # fmt: skip
             yield Violation(said, claim_field(table.file, place), expected, str(version)[:40])
+
+
+@rule("DLT-063", of=TABLE)
+def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that goes by it takes the files for others than they are."""
+    given: Any = table.state.metadata.get("format")
+    if not isinstance(given, dict):
+        raise Broken("DLT-056") if given is None else NotApplicable
+    provider = cast("Json", given).get("provider")
+    if provider != PROVIDER:
+        said = f"the provider of the format is {str(provider)[:40]}, and the files of the table are Parquet files"
+        place = table.state.places["metaData"].below("format", "provider")
+        yield Violation(said, claim_field(table.file, place), PROVIDER, str(provider)[:40])
+
+
+@rule("DLT-064", of=TABLE)
+def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Violation]:
+    """Writers that do not know the feature write what readers do not expect; some readers refuse the table."""
+    state = table.state
+    if not state.features or state.protocol.get("writerFeatures") is None:
+        raise NotApplicable  # DLT-057 says where a list is missing
+    for feature in sorted(state.features - state.writer_features):
+        said = f"{feature[:40]} is among the readerFeatures, and not among the writerFeatures"
+        place = state.places["protocol"].below("readerFeatures")
+        yield Violation(said, claim_field(table.file, place), f"{feature[:40]} in both", "in one")
 
 
 @rule("DLT-058", of=TABLE)

@@ -11,7 +11,7 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE, broken_by_reading
 from pqassay.tables import repairs
 from pqassay.tables.iceberg.metadata import EMPTY
-from pqassay.tables.iceberg.schema import DECIMAL, DEEPEST, FIXED, objects
+from pqassay.tables.iceberg.schema import DECIMAL, DEEPEST, FIXED, columns_of, objects, partition_fields
 from pqassay.tables.iceberg.state import IcebergState, total
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
@@ -145,7 +145,7 @@ def types_are_known(table: IcebergTable) -> Iterator[Violation]:
     """A reader that does not know a type does not read the table."""
     state = table.state
     for column in state.schema.columns.values():
-        since = _first_version(column.type)
+        since = first_version(column.type)
         if since is None or since > state.version:
             fault = "is not known" if since is None else f"is of version {since}"
             said = f"column {column.name} has the type {column.type[:40]}, which {fault}"
@@ -153,7 +153,7 @@ def types_are_known(table: IcebergTable) -> Iterator[Violation]:
             yield _wrong(table, (schemas,), said, f"a type of version {state.version}", column.type[:40])
 
 
-def _first_version(kind: str) -> int | None:
+def first_version(kind: str) -> int | None:
     """The first version of the format that has a type; ``None`` where none has."""
     match = NAME.fullmatch(kind)
     if match is None:
@@ -200,25 +200,61 @@ def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
     ]
     lists += [] if lists or "schema" not in metadata else [(("schema",), metadata["schema"])]
     for path, schema in lists:
-        seen = Counter(_ids(schema, 0))
+        seen = Counter(ids_of(schema, 0))
         for identifier, count in seen.items():
             if count > 1:
                 said = f"{count} fields of schema {schema.get('schema-id', 0)} have the id {identifier}"
                 yield _wrong(table, (*path, "fields"), said, "one field of an id", f"{count} fields")
 
 
-def _ids(kind: Any, depth: int) -> Iterator[int]:
+def ids_of(kind: Any, depth: int) -> Iterator[int]:
     """The ids in a type, nested ones included."""
     if not isinstance(kind, dict) or depth > DEEPEST:
         return
     declared = cast("dict[str, Any]", kind)
     for one in objects(declared, "fields"):
         yield one["id"]
-        yield from _ids(one.get("type"), depth + 1)
+        yield from ids_of(one.get("type"), depth + 1)
     for member in ("element", "key", "value"):
         if f"{member}-id" in declared:
             yield declared[f"{member}-id"]
-            yield from _ids(declared.get(member), depth + 1)
+            yield from ids_of(declared.get(member), depth + 1)
+
+
+DEPRECATED = (("schema", "schemas", "current-schema-id", "schema-id"), ("partition-spec", "partition-specs", "default-spec-id", "spec-id"))  # fmt: skip
+"""Members of version 1 that have one of a list alone: the member, the list, what chooses of it, and its id."""
+
+
+@rule("ICE-084", of=TABLE)
+def version_1_says_the_same_twice(table: IcebergTable) -> Iterator[Violation]:
+    """Readers that know the older members alone see other columns, or other partitions."""
+    metadata = table.state.metadata
+    if table.state.version > 1:
+        raise NotApplicable
+    known = False
+    for name, holder, choice, key in DEPRECATED:
+        chosen = metadata.get(choice)
+        of_list = next((one for one in objects(metadata, holder) if one.get(key) == chosen), None)
+        if name not in metadata or of_list is None:
+            continue
+        known = True
+        if _compared(name, metadata[name]) != _compared(
+            name, of_list if name == "schema" else of_list.get("fields")
+        ):
+            said = f"{name} is another one than that of the {holder} which {choice} {chosen} chooses"
+            yield _wrong(table, (name,), said, f"the one of {choice} {chosen}", "another one")
+    if not known:
+        raise NotApplicable
+
+
+def _compared(name: str, given: Any) -> Any:
+    """What a schema or a partition spec says, so that two can be compared; ``None`` where it says nothing that can be read."""
+    try:
+        if name == "schema":
+            return columns_of(given)
+        return sorted((one.source, one.transform, one.parameter, one.name) for one in partition_fields(objects({"fields": given}, "fields")))  # fmt: skip
+    except Malformed:
+        return None
 
 
 CHOSEN = (

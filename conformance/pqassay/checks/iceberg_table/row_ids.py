@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,10 +11,11 @@ from pqassay.checks.iceberg_table.subjects import TABLE
 from pqassay.tables import repairs
 from pqassay.tables.claims import Place
 from pqassay.tables.iceberg.manifests import Entry, Manifest
+from pqassay.tables.iceberg.schema import objects
 from pqassay.tables.iceberg.state import IcebergState
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.tables.iceberg_table import IcebergTable
-from pqassay.under_test.tables.table import claim_field
+from pqassay.under_test.tables.table import claim_field, metadata_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, ROW_IDS_SINCE
@@ -104,7 +106,37 @@ def the_next_id_is_free(table: IcebergTable) -> Iterator[Violation]:
     if type(given) is not int or given < last.end:
         yield Violation(
             f"next-row-id is {str(given)[:40]}, and rows of {last.name} have ids up to {last.end - 1}",
-            claim_field(table.file, Place(table.state.file, 0, ("next-row-id",))),
+            metadata_field(table.file, table.state.file, "next-row-id"),
             expected=f"{last.end} or more",
             actual=str(given)[:40],
         )
+
+
+@rule("ICE-092", of=TABLE)
+def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]:
+    """The next rows get ids that rows of the snapshot have."""
+    state = table.state
+    following = state.metadata.get("next-row-id")
+    if state.version < ROW_IDS_SINCE:
+        raise NotApplicable
+    if type(following) is not int:
+        raise Broken("ICE-078")
+    with contextlib.suppress(NotApplicable):
+        if max(ids.end for ids in _ids(state)) > following:
+            raise Broken("ICE-029")
+    named = [
+        (place, one)
+        for place, one in enumerate(objects(state.metadata, "snapshots"))
+        if type(one.get("first-row-id")) is int and type(one.get("added-rows")) is int
+    ]
+    if not named:
+        raise NotApplicable
+    for place, snapshot in named:
+        first, rows = snapshot["first-row-id"], snapshot["added-rows"]
+        if first < 0 or rows < 0 or first + rows > following:
+            yield Violation(
+                f"snapshot {snapshot.get('snapshot-id')} gives {rows} rows ids from {first} on, and next-row-id is {following}",
+                metadata_field(table.file, state.file, "snapshots", f"[{place}]", "added-rows"),
+                expected=f"ids below {following}",
+                actual=f"{first} to {first + rows - 1}",
+            )

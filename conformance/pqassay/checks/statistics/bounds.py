@@ -373,7 +373,7 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         try:
             raw.decode()
         except UnicodeDecodeError as error:
-            said = f"{name} {show(raw)} is no UTF-8 from its byte {error.start} on"
+            said = f"{name} {show(raw)} is not UTF-8 from its byte {error.start} on"
             yield Violation(said, chunk.fields.statistics / name, "UTF-8", show(raw[error.start : error.end]))
 
 

@@ -34,21 +34,32 @@ class Difference(NamedTuple):
     other: str
 
 
-def statistics_differ(schema: DeltaSchema, one: Json, other: Json) -> Iterator[Difference]:
-    """Yield what two statistics of one file say differently."""
+def statistics_differ(
+    schema: DeltaSchema, one: Json, other: Json, *, is_whole: bool = False
+) -> Iterator[Difference]:
+    """Yield what two statistics of one file say differently.
+
+    Args:
+        schema: The columns.
+        one, other: The statistics.
+        is_whole: Whether the first has to say all that the second does.
+    """
     for name in (ROWS, TIGHT):
         said, again = one.get(name), other.get(name)
-        if said is not None and again is not None and said != again:
+        if again is not None and said != again and (is_whole or said is not None):
             yield Difference((name,), None, written(said), written(again))
     for name in (MIN, MAX, NULLS):
         for column in schema.columns:
             said, again = (member_of(stats.get(name), column.path) for stats in (one, other))
-            if said is None or again is None or _is_same(column, name, said, again):
+            if again is None or (said is None and not is_whole):
+                continue
+            if said is not None and _is_same(column, name, said, again, is_open=not is_whole):
                 continue
             yield Difference((name, *column.path), column.name, written(said), written(again))
 
 
-def _is_same(column: DeltaColumn, member: str, said: Any, again: Any) -> bool:
+def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:
+    """Whether two values say the same; of what is no value of the type, another rule may say so, unless that is not open."""
     if said == again or member == NULLS:
         return bool(said == again) or isinstance(
             said, dict
@@ -56,7 +67,7 @@ def _is_same(column: DeltaColumn, member: str, said: Any, again: Any) -> bool:
     try:
         (kind, left), (_, right) = bound_value(column, said), bound_value(column, again)
     except (ValueError, UnknownType):
-        return True  # it is no value of the type, which another rule says
+        return is_open
     if isinstance(left, float) and isinstance(right, float) and math.isnan(left) and math.isnan(right):
         return True
     if kind is ValueKind.TIMESTAMP:
@@ -103,7 +114,7 @@ def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterato
 
 DESCRIBED = {
     "protocol": ("minReaderVersion", "minWriterVersion", "readerFeatures", "writerFeatures"),
-    "metaData": ("id", "schemaString", "partitionColumns", "configuration"),
+    "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),
 }
 """The members that say what a table is; names and dates change nothing."""
 
@@ -119,6 +130,8 @@ def _meant(name: str, given: Any) -> Any:
     """What a member says, however it is written: features have no order, and none of them are as good as an empty list."""
     if name.endswith("Features"):
         return sorted(map(str, cast("list[Any]", given))) if isinstance(given, list) else []
+    if name == "format" and isinstance(given, dict):
+        return cast("Json", given).get("provider")  # its options are empty, or absent
     if name == "schemaString" and isinstance(given, str):
         try:
             return parse(given)

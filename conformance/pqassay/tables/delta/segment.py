@@ -43,7 +43,7 @@ def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:
         Malformed: DLT-002, commits are missing; DLT-003, nothing but an incomplete checkpoint has the older ones.
     """
     commits = sorted(number for name in names if (number := delta_commit(name)) is not None)
-    checkpoints = _complete(names)
+    checkpoints = complete_checkpoints(names)
     known = sorted({*commits, *checkpoints})
     if not known:
         raise Malformed("no checkpoint in the log is complete", rule=CHECKPOINTS, field=DELTA_LOG)
@@ -68,7 +68,7 @@ def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:
     return Segment(wanted, files, tuple(needed))
 
 
-def _complete(names: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
+def complete_checkpoints(names: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
     """The files of one complete checkpoint for each version that has one: of several, one in a single file, the last by its name."""
     found: dict[tuple[int, int, str], dict[int, str]] = defaultdict(dict)
     for name in names:

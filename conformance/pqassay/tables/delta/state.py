@@ -74,6 +74,21 @@ class Repetition:
 
 
 @dataclass
+class CheckpointRead:
+    """The checkpoint with which the log begins.
+
+    Attributes:
+        files: Its files, relative to the table, sidecars included.
+        actions: Its actions, those in its sidecars included.
+        adds: Those of them that add a file.
+    """
+
+    files: frozenset[str] = frozenset()
+    actions: int = 0
+    adds: int = 0
+
+
+@dataclass
 class DeltaState:
     """What the log says of a version.
 
@@ -90,6 +105,7 @@ class DeltaState:
         features: Features that readers have to know.
         writer_features: Features that writers have to know.
         places: Where the newest actions of these two kinds are.
+        checkpoint: The checkpoint with which it begins; of no files without one.
     """
 
     segment: Segment
@@ -105,6 +121,7 @@ class DeltaState:
     features: frozenset[str] = frozenset()
     writer_features: frozenset[str] = frozenset()
     places: dict[str, Place] = field(default_factory=dict[str, Place])
+    checkpoint: CheckpointRead = field(default_factory=CheckpointRead)
 
     @property
     def unreadable(self) -> list[str]:
@@ -167,13 +184,18 @@ class _Replay:
         self._engine = ""
         self._places: dict[str, Place] = {}
         self._sizes: dict[str, int] = {}
+        self._checkpoint = CheckpointRead()
 
     def checkpoint(self, names: Sequence[str]) -> None:
         """Begin with the actions of a checkpoint."""
         from pqassay.tables.delta.checkpoint import checkpoint_actions  # noqa: PLC0415 - pyarrow, where there is one
 
+        held = adds = 0
         for file, number, action in checkpoint_actions(self._files, names, self._sizes):
+            held += 1
+            adds += "add" in action
             self._take(file, number, action)
+        self._checkpoint = CheckpointRead(frozenset(self._sizes), held, adds)
 
     def commit(self, file: str) -> None:
         """Apply the actions of a commit."""
@@ -239,27 +261,9 @@ class _Replay:
             take(self, file, number, cast("Json", given))
 
     def _add(self, file: str, number: int, add: Json) -> None:
-        raw = add.get("path")
-        path = unquote(raw) if isinstance(raw, str) else ""
-        entry = AddEntry(file, number, add, path, self._files.inside(path) if path else None)
-        given = add.get("stats")
-        if isinstance(given, str):
-            try:
-                stats = parse(given)
-            except ValueError as error:
-                entry.stats_problem = f"not JSON: {error}"
-            else:
-                if isinstance(stats, dict):
-                    entry.stats = cast("Json", stats)
-                else:
-                    entry.stats_problem = "not a JSON object"
-        elif isinstance(given, dict):  # of a checkpoint without texts
-            entry.stats = cast("Json", given)
-        elif given is not None:
-            entry.stats_problem = "not a text"
-        elif isinstance(parsed := add.get(STATS_PARSED), dict):
-            entry.stats, entry.stats_member = cast("Json", parsed), STATS_PARSED
-        self._live[_key(add, path)] = entry
+        entry = added(file, number, add)
+        entry.inside = self._files.inside(entry.path) if entry.path else None
+        self._live[_key(add, entry.path)] = entry
 
     def _remove(self, _file: str, _number: int, remove: Json) -> None:
         raw = remove.get("path")
@@ -335,6 +339,7 @@ class _Replay:
             frozenset(features),
             frozenset(_texts(protocol.get("writerFeatures"))),
             self._places,
+            self._checkpoint,
         )
 
 
@@ -355,6 +360,37 @@ def _key(action: Mapping[str, Any], path: str) -> tuple[str, str]:
     offset = given.get("offset")
     unique = f"{given.get('storageType')}{given.get('pathOrInlineDv')}"
     return path, unique if offset is None else f"{unique}@{offset}"
+
+
+def added(file: str, number: int, add: Json) -> AddEntry:
+    """The entry that an ``add`` action makes, without where its file is.
+
+    Args:
+        file: The file of the log that holds it, relative to the table.
+        number: Its line or row there.
+        add: The action.
+    """
+    raw = add.get("path")
+    path = unquote(raw) if isinstance(raw, str) else ""
+    entry = AddEntry(file, number, add, path, None)
+    given = add.get("stats")
+    if isinstance(given, str):
+        try:
+            stats = parse(given)
+        except ValueError as error:
+            entry.stats_problem = f"not JSON: {error}"
+        else:
+            if isinstance(stats, dict):
+                entry.stats = cast("Json", stats)
+            else:
+                entry.stats_problem = "not a JSON object"
+    elif isinstance(given, dict):  # of a checkpoint without texts
+        entry.stats = cast("Json", given)
+    elif given is not None:
+        entry.stats_problem = "not a text"
+    elif isinstance(parsed := add.get(STATS_PARSED), dict):
+        entry.stats, entry.stats_member = cast("Json", parsed), STATS_PARSED
+    return entry
 
 
 def logical_key(entry: AddEntry) -> tuple[str, str]:

@@ -62,6 +62,12 @@ class ListedManifest:
     summaries: Sequence[Summary] | None
     _record: list[Any]
     _layout: Layout
+    _of_summaries: Layout | None = None
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """Where the fields of the list and of its summaries are."""
+        return (self._layout,) if self._of_summaries is None else (self._layout, self._of_summaries)
 
     def value(self, identifier: int) -> Any:
         """A field by its number; ``None`` where it is not there."""
@@ -112,7 +118,9 @@ def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
         summaries = None
         if given is not None and of_summaries is not None:
             summaries = [Summary(place, of_summaries, one) for place, one in enumerate(given)]
-        found.append(ListedManifest(name, number, path, inside(path), summaries, record, layout))
+        found.append(
+            ListedManifest(name, number, path, inside(path), summaries, record, layout, of_summaries)
+        )
     return found
 
 
@@ -125,6 +133,8 @@ class Manifest:
         size: Its bytes.
         metadata: The metadata in its header.
         entries: All its entries.
+        misnumbered_files: The entries whose file sequence number cannot be that of a snapshot up to that of the manifest: number, status, and
+            what they have; ``None`` where the manifest has none.
     """
 
     def __init__(self, listed: ListedManifest, name: str, data: bytes) -> None:
@@ -138,15 +148,20 @@ class Manifest:
             self.files = Layout(self.file, self.layout.schemas[field_ids.DATA_FILE], DATA_FILE)
             partition = self.files.schemas.get(field_ids.PARTITION)
             self.partition = None if partition is None else Layout(self.file, partition, None)
-        status, data_file, sequence, snapshot = (
+        status, data_file, sequence, snapshot, of_file = (
             self.layout.places.get(number)
             for number in (
                 field_ids.STATUS,
                 field_ids.DATA_FILE,
                 field_ids.SEQUENCE_NUMBER,
                 field_ids.SNAPSHOT_ID,
+                field_ids.FILE_SEQUENCE_NUMBER,
             )
         )
+        own = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+        self.misnumbered_files: list[tuple[int, int, int | None]] | None = None
+        if of_file is not None and own is not None:
+            self.misnumbered_files = []
         self.entries: list[Entry] = []
         for number, record in enumerate(self.file.objects()):
             self.entries.append(
@@ -159,6 +174,12 @@ class Manifest:
                     None if snapshot is None else record[snapshot],
                 )
             )
+            if of_file is not None and self.misnumbered_files is not None:
+                its, kind = record[of_file], record[cast("int", status)]
+                if kind != DELETED and (
+                    its not in (None, own) if kind == ADDED else its is None or its > own
+                ):
+                    self.misnumbered_files.append((number, kind, its))
         # What findings need is read again: bytes of ten thousand files are not kept.
         self.file = Container(name, b"", MANIFEST, {}, None, "null", b"", 0)
 

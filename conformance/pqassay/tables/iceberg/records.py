@@ -19,6 +19,7 @@ class Layout:
         places: The place of a field by its number.
         names: The name that the writer gave it.
         schemas: Its schema, without null.
+        misnumbered: Fields with the name of one that the format declares and another number: the number, and the declared one.
     """
 
     def __init__(self, container: Container, schema: Any, declared: JsonObject | None) -> None:
@@ -27,9 +28,13 @@ class Layout:
         self.places: dict[int, int] = {}
         self.names: dict[int, str] = {}
         self.schemas: dict[int, Any] = {}
+        self.misnumbered: dict[str, tuple[int, int]] = {}
         by_name = {} if declared is None else {one.name: one.id for one in declared.members}
         for place, one in enumerate(fields_of(cast("Json", schema))):
             identifier = one.get("field-id", by_name.get(one["name"]))
+            declared_id = by_name.get(one["name"], identifier)
+            if type(declared_id) is int and type(identifier) is int and identifier != declared_id:
+                self.misnumbered[one["name"]] = identifier, declared_id
             if type(identifier) is int:
                 self.places.setdefault(identifier, place)
                 self.names.setdefault(identifier, one["name"])

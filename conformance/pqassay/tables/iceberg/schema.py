@@ -139,6 +139,35 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
     return IcebergSchema(columns, _specs(metadata), _orders(metadata), _names(metadata), frozenset(nested))
 
 
+Columns = frozenset[tuple[Any, ...]]
+"""The columns of a schema: of each its id, its name, whether it is required, and its type, of nested ones the same of what is in them."""
+
+
+def columns_of(struct: Any, depth: int = 0) -> Columns:
+    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is none."""
+    if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
+        raise broken("schemas", "a schema is no struct", "struct", struct)
+    fields = objects(cast("Json", struct), "fields")
+    return frozenset(
+        (one.get("id"), one.get("name"), one.get("required"), _type_of(one.get("type"), depth + 1))
+        for one in fields
+    )
+
+
+def _type_of(kind: Any, depth: int) -> Any:
+    if isinstance(kind, str):
+        return kind.replace(" ", "")
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        raise broken("schemas", "a type has no form that is known", "a type", kind)
+    declared = cast("Json", kind)
+    if declared.get("type") == "struct":
+        return columns_of(declared, depth)
+    return frozenset(
+        (name, _type_of(value, depth + 1) if name in ("element", "key", "value") else str(value))
+        for name, value in declared.items()
+    )
+
+
 def objects(holder: Json, name: str) -> list[Json]:
     """The objects in a list; none where the member is absent. Raises `Malformed`."""
     given = holder.get(name)

@@ -216,4 +216,6 @@ class Inside:
 def total(summary: Any, name: str) -> int | None:
     """A total in the summary of a snapshot, which is a text; ``None`` where there is none."""
     given = cast("Json", summary).get(name) if isinstance(summary, dict) else None
-    return int(given) if isinstance(given, str) and given.isdecimal() and len(given) < 20 else None
+    if not isinstance(given, str) or len(given) > 19 or not given.removeprefix("-").isdecimal():
+        return None
+    return int(given)

@@ -11,6 +11,7 @@ from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.delete_scope import DeleteScope
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
 from pqassay.tables.iceberg.puffin_footer import PuffinFooter, read_footer
+from pqassay.tables.iceberg.schema import Columns, columns_of, objects
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState, read_iceberg
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay_spec.base.errors import FormatError
@@ -86,6 +87,11 @@ class IcebergTable:
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
+
+    @Remembered
+    def schemas(self) -> dict[int | None, Columns]:
+        """The columns of each schema that the metadata have, by its id. Raises what `state` does."""
+        return {one.get("schema-id"): columns_of(one) for one in objects(self.state.metadata, "schemas")}
 
     @Remembered
     def at(self) -> TableAt:

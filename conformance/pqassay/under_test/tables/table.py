@@ -27,6 +27,7 @@ from pqassay_spec.table.layout import (
     ICEBERG_METADATA,
     TableKind,
     delta_checkpoint,
+    is_delta_json,
     is_iceberg_metadata,
 )
 
@@ -216,7 +217,7 @@ def claim_field(file: FileUnderTest, place: Place) -> Field:
 
     @cache
     def located() -> Located:
-        if not place.file.endswith(".json") or not data:
+        if not is_delta_json(place.file.rpartition("/")[2]) or not data:
             return None, *NOWHERE
         try:
             start, end = line_span(data, place.entry)

@@ -47,17 +47,15 @@ def transformed(values: ChunkValues, transform: str, kind: str) -> Any:
     Raises:
         NotChecked: The transform of such values is not made here.
     """
-    name, _, parameter = transform.rstrip("]").partition("[")
+    name, parameter = _parts(transform)
     kind = kind.partition("(")[0].partition("[")[0]
-    if not parameter.isascii() or (parameter and not parameter.isdecimal()) or len(parameter) > 10:
-        parameter = ""
-    if name == "truncate" and int(parameter or 0):
-        return _truncated(values, kind, int(parameter))
-    if name == "bucket" and int(parameter or 0):
-        return (_hashes(values, kind) & BUCKET_MASK) % int(parameter)
+    if name == "truncate" and parameter:
+        return _truncated(values, kind, parameter)
+    if name == "bucket" and parameter:
+        return (_hashes(values, kind) & BUCKET_MASK) % parameter
     if name in _OF_TIME or name == "hour":
         return _of_time(values, kind, name)
-    raise NotChecked(f"pqassay does not know the transform {transform[:40]!r}", "tool")
+    raise _unknown(transform)
 
 
 def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | None:
@@ -73,21 +71,40 @@ def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | 
     Raises:
         NotChecked: The transform of such values is not made here.
     """
-    name, _, parameter = claim.transform.rstrip("]").partition("[")
+    name, parameter = _parts(claim.transform)
     if name == "void":
         return None
     kind = claim.type.partition("(")[0].partition("[")[0]
-    if name in ("identity", "truncate"):
-        return _unlike(_truncated(values, kind, int(parameter) if parameter else 0), claim, kind)
+    if name == "identity" or (name == "truncate" and parameter):
+        return _unlike(_truncated(values, kind, parameter), claim, kind)
     if not isinstance(claim.value, int):
         raise _unreadable(claim)
     if name == "bucket" and parameter:
-        found = (_hashes(values, kind) & BUCKET_MASK) % int(parameter)
+        found = (_hashes(values, kind) & BUCKET_MASK) % parameter
     elif name in _OF_TIME or name == "hour":
         found = _of_time(values, kind, name)
     else:
-        raise NotChecked(f"pqassay does not know the transform {claim.transform[:40]!r}", "tool")
+        raise _unknown(claim.transform)
     return np.asarray(found != claim.value, np.bool_)
+
+
+MOST_DIGITS = 10
+"""Digits that the parameter of a transform has at most."""
+
+
+def _parts(transform: str) -> tuple[str, int]:
+    """The name of a transform and its parameter, 0 where it has none or one that is not a number.
+
+    >>> _parts("bucket[16]"), _parts("day"), _parts("truncate[5x]")
+    (('bucket', 16), ('day', 0), ('truncate', 0))
+    """
+    name, _, parameter = transform.rstrip("]").partition("[")
+    is_number = parameter.isascii() and parameter.isdecimal() and len(parameter) <= MOST_DIGITS
+    return name, int(parameter) if is_number else 0
+
+
+def _unknown(transform: str) -> NotChecked:
+    return NotChecked(f"pqassay does not know the transform {transform[:40]!r}", "tool")
 
 
 def _unreadable(claim: PartitionValue) -> NotChecked:

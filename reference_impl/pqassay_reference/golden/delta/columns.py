@@ -66,7 +66,7 @@ NARROW = TinyParquet((Column("id", "int32", [1, 2, 3], optional=False),), layout
 WIDENED = {
     commit(0): lines(
         INFO,
-        protocol(["typeWidening"], ["typeWidening"]),
+        protocol(["typeWidening"], ["typeWidening", "invariants"]),
         metadata(_widened()),
         add("part-0.parquet", NARROW, STORED_STATS),
     ),

@@ -13,6 +13,7 @@ from pqassay_reference.golden.delta.table import (
     INFO,
     PARTS,
     PROTOCOL,
+    READ_FAILS,
     ROWS_LOST,
     STATS,
     WRONG_COUNT,
@@ -35,7 +36,8 @@ from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_TRACKING, ROW_TRACKING_DOMAIN
-from pqassay_spec.table.layout import DELTA_LOG, checksum_name
+from pqassay_spec.table.last_checkpoint import checksum_of
+from pqassay_spec.table.layout import DELTA_LAST_CHECKPOINT, DELTA_LOG, checksum_name
 
 
 def protocol(reader: list[str], writer: list[str]) -> Json:
@@ -63,6 +65,18 @@ BESIDE_ITS_LOG = {
     **dict.fromkeys(PATHS, city_part()),
 }
 
+LAST = f"{DELTA_LOG}/{DELTA_LAST_CHECKPOINT}"
+_POINTER: Json = {
+    "version": 1,
+    "size": len(BESIDE_ITS_LOG[CHECKPOINT].splitlines()),
+    "sizeInBytes": len(BESIDE_ITS_LOG[CHECKPOINT]),
+    "numOfAddFiles": len(ENTRIES),
+}
+POINTED = {
+    **BESIDE_ITS_LOG,
+    LAST: compact({**_POINTER, "checksum": checksum_of(_POINTER)}).encode(),
+}
+
 CHECKSUM = f"{DELTA_LOG}/{checksum_name(0)}"
 SIZES = [len(data) for data in PARTS]
 CHECKSUMMED = {
@@ -85,6 +99,10 @@ CHECKSUMMED = {
             },
             "metadata": metadata(schema(**COLUMNS))["metaData"],
             **PROTOCOL,
+            "allFiles": [
+                {**add(f"part-{number}.parquet", PARTS[number], STATS[number])["add"], "dataChange": False}
+                for number in (0, 1)
+            ],
         }
     ).encode(),
     "part-0.parquet": PARTS[0],
@@ -126,6 +144,7 @@ FLOATING = {
 
 GOOD_TABLES = (
     GoodTable("dlt/beside-its-log", "A checkpoint, with statistics and partition values in both forms, beside the commits before it", BESIDE_ITS_LOG),
+    GoodTable("dlt/pointed", "A file that points to the newest checkpoint, with a checksum of its own", POINTED),
     GoodTable("dlt/checksummed", "A version checksum file with a histogram of sizes", CHECKSUMMED),
     GoodTable("dlt/tracked", "Two files whose rows have ids", TRACKED),
     GoodTable("dlt/floating", "NaN beside a bound of NaN, and zeros of both signs below zero", FLOATING),
@@ -137,6 +156,12 @@ def _without_statistics(entry: Json) -> str:
     kept = {name: value for name, value in entry["add"].items() if name != "stats"}
     parsed = {name: value for name, value in PARSED.items() if name != "stats_parsed"}
     return compact({"add": {**kept, "dataChange": False, **parsed}})
+
+
+def _pointer(**other: int) -> str:
+    """The last checkpoint file with other members, and their checksum."""
+    content = {**_POINTER, **other}
+    return compact({**content, "checksum": checksum_of(content)})
 
 
 def _checkpoint(path: str, to: Any) -> TableMutation:
@@ -152,6 +177,11 @@ BAD_TABLES = (
     bad("checkpoint-of-another-table", "A checkpoint has a property that the log does not have", "Readers see another table once the log is gone.", change("metaData.configuration", {"delta.appendOnly": "true"}, line=2, file=CHECKPOINT), "044", of="beside-its-log"),
     bad("checksum-of-another-table", "A version checksum file has a property that the log does not have", "Readers that compare refuse the table.", change("metadata.configuration", {"delta.appendOnly": "true"}, line=0, file=CHECKSUM), "049", of="checksummed"),
     bad("checksum-of-one-file", "A version checksum file counts a file less than there are", WRONG_COUNT, change("numFiles", 1, line=0, file=CHECKSUM), "021", of="checksummed"),
+    bad("checksum-of-another-file", "A version checksum file lists a file that the table does not have", WRONG_COUNT, change("allFiles.[1].path", "part-2.parquet", line=0, file=CHECKSUM), "061", of="checksummed"),
+    bad("checksum-without-protocol", "A version checksum file does not count protocols", "Readers that compare have nothing to compare.", TableMutation(file=CHECKSUM, op="remove", line=0, path="numProtocol"), "062", of="checksummed"),
+    bad("pointer-to-no-checkpoint", "The last checkpoint is said to be of a version that has none", READ_FAILS, TableMutation(file=LAST, op="write", line=0, to=_pointer(version=2)), "059", of="pointed"),
+    bad("pointer-of-other-actions", "The last checkpoint is said to hold another action", "Readers reserve more than they need.", TableMutation(file=LAST, op="write", line=0, to=_pointer(size=_POINTER["size"] + 1)), "065", of="pointed"),
+    bad("pointer-of-another-checksum", "The last checkpoint file has a checksum that is not its own", "Readers list the whole log.", change("checksum", "0" * 32, line=0, file=LAST), "060", of="pointed"),
     bad("row-ids-twice", "Rows of two files have one id", "Two rows are taken for one.", change("add.baseRowId", 7, line=4), "022", of="tracked"),
     bad("row-ids-missing", "Rows are tracked, and those of one file have no ids", "Queries for row ids fail.", TableMutation(file=commit(0), op="remove", line=4, path="add.baseRowId"), "040", of="tracked"),
     bad("high-water-mark-low", "The high water mark is below a row id", "The next rows get ids that are taken.", change("domainMetadata.configuration", json.dumps({HIGH_WATER_MARK: 14}), line=2), "041", of="tracked"),

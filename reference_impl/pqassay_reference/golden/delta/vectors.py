@@ -130,6 +130,7 @@ _PROTOCOL = (
 
 BAD_TABLES = (
     bad("features-of-version-2", "Features are listed, and readers are asked for a version without features", "Readers of that version return rows that were deleted.", change("protocol.minReaderVersion", 2, line=_PROTOCOL), "057", of="deleted"),
+    bad("feature-for-readers-alone", "A feature is for readers, and not for writers", READ_FAILS, change("protocol.writerFeatures", [], line=_PROTOCOL), "064", of="deleted"),
     bad("vectors-without-feature", "Files have deletion vectors, and readers are not asked to know them", "Readers that do not know them return rows that were deleted.", change("protocol.readerFeatures", [], line=_PROTOCOL), "058", of="deleted"),
     bad("deleted-and-not-counted", "A file with a deletion vector does not say how many rows it has", WRONG_COUNT, change("add.stats", compact({"tightBounds": False})), "014", of="deleted"),
     bad("deleted-beyond-the-rows", "A deletion vector is said to remove more rows than there are", WRONG_COUNT, change("add.deletionVector.cardinality", 9), "015", of="deleted"),

@@ -91,12 +91,12 @@ def deleting(
         )
         for (path, data), count, name in zip(datas.items(), counts, named, strict=True)
     ]
-    data = manifest(entries, content="deletes")
+    data = manifest(entries, content="deletes", columns=COLUMNS)
     added = [
         entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
         for number, one in enumerate(PARTS)
     ]
-    of_data = manifest(added)
+    of_data = manifest(added, columns=COLUMNS)
     return {
         METADATA: metadata(COLUMNS, sequence=2, **more),
         LIST: manifest_list(
@@ -158,7 +158,7 @@ def sorted_rows(rows: Sequence[tuple[str | None, Any]] = SORTED, order: int = 1)
         row_group_rows=4,
     ).build()
     entries = [entry(data_file("data/part-0.parquet", data, len(rows), sort_order_id=order))]
-    of_data = manifest(entries)
+    of_data = manifest(entries, columns=COLUMNS)
     return {
         METADATA: metadata(COLUMNS, rows=len(rows), sort_orders=SORT_ORDERS, default_sort_order_id=1),
         LIST: manifest_list([listed(MANIFEST, of_data, entries)]),
@@ -190,7 +190,7 @@ def row_ids(own: int = 100) -> Files:
         entry(data_file("data/part-0.parquet", PARTS[0], ROWS)),
         entry(data_file("data/part-1.parquet", PARTS[1], ROWS, first_row_id=own)),
     ]
-    data = manifest(entries, version=3)
+    data = manifest(entries, columns=COLUMNS, version=3)
     return {
         METADATA: metadata(COLUMNS, version=3, next_row_id=108),
         LIST: manifest_list([listed(MANIFEST, data, entries, first_row_id=64)]),
@@ -236,6 +236,7 @@ BAD_TABLES = (
     _bad("sort-order-of-nobody", "A file has a sort order that the table does not know", "Readers sort the rows once more.", "sorted", sorted_rows(order=7), "027", "meta"),
     _bad("row-ids-twice", "Rows of two files have the same ids", "Changes of one row are shown as those of another.", "row-ids", row_ids(own=71), "028", "meta"),
     _bad("next-row-id-too-small", "The next row id is that of a row", "New rows get the ids of others.", "row-ids", TableMutation(file=METADATA, op="set", line=0, path="next-row-id", to=107), "029", "meta"),
+    _bad("row-ids-of-the-future", "A snapshot gives away row ids beyond the next one", "New rows get the ids of others.", "row-ids", TableMutation(file=METADATA, op="set", line=0, path="snapshots.[0].added-rows", to=109), "092", "meta"),
     _bad("equality-without-its-column", "An equality delete compares a column that its file does not have", "Other rows are deleted, or none.", "deletes", deletes(compared=2), "044", "footer"),
     _bad("positions-by-another-id", "The column of positions has another id", "Queries fail.", "position-deletes", deleting(position_id=DELETE_POSITION - 5), "044", "footer"),
     _bad("deletes-of-two-files", "Deletes of another file are in a file that names one", COME_BACK, "position-deletes", deleting(of_one=((0, 3), (1, 5))), "045"),

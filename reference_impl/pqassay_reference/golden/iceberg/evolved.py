@@ -17,6 +17,7 @@ from pqassay_reference.golden.iceberg.files import (
     LIST,
     MANIFEST,
     METADATA,
+    SNAPSHOT,
     data_file,
     decimal,
     entry,
@@ -46,6 +47,8 @@ from pqassay_reference.tiny.columns import AnyType, Column, ListOf
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
+from pqassay_spec.table.avro import LONG
+from pqassay_spec.table.iceberg_field_ids import COLUMN_SIZES
 
 WRONG_COUNT = "Engines that count rows by the snapshot give a wrong number."
 
@@ -172,6 +175,7 @@ def evolved(
             columns=columns[number],
             partitioned_by=PARTITIONS[number],
             spec=number,
+            schema=1 - number,
         )
         for number in (0, 1)
     ]
@@ -182,6 +186,7 @@ def evolved(
     ]
     content["partition-specs"] = [{"spec-id": number, "fields": PARTITIONS[number]} for number in (0, 1)]
     content.update({"default-spec-id": 1, "last-partition-id": 1002})
+    content["snapshots"][0]["summary"] |= {"added-data-files": "1", "added-records": "4", "added-files-size": str(len(NEW))}  # fmt: skip
     older = {**content["snapshots"][0], "snapshot-id": OLDER, "sequence-number": 1, "summary": {"operation": "append"}}  # fmt: skip
     content["snapshots"].insert(0, older)
     return {
@@ -307,7 +312,26 @@ def of_no_column() -> Files:
     return metals({"lower_bounds": lower})
 
 
+def misnumbered() -> Files:
+    """The evolved table with another number of the field ``column_sizes`` in the first manifest."""
+    old, new = (f'"field-id":{one}'.encode() for one in (COLUMN_SIZES, 900 + COLUMN_SIZES % 100))
+    return {**EVOLVED, MANIFEST: EVOLVED[MANIFEST].replace(old, new)}
+
+
+def of_another_snapshot() -> Files:
+    """The evolved table with the id of another snapshot in the entry that was added."""
+    return {**EVOLVED, OTHER: EVOLVED[OTHER].replace(LONG.build(SNAPSHOT), LONG.build(SNAPSHOT + 1))}
+
+
 BAD_TABLES = (
+    _bad("manifest-of-another-schema", "The schema in the header of a manifest has a column of another name", "Whoever reads the manifest by itself takes its files for such of other columns.", TableMutation(file=MANIFEST, op="bytes", offset=EVOLVED[MANIFEST].index(b'"id":2,"name":"city"') + len(b'"id":2,"name":"'), to=b"town".hex()), "083"),
+    _bad("snapshot-without-time", "A snapshot does not say when it was made", READ_FAILS, TableMutation(file=METADATA, op="remove", line=0, path="snapshots.[0].timestamp-ms"), "085"),
+    _bad("operation-unknown", "A snapshot did what the format does not have", READ_FAILS, change("snapshots.[0].summary.operation", "merge"), "086"),
+    _bad("added-other-records", "A snapshot is said to have added more rows than its entries", "Whoever reads what the snapshot did counts rows that there are not.", change("snapshots.[1].summary.added-records", "5"), "087"),
+    _bad("field-of-another-number", "A field of a manifest has another number than the format gives it", READ_FAILS, misnumbered(), "088"),
+    _bad("entry-of-another-snapshot", "An entry that was added names another snapshot than its manifest", "Readers of what a snapshot added do not find the file.", of_another_snapshot(), "089"),
+    _bad("existing-without-file-number", "An existing file has no file sequence number", "Readers of changes do not know when the file was added.", TableMutation(file=MANIFEST, op="bytes", offset=_SEQUENCE + 2, to="8000"), "090"),
+    _bad("snapshot-of-another-schema", "A snapshot has a schema that the metadata do not have", "Readers of the snapshot do not know its columns.", change("snapshots.[0].schema-id", 7), "091"),
     _bad("existing-without-number", "An existing file has no sequence number", "Deletes are not applied, or applied to rows that are newer.", TableMutation(file=MANIFEST, op="bytes", offset=_SEQUENCE, to="8000"), "010"),
     _bad("main-at-another-snapshot", "The branch main is at a snapshot that is not the current one", "Readers that follow the branch see an older state.", change("refs.main.snapshot-id", OLDER), "050"),
     _bad("last-column-id-low", "A column has an id above the last one", "The next column gets an id that is taken.", change("last-column-id", 3), "051"),
@@ -333,7 +357,7 @@ BAD_TABLES = (
     _bad("reference-of-no-kind", "A reference is neither a branch nor a tag", READ_FAILS, change("refs.main.type", "trunk"), "080"),
     _bad("id-twice", "Two columns have one id", "Readers find the values of one column in the other.", change("schemas.[0].fields.[1].id", 1), "081"),
     _bad("type-unknown", "A column has a type that the format does not have", READ_FAILS, change("schemas.[1].fields.[3].type", "text"), "075"),
-    _bad("transform-unknown", "A partition field has a transform that the format does not have", "Queries read all files.", change("partition-specs.[1].fields.[1].transform", "week"), "076"),
+    _bad("transform-unknown", "A partition field has a transform that the format does not have", READ_FAILS, change("partition-specs.[1].fields.[1].transform", "week"), "076"),
     _bad("required-and-null", "A required column is said to have a null", "A query for nulls finds none.", evolved(of_maps={"null_value_counts": {1: 1}}), "066"),
     _bad("point-off-the-globe", "The lower bound of a geography is west of all longitudes", "Readers compare with what there is not.", sites({4: point(-200.0, 45.0)}), "067", of="shapes"),
     _bad("format-unknown", "A file is of a format that there is not", READ_FAILS, metals({"file_format": "PARQUEE"}), "068", of="plain"),

@@ -93,7 +93,10 @@ def metadata(
     }
     if version >= ROW_IDS_SINCE:
         content.setdefault("next-row-id", 0)
+        one |= {"first-row-id": 0, "added-rows": content["next-row-id"]}
     if version == 1:
+        # Some readers refuse a snapshot of a number that is greater than the one that they take version 1 to have.
+        del one["sequence-number"], content["last-sequence-number"]
         content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 
@@ -151,6 +154,7 @@ def manifest(
     codec: Codec = "null",
     version: int = 2,
     spec: int = 0,
+    schema: int = 0,
 ) -> bytes:
     """A manifest.
 
@@ -163,6 +167,7 @@ def manifest(
         codec: How it is compressed.
         version: The version of the format.
         spec: The id of the partition spec.
+        schema: The id of the schema with these columns.
     """
     fields = [
         {"name": name, "type": ["null", kind], "default": None, "field-id": identifier}
@@ -172,9 +177,9 @@ def manifest(
     of_file = record_schema(
         DATA_FILE, REQUIRED, absent, partition={"type": "record", "name": "r102", "fields": fields}
     )
-    schema = {"type": "struct", "schema-id": 0, "fields": list(columns)}
+    columns_of = {"type": "struct", "schema-id": schema, "fields": list(columns)}
     about = {
-        "schema": json.dumps(schema, separators=(",", ":")),
+        "schema": json.dumps(columns_of, separators=(",", ":")),
         "partition-spec": json.dumps(list(partitioned_by), separators=(",", ":")),
         "partition-spec-id": str(spec),
         "format-version": str(version),

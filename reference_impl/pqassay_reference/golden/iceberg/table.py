@@ -438,6 +438,13 @@ def listed_twice() -> Files:
     return {**PLAIN, MANIFEST: PLAIN[MANIFEST].replace(b"data/part-1.parquet", b"data/part-0.parquet")}
 
 
+def _numbered() -> str:
+    """The metadata of version 1 with a sequence number of its snapshot."""
+    content: Json = json.loads(FIRST_VERSION[METADATA])
+    content["snapshots"][0]["sequence-number"] = 1
+    return json.dumps(content, separators=(",", ":"))
+
+
 BAD_TABLES = (
     _bad("version-of-the-future", "The metadata say that they are of version 9", READ_FAILS, change("format-version", 9), "001", of="empty"),
     _bad("snapshot-missing", "The current snapshot is not in the metadata", READ_FAILS, change("current-snapshot-id", 7), "002"),
@@ -463,6 +470,8 @@ BAD_TABLES = (
     _bad("values-without-nulls", "Nulls are not counted among the values", ROWS_LOST, metals(of_map={"value_counts": {2: 7}}), "020"),
     _bad("deletes-of-another-path", "The bounds of position deletes leave out the file whose rows they delete", "Deleted rows come back.", deletes(bound=NAMED.replace("file:", "zile:").encode()), "021", of="deletes"),
     _bad("equality-of-no-column", "An equality delete compares a column that the table does not have", "Deleted rows come back, or queries fail.", deletes(compared=9), "022", of="deletes"),
+    _bad("schema-twice", "The older form of the current schema has a column of another name", "Readers that know version 1 alone see another column.", change("schema.fields.[0].name", "number"), "084", of="first-version"),
+    _bad("number-in-version-1", "A snapshot of version 1 has a sequence number", READ_FAILS, TableMutation(file=METADATA, op="write", line=0, to=_numbered()), "093", of="first-version"),
     _footer("rows-too-many", "A file of 8 rows is said to have 9", "Engines that count rows by manifests give a wrong number.", first_version(9), "030", of="first-version"),
     _footer("nulls-all", "A column without nulls is said to have nothing else", ROWS_LOST, metals(of_map={"null_value_counts": {1: 8}}), "055", "031"),
     _footer("nulls-too-many", "A column without nulls is said to have five", "Readers that estimate by it plan badly.", metals(of_map={"null_value_counts": {1: 5}}), "031"),

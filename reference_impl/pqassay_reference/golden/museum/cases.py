@@ -228,5 +228,5 @@ BAD = (
     # Bloom filters
     _bad("blm/values-behind-dictionary-missing", "A filter holds the values of the dictionary, and not those that the writer wrote without it", "A query for such a value skips the row group: its rows are missing.", "blm/dictionary", set_to(f"{FILTER}.bitset", bitset_of([b"tin", b"lead", b"zinc"])), "BLM-020"),
     _bad("blm/too-small-for-its-values", "A filter of one block holds a hundred values", "none but bytes: the filter skips next to nothing", "blm/many-blocks", set_to(f"{FILTER}.bitset", bitset_of(HUNDRED)), "BLM-009", scan="same-rows", tier="index"),
-    _bad("blm/header-before-thrift", "The header of a filter is one from before the format was settled", "Readers that use bloom filters refuse the file, or read what is no filter.", "blm/two-blocks", set_to(f"{FILTER}.encoded.raw", BEFORE_THRIFT), "BLM-002", scan="refusal-allowed", tier="index"),
+    _bad("blm/header-before-thrift", "The header of a filter is one from before the format was settled", "Readers that use bloom filters refuse the file, or read what is not a filter.", "blm/two-blocks", set_to(f"{FILTER}.encoded.raw", BEFORE_THRIFT), "BLM-002", scan="refusal-allowed", tier="index"),
 )  # fmt: skip

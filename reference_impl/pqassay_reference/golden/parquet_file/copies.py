@@ -190,7 +190,7 @@ def _copy(name: str, title: str, effect: str, parent: str, to: str, rule: str) -
 
 
 BAD = (
-    _copy("arrow-schema-no-base64", "ARROW:schema is no base64", CANNOT_OPEN, "arrow-schema", "{}", "PQF-111"),
+    _copy("arrow-schema-no-base64", "ARROW:schema is not base64", CANNOT_OPEN, "arrow-schema", "{}", "PQF-111"),
     _copy("arrow-schema-empty", "ARROW:schema is empty", CANNOT_OPEN, "arrow-schema", "", "PQF-111"),
     _copy("arrow-schema-cut-off", "ARROW:schema ends in the middle of its message", CANNOT_OPEN, "arrow-schema", ARROW[:200], "PQF-111"),
     _copy("arrow-schema-without-head", "ARROW:schema is a message without its length", "pyarrow cannot open the file.", "arrow-schema", ARROW_BARE, "PQF-111"),
@@ -202,20 +202,20 @@ BAD = (
     _copy("arrow-schema-bytes", "ARROW:schema calls text bytes", "Polars returns bytes for text.", "arrow-schema", RAW_TEXT, "PQF-113"),
     _copy("arrow-schema-floats", "ARROW:schema calls integers floats", "none: readers take the type of the column", "arrow-schema", FLOATS, "PQF-114"),
     _copy("arrow-schema-millis", "ARROW:schema gives a timestamp of microseconds milliseconds", "Readers take the unit of the column: if that is the false one, moments of 2024 are some of 1970.", "arrow-schema-of-rust", MILLIS, "PQF-142"),
-    _copy("spark-schema-no-json", "The schema that Spark keeps is no JSON", "Spark loses the types that only the copy has.", "spark-schema", "StructType(List())", "PQF-115"),
+    _copy("spark-schema-no-json", "The schema that Spark keeps is not JSON", "Spark loses the types that only the copy has.", "spark-schema", "StructType(List())", "PQF-115"),
     _copy("spark-schema-column-missing", "The schema that Spark keeps leaves out a column", "Spark does not see the column.", "spark-schema", _spark(more=False), "PQF-116"),
     _bad("spark-schema-other-name", "The schema that Spark keeps calls a column by another name", "Spark returns nulls for it.", "spark-schema", set_to(VALUE, _spark(name="age")), "PQF-116"),
     _copy("spark-schema-binary", "The schema that Spark keeps calls text binary", "Spark returns bytes for text.", "spark-schema", _spark(metal="binary"), "PQF-117"),
     _copy("spark-schema-timestamp", "The schema that Spark keeps calls numbers timestamps", "Spark cannot read the column.", "spark-schema", _spark(year="timestamp"), "PQF-117"),
-    _copy("pandas-frame-no-json", "The frame that pandas keeps is no JSON", "pandas cannot read the file.", "pandas-frame", "{", "PQF-118"),
+    _copy("pandas-frame-no-json", "The frame that pandas keeps is not JSON", "pandas cannot read the file.", "pandas-frame", "{", "PQF-118"),
     _copy("pandas-frame-index-unknown", "The frame that pandas keeps has an index that it does not describe", "pandas cannot read the file.", "pandas-frame", _pandas("age", described=False), "PQF-118"),
     _copy("pandas-frame-index-missing", "The frame that pandas keeps has an index that is not in the file", "fastparquet cannot read the file.", "pandas-frame", _pandas("age"), "PQF-119"),
     _copy("pandas-frame-other-type", "The frame that pandas keeps calls text numbers or null", "pandas cannot read the file.", "pandas-frame", _pandas(RANGE, metal="Int64"), "PQF-144"),
-    _copy("geo-document-no-json", "The GeoParquet document is no JSON", "Geometries are bytes to DuckDB.", "geo-document", "WKB", "PQF-120"),
+    _copy("geo-document-no-json", "The GeoParquet document is not JSON", "Geometries are bytes to DuckDB.", "geo-document", "WKB", "PQF-120"),
     _copy("geo-document-encoding", "The GeoParquet document names an encoding that does not exist", "DuckDB cannot open the file.", "geo-document", _geo(encoding="WKT"), "PQF-120"),
     _copy("geo-document-column-missing", "The GeoParquet document describes a column that is not in the file", "Geometries are bytes to DuckDB.", "geo-document", _geo("site"), "PQF-121"),
     _copy("geo-document-other-box", "The GeoParquet document has a box beside the geometries", "Who chooses files by it does not see the geometries.", "geo-document-with-boxes", _geo(bbox=[1, 3, 1, 4]), "PQF-143"),
-    _bad("root-not-utf8", "The root of the schema is called by a byte that is no UTF-8", "Polars and DataFusion cannot open the file.", "plain", set_to("footer.schema[0].name", b"\xff"), "PQF-122"),
+    _bad("root-not-utf8", "The root of the schema is called by a byte that is not UTF-8", "Polars and DataFusion cannot open the file.", "plain", set_to("footer.schema[0].name", b"\xff"), "PQF-122"),
     _bad("field-id-twice", "Two columns have the same id", "Readers that go by ids take one for the other.", "field-ids", set_to("footer.schema[2].field_id", 1), "PQF-123"),
     _bad("group-called-like-a-column", "A group has the name of a column beside it", "pyarrow, Polars and DataFusion cannot read the file.", "field-ids", set_to("footer.schema[3].name", "metal"), "PQF-012", "PQF-124"),
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What a check costs: requests, bytes, time and money, predicted from footers."""
