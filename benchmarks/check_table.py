@@ -187,10 +187,17 @@ def make_iceberg(folder: Path, content: bytes, files: int) -> None:
             upper_bounds={number: high[(number - 1) % len(high)] for number in numbers},
         )
     )
+    kinds = {"timestamp": "timestamptz"}
+    columns = [
+        {"id": number, "name": NAMES[number - 1], "required": False, "type": kinds.get(kind, kind)}
+        for number in numbers
+        for kind in (kind_of(number - 1),)
+    ]
     # Entries differ by the name of the file alone, so that one is encoded and the name replaced.
-    header = CONTAINER_HEADER.parse(made_manifest([], codec="deflate"))
+    empty = made_manifest([], columns=columns, codec="deflate")
+    header = CONTAINER_HEADER.parse(empty)
     encoded = grammar_of(json.loads(header["metadata"]["avro.schema"])).build(one)
-    parts = [made_manifest([], codec="deflate")]
+    parts = [empty]
     for start in range(0, files, BLOCK):
         some = range(start, min(start + BLOCK, files))
         plain = b"".join(encoded.replace(name_of(0).encode(), name_of(number).encode()) for number in some)
@@ -199,12 +206,6 @@ def make_iceberg(folder: Path, content: bytes, files: int) -> None:
     written = b"".join(parts)
     counted = listed("", written, [one], manifest_path=f"{location}/metadata/manifest.avro")
     counted |= {"added_files_count": files, "added_rows_count": files * ROWS}
-    kinds = {"timestamp": "timestamptz"}
-    columns = [
-        {"id": number, "name": NAMES[number - 1], "required": False, "type": kinds.get(kind, kind)}
-        for number in numbers
-        for kind in (kind_of(number - 1),)
-    ]
     described = json.loads(metadata(columns, rows=files * ROWS))
     described["location"] = location
     described["snapshots"][0]["manifest-list"] = f"{location}/metadata/snap.avro"
