@@ -48,7 +48,6 @@ def test_the_cases_of_a_module_are_of_the_family_that_it_or_its_room_is_named_af
             misplaced += [recipe.id for recipe in recipes if recipe.id.partition("/")[0] != prefixes[subject]]
 
     assert [] == misplaced
-    assert subjects == prefixes.keys() & subjects
     assert len(subjects) > 6
 
 
