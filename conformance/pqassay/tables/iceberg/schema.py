@@ -292,11 +292,14 @@ def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
             raise broken(
                 "partition-specs", "a partition field has no source, name or transform", "all three", one
             )
-        match = TRANSFORM.fullmatch(transform)
-        if match is not None and int(match[2]) > 0:
-            yield PartitionField(identifier, name, source, match[1], int(match[2]))
-        else:
-            yield PartitionField(identifier, name, source, transform)
+        kind, parameter = transform_parts(transform)
+        yield PartitionField(identifier, name, source, kind, parameter)
+
+
+def transform_parts(transform: str) -> tuple[str, int]:
+    """The name of a transform and its parameter; the whole text and 0 where it has none, or one that is not a positive number."""
+    match = TRANSFORM.fullmatch(transform)
+    return (match[1], int(match[2])) if match is not None and int(match[2]) > 0 else (transform, 0)
 
 
 def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:

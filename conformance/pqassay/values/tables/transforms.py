@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.tables.claims import PartitionValue
+from pqassay.tables.iceberg.schema import transform_parts
 from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.chunk_values import ChunkValues, plain
 from pqassay.values.decoding.keys import extended
@@ -47,7 +48,7 @@ def transformed(values: ChunkValues, transform: str, kind: str) -> Any:
     Raises:
         NotChecked: The transform of such values is not made here.
     """
-    name, parameter = _parts(transform)
+    name, parameter = transform_parts(transform)
     kind = kind.partition("(")[0].partition("[")[0]
     if name == "truncate" and parameter:
         return _truncated(values, kind, parameter)
@@ -71,7 +72,7 @@ def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | 
     Raises:
         NotChecked: The transform of such values is not made here.
     """
-    name, parameter = _parts(claim.transform)
+    name, parameter = transform_parts(claim.transform)
     if name == "void":
         return None
     kind = claim.type.partition("(")[0].partition("[")[0]
@@ -86,21 +87,6 @@ def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | 
     else:
         raise _unknown(claim.transform)
     return np.asarray(found != claim.value, np.bool_)
-
-
-MOST_DIGITS = 10
-"""Digits that the parameter of a transform has at most."""
-
-
-def _parts(transform: str) -> tuple[str, int]:
-    """The name of a transform and its parameter, 0 where it has none or one that is not a number.
-
-    >>> _parts("bucket[16]"), _parts("day"), _parts("truncate[5x]")
-    (('bucket', 16), ('day', 0), ('truncate', 0))
-    """
-    name, _, parameter = transform.rstrip("]").partition("[")
-    is_number = parameter.isascii() and parameter.isdecimal() and len(parameter) <= MOST_DIGITS
-    return name, int(parameter) if is_number else 0
 
 
 def _unknown(transform: str) -> NotChecked:
