@@ -1,14 +1,13 @@
 """A sample of the files of a check, chosen so that a bound can be told of those that were not judged.
 
-Files are divided into strata by what is known before any is opened: the table, the partition or folder, and the day of the last change where a listing shows it. All
-files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
+Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Nothing that changes when files are copied or
+checked out, such as their times, has a part in it. All files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
 proportion, in each of them by chance, so that a larger sample contains the smaller one, and a sample that was interrupted goes on where
 it was. Who wrote a file is learned from its footer: the sample grows until the bound is reached for each writer that is frequent.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import math
 import os
@@ -49,7 +48,6 @@ class Stratum(NamedTuple):
 
     table: str
     partition: str
-    day: str
 
 
 @dataclass(frozen=True)
@@ -99,15 +97,8 @@ def stratum_of(target: Target) -> Stratum:
     """The stratum of a file."""
     if target.table is not None and target.claims is not None:
         values = ",".join(f"{one.name}={one.written}" for one in target.claims.partition)
-        return Stratum(target.table.name, values, "")
-    modified = target.modified
-    if modified is None and not target.store and target.data is None:
-        try:
-            modified = os.stat(target.path).st_mtime_ns  # noqa: PTH116 - text of any bytes, as the paths are
-        except OSError:
-            modified = None
-    day = "" if modified is None else f"{dt.datetime.fromtimestamp(modified / 1e9, dt.UTC):%Y-%m-%d}"
-    return Stratum("", os.path.dirname(target.name), day)  # noqa: PTH120 - of a URI as well
+        return Stratum(target.table.name, values)
+    return Stratum("", os.path.dirname(target.name))  # noqa: PTH120 - of a URI as well
 
 
 def sample_order(strata: Sequence[object], names: Sequence[str], seed: int) -> list[int]:
