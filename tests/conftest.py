@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import gc
 import importlib.util
 import os
+import signal
 import sys
+import threading
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -14,8 +18,10 @@ import hypothesis
 import pytest
 import typer.main
 import typer.testing
+from pytest_timeout import Settings  # type: ignore[import-untyped]  # it is not typed
 
 import java_start
+import processes
 from pqassay.judge import workers
 from pqassay.under_test.file import Mistake
 from pqassay_spark.jobs.java import JavaMissingError, require_java
@@ -62,6 +68,64 @@ def mistakes_come_to_light() -> Generator[None]:
 
 def _raise(error: Exception) -> NoReturn:
     raise error
+
+
+_running_out: list[threading.Timer] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(settings: Settings) -> bool:
+    """Ends a test at its limit by a signal of our own: the alarm, which pytest-timeout takes, is that of the judge."""
+
+    def end(*_: object) -> NoReturn:
+        faulthandler.dump_traceback(2)  # the standard error of the process, which pytest keeps with the test
+        pytest.fail(f"hung: not over after {settings.timeout:g} s")
+
+    signal.signal(signal.SIGUSR1, end)
+    main = threading.main_thread().ident
+    timer = threading.Timer(settings.timeout, signal.pthread_kill, (main, signal.SIGUSR1))
+    timer.daemon = True
+    timer.start()
+    _running_out.append(timer)
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_cancel_timer() -> bool:
+    while _running_out:
+        _running_out.pop().cancel()
+    return True
+
+
+SHARED: set[int] = set()
+"""Processes of fixtures that live longer than a test: the session of Spark, browsers, engines, what starts workers."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+    """What a fixture of a module or session starts outlives the test that asked for it first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    before = processes.own_children()
+    try:
+        return (yield)
+    finally:
+        SHARED.update(processes.own_children() - before)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_running() -> Generator[None]:
+    """A test ends what it started; what is left fails it, and is ended."""
+    before = processes.own_children()
+    yield
+    left = processes.own_children() - before - SHARED - _helpers()
+    if left and (words := processes.end_left_running(left)):
+        pytest.fail("left running:\n" + "\n".join(words), pytrace=False)
+
+
+def _helpers() -> set[int | None]:
+    """The two processes that Python's own `multiprocessing` keeps to the end."""
+    return {forkserver._forkserver._forkserver_pid, resource_tracker._resource_tracker._pid}  # type: ignore[attr-defined]  # no public names
 
 
 @functools.cache
