@@ -64,7 +64,7 @@ COMPILED = re.compile(rb"^(?:import|from) (?:numpy|pyarrow|xxhash)\b", re.MULTIL
 
 SUFFIXES = (".py", ".toml", ".json", ".j2", ".css", ".js")
 
-LIBRARIES = ("construct", "construct_typed", "jinja2", "markupsafe")
+LIBRARIES = ("construct", "jinja2", "markupsafe")
 """Packages of others that are needed; all are, or do without more than, Python."""
 
 log = logging.getLogger("mkdocs.pages.checker")
