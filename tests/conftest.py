@@ -101,16 +101,26 @@ SHARED: set[int] = set()
 """Processes of fixtures that live longer than a test: the session of Spark, browsers, engines, what starts workers."""
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-    """What a fixture of a module or session starts outlives the test that asked for it first."""
-    if fixturedef.scope == "function":
-        return (yield)
-    before = processes.own_children()
-    try:
-        return (yield)
-    finally:
-        SHARED.update(processes.own_children() - before)
+class SharedProcesses:
+    """Notes what fixtures of wider scope start.
+
+    Pytest asks no file such as this one about a fixture of a session that a test takes by ``getfixturevalue``, but a plugin.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        """What a fixture of a module or session starts outlives the test that asked for it first."""
+        if fixturedef.scope == "function":
+            return (yield)
+        before = processes.own_children()
+        try:
+            return (yield)
+        finally:
+            SHARED.update(processes.own_children() - before)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SharedProcesses())
 
 
 @pytest.fixture(autouse=True)
