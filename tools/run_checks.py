@@ -6,8 +6,12 @@ Python of its virtual environment, and `make test-fast` with ``--fast``: the che
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,11 +26,19 @@ PYTHON = sys.executable
 
 
 class Check(NamedTuple):
-    """A command, and whether its output is shown as it comes rather than only when it fails."""
+    """A command.
+
+    Attributes:
+        name: What its line is called.
+        command: The command.
+        shown: Whether its output is shown as it comes rather than only when it fails.
+        minutes: How long it may take; many times what it takes on a quiet machine.
+    """
 
     name: str
     command: list[str]
     shown: bool = False
+    minutes: float = 15
 
 
 AT_ONCE = min((os.cpu_count() or 1) + 1, 4)
@@ -41,7 +53,7 @@ CHECKS = (
     Check("lint-imports", [str(Path(PYTHON).with_name("lint-imports"))]),
     Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
     Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check"]),
-    Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra", *PROCESSES], shown=True),
+    Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra", *PROCESSES], shown=True, minutes=75),
 )
 """Begun in this order, two at a time, those that take long first; pytest runs alone behind them and builds the site strictly, among much else."""
 
@@ -55,6 +67,7 @@ FAST = (
         [PYTHON, "-m", "pytest", "-q", *PROCESSES, "-m", "not slow and not spark"]
         + [f"tests/{room}" for room in ROOMS],
         shown=True,
+        minutes=30,
     ),
 )
 """For the time between two changes: at most 90 seconds on two cores."""
@@ -78,21 +91,41 @@ def passes(check: Check) -> bool:
     start = time.monotonic()
     if check.shown:
         print(f"{check.name} ...", flush=True)
-    result = subprocess.run(
+    hung = ""
+    with subprocess.Popen(
         check.command,
         cwd=ROOT,
         env={**os.environ, **ENVIRONMENT},
         stdout=None if check.shown else subprocess.PIPE,
         stderr=None if check.shown else subprocess.STDOUT,
         text=True,
-        check=False,
-    )
-    passed = result.returncode == 0
-    told = f"{'ok    ' if passed else 'FAILED'}  {check.name:<13}  {time.monotonic() - start:6.1f} s\n"
-    if result.stdout and not passed:
-        told += "".join(f"    {line}\n" for line in result.stdout.splitlines())
-    print(told, end="", flush=True)  # at once, since others run beside
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=60 * check.minutes)
+        except subprocess.TimeoutExpired:
+            hung = f"hung: not over after {check.minutes:g} minutes"
+            end_with_threads(process.pid)
+            output, _ = process.communicate()
+    passed = process.returncode == 0 and not hung
+    line = f"{'ok    ' if passed else 'FAILED'}  {check.name:<13}  {time.monotonic() - start:6.1f} s  {hung}".rstrip()
+    if output and not passed:
+        line += "".join(f"\n    {text}" for text in output.splitlines())
+    print(line, flush=True)  # at once, since others run beside
     return passed
+
+
+def end_with_threads(pid: int) -> None:
+    """End a process and all below it; those of Python that run tests write their threads down first."""
+    import psutil  # noqa: PLC0415 - only of a check that hangs
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        tree = [*parent.children(recursive=True), parent]
+        for sent in (signal.SIGABRT, signal.SIGKILL):
+            for process in tree:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.send_signal(sent)
+            psutil.wait_procs(tree, timeout=10)
 
 
 def failed_of(checks: Iterable[Check]) -> list[str]:
@@ -131,13 +164,60 @@ def lacking() -> list[str]:
     return lacks
 
 
+# --------------------------------------------------------------------------------- what is left, and what it cost
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever outlives the process that started it, as far as the system lets us: Linux."""
+    if sys.platform.startswith("linux"):
+        set_child_subreaper = 36  # from linux/prctl.h
+        ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
+
+
+def left_running() -> list[str]:
+    """Wait for all that the checks have started, and end what does not end by itself; return a line about each of those."""
+    import psutil  # noqa: PLC0415 - the checks come first
+
+    left: list[str] = []
+    _, running = psutil.wait_procs(psutil.Process().children(recursive=True), timeout=30)
+    for process in running:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            left.append(f"left running: {process.pid} {' '.join(process.cmdline())[:200]}")
+            process.kill()
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
+    return left
+
+
+def processor_seconds() -> float:
+    """Seconds of a processor that all ended processes of ours took."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def tests_pass(tests: Check) -> tuple[bool, str]:
+    """Run the tests; return whether they passed and left nothing running, and a line about the time that they took."""
+    before = processor_seconds()
+    passed = passes(tests)
+    left = left_running()
+    print("".join(f"{line}\n" for line in left), end="")
+    minutes, seconds = divmod(round(processor_seconds() - before), 60)
+    return (
+        passed and not left,
+        f"Processor time of the tests and of all that they started: {minutes}:{seconds:02}",
+    )
+
+
 def run_fast() -> int:
     """Run the fast checks; return the exit status."""
     *before, tests = FAST
     failed = failed_of(before)
-    if not passes(tests):
+    passed, cost = tests_pass(tests)
+    if not passed:
         failed.append(tests.name)
     print(f"Failed: {', '.join(failed)}" if failed else "The fast checks passed; `make test` runs them all.")
+    print(cost)
     return 1 if failed else 0
 
 
@@ -149,7 +229,8 @@ def main() -> int:
         CLASSES, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ):
         failed = failed_of(before)
-    if not passes(tests):
+    passed, cost = tests_pass(tests)
+    if not passed:
         failed.append(tests.name)
     lacks = lacking()
     print()
@@ -163,8 +244,10 @@ def main() -> int:
         print(
             f"All {len(CHECKS)} checks passed{'.' if lacks else '; this machine lacks nothing that they need.'}"
         )
+    print(cost)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
+    adopt_orphans()
     sys.exit(run_fast() if sys.argv[1:] == ["--fast"] else main())
