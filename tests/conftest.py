@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -70,7 +71,40 @@ def _raise(error: Exception) -> NoReturn:
     raise error
 
 
-_running_out: list[threading.Timer] = []
+class Watch:
+    """Ends a test at its limit, with one thread for all tests: to start one for each costs more than most of them do."""
+
+    STEP = 0.2
+    """Seconds between two looks at the clock."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._end: float | None = None
+        self._thread: threading.Thread | None = None
+
+    def set(self, seconds: float) -> None:
+        with self._lock:
+            self._end = time.monotonic() + seconds
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._look, name="limit of tests", daemon=True)
+            self._thread.start()
+
+    def cancel(self) -> None:
+        with self._lock:
+            self._end = None
+
+    def _look(self) -> None:
+        main = threading.main_thread().ident
+        assert main is not None
+        while True:
+            time.sleep(self.STEP)
+            with self._lock:
+                if self._end is not None and time.monotonic() > self._end:
+                    self._end = None
+                    signal.pthread_kill(main, signal.SIGUSR1)
+
+
+WATCH = Watch()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,18 +116,13 @@ def pytest_timeout_set_timer(settings: Settings) -> bool:
         pytest.fail(f"hung: not over after {settings.timeout:g} s")
 
     signal.signal(signal.SIGUSR1, end)
-    main = threading.main_thread().ident
-    timer = threading.Timer(settings.timeout, signal.pthread_kill, (main, signal.SIGUSR1))
-    timer.daemon = True
-    timer.start()
-    _running_out.append(timer)
+    WATCH.set(settings.timeout)
     return True
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_timeout_cancel_timer() -> bool:
-    while _running_out:
-        _running_out.pop().cancel()
+    WATCH.cancel()
     return True
 
 
@@ -123,14 +152,27 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SharedProcesses())
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_left_running() -> Generator[None]:
+BEFORE = pytest.StashKey[set[int]]()
+"""The processes that ran when a test began."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    item.stash[BEFORE] = processes.own_children()
+    if item.get_closest_marker("spark") and (reason := why_no_spark()):
+        pytest.fail(reason, pytrace=False)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """A test ends what it started; what is left fails it, and is ended."""
-    before = processes.own_children()
-    yield
-    left = processes.own_children() - before - SHARED - _helpers()
-    if left and (words := processes.end_left_running(left)):
-        pytest.fail("left running:\n" + "\n".join(words), pytrace=False)
+    try:
+        return (yield)
+    finally:
+        left = processes.own_children() - item.stash[BEFORE] - SHARED - _helpers()
+        if left and (words := processes.end_left_running(left)):
+            pytest.fail("left running:\n" + "\n".join(words), pytrace=False)
 
 
 def _helpers() -> set[int | None]:
@@ -169,11 +211,6 @@ def pytest_collection_finish() -> None:
     """Thousands of tests, and what their modules hold, live to the end: the garbage collector need not look at them again."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("spark") and (reason := why_no_spark()):
-        pytest.fail(reason, pytrace=False)
 
 
 @pytest.fixture(scope="session")
