@@ -9,6 +9,9 @@ which rules it is about:
 
 Its programs are blocks of code, and a block of text holds what those before it print.  Programs that need a library which is
 no Python distribution are built with what building the driver of that library has left, and without any network.
+
+Every program runs in a process with a limit of time, since libraries may hang where files are damaged.  Those that need Spark run in this
+one, since they share a session; there Java reads the files.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from python_programs import PythonPrograms
 
 from pqassay.suite.drivers.implementations import Implementation, implementation
 
@@ -31,6 +36,12 @@ GUIDES = ROOT / "docs" / "guide"
 READERS = GUIDES / "findings-readers.md"
 WRITERS = GUIDES / "findings-writers.md"
 SPARK = "Spark"
+
+SECONDS = 60.0
+"""Time for a program that is no Python; none takes a twentieth of that on a quiet machine."""
+
+BUILD_SECONDS = 400.0
+"""Time for building programs."""
 
 _SECTION = re.compile(r"^### ", re.MULTILINE)
 _FACTS = re.compile(
@@ -164,11 +175,24 @@ class Workshop:
     Attributes:
         folder: A folder of its own.
         spark: Makes the session that programs call ``spark``.
+        seconds: Time for a program that is no Python.
     """
 
     folder: Path
     spark: Callable[[], Any] | None = None
+    seconds: float = SECONDS
     _built: dict[str, Built] = field(default_factory=dict[str, "Built"])
+
+    def __enter__(self) -> Self:
+        self._python.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._python.close()
+
+    @cached_property
+    def _python(self) -> PythonPrograms:
+        return PythonPrograms(self.folder / "python")
 
     @cached_property
     def _programs(self) -> list[Program]:
@@ -189,39 +213,28 @@ class Workshop:
 
         Args:
             demonstration: The programs.
-            place: The folder, which becomes the current one meanwhile.
+            place: The folder, which is the current one for each.
 
         Returns:
-            What they print, and of one that fails what it says of it.
+            What they print, and of one that fails or does not end in time what can be said of it.
 
         Raises:
             ValueError: One cannot be built.
         """
-        printed = io.StringIO()
-        before = Path.cwd()
-        os.chdir(place)
-        try:
-            for program in demonstration.programs:
-                if program.language == "python":
-                    self._run_python(program, printed)
-                else:
-                    ended = subprocess.run(
-                        self._command(program), capture_output=True, text=True, check=False, timeout=60
-                    )
-                    if ended.returncode:
-                        printed.write(f"exit status {ended.returncode}\n{ended.stderr}")
-                    printed.write(ended.stdout)
-        finally:
-            os.chdir(before)
-        return printed.getvalue()
+        return "".join(self._printed(program, place) for program in demonstration.programs)
 
-    def _run_python(self, program: Program, printed: io.StringIO) -> None:
-        known: dict[str, Any] = {}
-        if program.needs == SPARK and self.spark is not None:
-            known["spark"] = self.spark()
-        with contextlib.redirect_stdout(printed):
-            for text in (*(one.text for one in self._helpers if one.language == "python"), program.text):
-                exec(text, known)
+    def _printed(self, program: Program, place: Path) -> str:
+        if program.language != "python":
+            return printed_by(self._command(program), place, self.seconds)
+        texts = [*(one.text for one in self._helpers if one.language == "python"), program.text]
+        if program.needs != SPARK:
+            return self._python.printed(texts, place)
+        names: dict[str, Any] = {} if self.spark is None else {"spark": self.spark()}
+        stream = io.StringIO()
+        with contextlib.chdir(place), contextlib.redirect_stdout(stream):
+            for text in texts:
+                exec(text, names)
+        return stream.getvalue()
 
     def _command(self, program: Program) -> Sequence[str]:
         """What runs a program, which is built with all others that need the same library."""
@@ -238,6 +251,19 @@ class Workshop:
                 [one.text for one in self._helpers if one.language == program.language],
             )
         return self._built[name][program]
+
+
+def printed_by(command: Sequence[str], place: Path, seconds: float = SECONDS) -> str:
+    """What a command prints in a folder, and of one that fails or does not end in time what can be said of it."""
+    try:
+        ended = subprocess.run(
+            command, cwd=place, capture_output=True, text=True, check=False, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        return f"not ended after {seconds:g} s\n"
+    if ended.returncode:
+        return f"exit status {ended.returncode}\n{ended.stderr}{ended.stdout}"
+    return ended.stdout
 
 
 def _go(folder: Path, driver: Implementation, programs: list[Program], _: list[str]) -> Built:
@@ -316,8 +342,17 @@ _BUILDERS = {"go": _go, "rust": _rust, "java": _java, "js": _js}
 
 
 def _build(command: Sequence[str], folder: Path, **environment: str) -> None:
-    ended = subprocess.run(
-        command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=False
-    )
+    try:
+        ended = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=BUILD_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"{' '.join(command[:2])} did not end within {BUILD_SECONDS:g} s") from None
     if ended.returncode:
         raise ValueError(f"{' '.join(command[:2])} ended with {ended.returncode}:\n{ended.stderr}")

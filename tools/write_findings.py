@@ -72,8 +72,11 @@ class Session(contextlib.ExitStack):
 def run(page: Path) -> None:
     """Run the programs of a page, and write what they print into it."""
     text = page.read_text("utf-8")
-    with tempfile.TemporaryDirectory() as folder, Session() as session:
-        workshop = Workshop(Path(folder, "built"), lambda: session.spark)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Session() as session,
+        Workshop(Path(folder, "built"), lambda: session.spark) as workshop,
+    ):
         for number, one in enumerate(findings(page)):
             place = Path(folder, str(number))
             place.mkdir()

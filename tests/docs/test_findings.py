@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -51,12 +52,12 @@ PINNED = {
 
 
 @pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Workshop:
-    return Workshop(tmp_path_factory.mktemp("findings"), lambda: request.getfixturevalue("spark"))
+def workshop(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Generator[Workshop]:
+    folder = tmp_path_factory.mktemp("findings")
+    with Workshop(folder, lambda: request.getfixturevalue("spark")) as started:
+        yield started
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # fastparquet leaves files open
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as above
 @pytest.mark.parametrize("shown", SHOWN)
 def test_a_defect_is_still_there(
     shown: Demonstration, workshop: Workshop, tmp_path: Path, request: pytest.FixtureRequest
