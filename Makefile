@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ test: $(VENV)/.dev ## run every test and every static check
 
 test-fast: $(VENV)/.dev ## run the static checks and tests that take seconds
 	@$(BIN)/python tools/run_checks.py --fast
+
+test-loaded: $(VENV)/.dev ## run each test that waits 20 times on a busy machine, in random order; takes hours (LOADED='--part 1/6')
+	@$(BIN)/python tools/run_loaded.py $(LOADED)
 
 golden: $(VENV)/.core ## write the golden files anew
 	@$(BIN)/pqassay-ref golden golden_files

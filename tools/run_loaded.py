@@ -1,0 +1,136 @@
+"""Run tests on a busy machine, again and again, and list those that did not do the same each time.
+
+    python tools/run_loaded.py                     each test that waits 20 times, the long ones 5 times, the others once
+    python tools/run_loaded.py --part 2/6          a sixth of the modules
+    python tools/run_loaded.py --times 1           the whole suite once
+    python tools/run_loaded.py --busy 0 --times 1  on a quiet machine
+    python tools/run_loaded.py tests/docs          these tests only
+
+Beside the tests run twice as many busy processes as there are cores.  The tests are in random order, by a seed that is printed and that
+``--seed`` repeats.  What waits, and how often a test runs, is said in ``tests/repeated.py``.  Each run is a line of a file, ``--runs``,
+by default ``.venv/loaded.jsonl``; a test that failed in any run makes the exit status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from run_checks import CLASSES, PROCESSES, PYTHON, ROOT, adopt_orphans, end_with_threads, left_running
+
+MOST_HOURS = 12
+"""After this a run hangs."""
+
+MOST_WORDS = 30
+"""Lines of a failure that are printed."""
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep processors busy with processes that do nothing."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            process = subprocess.Popen([PYTHON, "-c", "while True: pass"])
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        yield
+
+
+def modules(paths: Sequence[str], part: str) -> list[str]:
+    """The modules of tests below some paths, of which a part takes every so-manieth."""
+    number, count = map(int, part.split("/"))
+    every = sorted(
+        {
+            str(path.relative_to(ROOT))
+            for named in map(Path, paths)
+            for path in ([ROOT / named] if (ROOT / named).is_file() else (ROOT / named).rglob("test_*.py"))
+        }
+    )
+    return every[number - 1 :: count]
+
+
+def run_of(options: argparse.Namespace) -> int:
+    """Run the tests; return the exit status of pytest."""
+    command = [
+        PYTHON, "-m", "pytest", "-q", *PROCESSES,
+        "-p", "repeated", f"--times={options.times}", f"--runs={options.runs}",
+        "--random-order", f"--random-order-seed={options.seed}",
+        "-o", "faulthandler_timeout=0",  # it would end the runs of a test together
+        *modules(options.paths, options.part),
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    with busy(options.busy), subprocess.Popen(command, cwd=ROOT, env=environment) as process:
+        try:
+            return process.wait(3600 * MOST_HOURS)
+        except subprocess.TimeoutExpired:
+            end_with_threads(process.pid)
+            return 1
+
+
+def summary(path: Path) -> tuple[str, bool]:
+    """What the runs say, and whether each of them was right."""
+    runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in path.read_text("utf-8").splitlines():
+        noted = json.loads(line)
+        runs[noted["test"]].append(noted)
+    lines: list[str] = []
+    for test, noted in sorted(runs.items()):
+        failed = [each for each in noted if each["outcome"] == "failed"]
+        if failed:
+            lines.append(f"{test}: failed in {len(failed)} of {len(noted)} runs")
+            lines += [f"    {text}" for text in failed[0]["words"].splitlines()[-MOST_WORDS:]]
+    often = [noted for noted in runs.values() if noted[0]["times"] > 1]
+    missing = [test for test, noted in runs.items() if len(noted) < noted[0]["times"]]
+    lines += [f"{test}: ended before its last run" for test in missing]
+    count = sum(map(len, runs.values()))
+    lines.append(
+        f"{len(runs)} tests, {count} runs; {len(often)} tests wait and ran {sum(map(len, often))} times; "
+        f"{sum('failed in' in line for line in lines)} tests failed in some run"
+    )
+    return "\n".join(lines), len(lines) == 1
+
+
+def main() -> int:
+    """Run the tests and print what was not the same each time; return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "paths", nargs="*", default=["tests"], help="modules and folders; all of them by default"
+    )
+    parser.add_argument(
+        "--times", type=int, default=20, help="how often each test that waits runs (default: 20)"
+    )
+    parser.add_argument(
+        "--part", default="1/1", metavar="I/N", help="run every N-th module, beginning with the I-th"
+    )
+    parser.add_argument(
+        "--busy", type=int, default=2 * (os.cpu_count() or 1), help="busy processes beside the tests"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=random.randrange(1 << 32), help="random seed of the order"
+    )
+    parser.add_argument(
+        "--runs", type=Path, default=ROOT / ".venv" / "loaded.jsonl", help="file with a line a run"
+    )
+    options = parser.parse_args()
+    options.runs = options.runs.resolve()
+    options.runs.unlink(missing_ok=True)
+    subprocess.run(CLASSES, cwd=ROOT, check=False, capture_output=True)
+    print(f"seed {options.seed}, {options.busy} busy processes, part {options.part}", flush=True)
+    status = run_of(options)
+    words, is_right = summary(options.runs)
+    print("\n".join([words, *(left := left_running())]))
+    return status or int(bool(left) or not is_right)
+
+
+if __name__ == "__main__":
+    adopt_orphans()
+    sys.exit(main())
