@@ -97,20 +97,21 @@ def requests(tier: Tier, rows: int) -> tuple[int, int, int]:
         path = Path(folder, "part.parquet")
         make_large_file(path, rows, indexed=True)
         data = path.read_bytes()
-    for _ in range(2):
-        file = CountingFile(data)
-        with contextlib.closing(RemoteSource(file, "store", tails)) as source:
-            report, _ = check_source(
-                source,
-                Options(tier),
-                Selection(),
-                "must",
-                kind="parquet",
-                beside=lambda _: None,
-            )
-        if report.outcome != "conformant":
-            raise SystemExit(f"the file is not what it should be: {report}")
+    _checked(data, tails, tier)
+    file = _checked(data, tails, tier)
     return len(data), file.requests, file.bytes
+
+
+def _checked(data: bytes, tails: Tails, tier: Tier) -> CountingFile:
+    """The file, which counts what judging it read."""
+    file = CountingFile(data)
+    with contextlib.closing(RemoteSource(file, "store", tails)) as source:
+        report, _ = check_source(
+            source, Options(tier), Selection(), "must", kind="parquet", beside=lambda _: None
+        )
+    if report.outcome != "conformant":
+        raise SystemExit(f"the file is not what it should be: {report}")
+    return file
 
 
 def fetched(tier: Tier) -> dict[str, float]:

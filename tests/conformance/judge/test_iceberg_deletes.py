@@ -154,8 +154,8 @@ def test_deletes_of_a_file_that_is_gone_are_told_by_name_and_by_equal_bounds(tmp
     for claims in ({"referenced_data_file": golden.NAMES[2]}, {"lower_bounds": bound, "upper_bounds": bound}):
         folder = table(tmp_path, of_parts(), [delete_entry(raw, 1, **claims)], more={"data/d.parquet": raw})
         assert ["ICE-026"] == found(folder)  # and not once more at their rows
-    (finding,) = pqassay.check(folder, tier="meta", only=["ICE-026"]).files[0].findings
-    assert "part-2.parquet is not a live data file" in finding.message
+        (finding,) = pqassay.check(folder, tier="meta", only=["ICE-026"]).files[0].findings
+        assert "part-2.parquet is not a live data file" in finding.message
 
 
 def test_a_deletion_vector_of_no_live_file_is_found(tmp_path: Path) -> None:

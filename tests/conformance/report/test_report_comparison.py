@@ -184,4 +184,4 @@ def test_a_comparison_of_hostile_reports_stays_on_its_lines(tmp_path: Path) -> N
         result = run(app, ["report", "--against", str(old), str(new), "--format", name])
         assert 1 == result.exit_code
         assert all(char.isprintable() for line in result.stdout.split("\n") for char in line)
-    assert len(WICKED) <= len(result.stdout.splitlines())
+        assert len(WICKED) <= len(result.stdout.splitlines())
