@@ -170,7 +170,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     try:
         return (yield)
     finally:
-        left = processes.own_children() - item.stash[BEFORE] - SHARED - _helpers()
+        before = item.stash[BEFORE]
+        left = processes.own_children() - before - SHARED - _helpers()
         if left and (words := processes.end_left_running(left)):
             pytest.fail("left running:\n" + "\n".join(words), pytrace=False)
 
