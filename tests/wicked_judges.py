@@ -6,9 +6,10 @@ A worker imports this module by its name; nothing of it is known to the program 
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
-import time
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,22 +35,37 @@ def die_at_start(*_: object) -> None:
     os._exit(1)
 
 
-def slow(targets: Sequence[Target], settings: Settings) -> list[Judged]:
-    """Judge the first files last."""
-    time.sleep(0.3 if "000" in targets[0].name else 0)
-    return judge_all(targets, settings)
+def first_last(targets: Sequence[Target], settings: Settings) -> list[Judged]:
+    """Judge the file 000 once 011 is judged: each opens one end of a pipe, and waits for the other."""
+    path = Path(targets[0].name)
+    if path.stem == "000":
+        (path.parent / TURN).read_bytes()
+    judged = judge_all(targets, settings)
+    if path.stem == "011":
+        (path.parent / TURN).write_bytes(b"")
+    return judged
+
+
+TURN = "turn"
+"""The name of that pipe."""
+
+
+def hangs(target: Target) -> bool:
+    """Whether a worker hangs on a file."""
+    return Path(target.name).stem in ("hang", "deaf")
 
 
 def _obey(order: str) -> None:
     if order == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     elif order == "segfault":
+        faulthandler.disable()  # what it says is not said by the program under test
         ctypes.string_at(0)
     elif order == "hang":
-        time.sleep(1000)
+        threading.Event().wait()
     elif order == "deaf":  # in C, where no signal handler of Python runs
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        ctypes.CDLL(None).sleep(1000)
+        ctypes.CDLL(None).pause()
     elif order == "eat":
         hoard = [bytes(1 << 26) for _ in range(1 << 12)]
         del hoard

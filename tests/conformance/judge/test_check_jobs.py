@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import re
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+import processes
 import wicked_judges
 from idx1_files import Idx1File
 from places import ROOT
@@ -33,8 +30,8 @@ pytestmark = pytest.mark.slow
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 
-TIMEOUT = 4
-"""Seconds for a file: a good one takes a hundredth of that, in a worker that begins with all libraries loaded."""
+TIMEOUT = 1
+"""Seconds for a file whose worker hangs; see `OnlyForThoseThatHang`."""
 
 REASONS = {
     "kill": "the process that judged it was killed by SIGKILL; the system may have run out of memory",
@@ -45,6 +42,13 @@ REASONS = {
     "exit": "the process that judged it ended with exit code 7",
     "raise": "a mistake in pqassay, please report it: ZeroDivisionError: a mistake",
 }
+
+
+class OnlyForThoseThatHang(Limits):
+    """A limit of time that no good file can exceed, however busy the machine is: only tasks with a file that hangs have it."""
+
+    def seconds(self, targets: Sequence[Target], *, is_deep: bool = False) -> float | None:
+        return super().seconds(targets, is_deep=is_deep) if any(map(wicked_judges.hangs, targets)) else None
 
 
 def environment(*folders: Path) -> dict[str, str]:
@@ -65,7 +69,7 @@ def outcomes(results: Iterator[Judged]) -> dict[str, tuple[str, str | None]]:
 @pytest.mark.parametrize("order", sorted(REASONS))
 def test_a_file_that_breaks_its_worker_is_errored_and_no_other(order: str, tmp_path: Path) -> None:
     targets = lake(tmp_path, "a", "b", order, "y", "z")
-    limits = Limits(jobs=2, timeout=TIMEOUT, memory=1 << 30)
+    limits = OnlyForThoseThatHang(jobs=2, timeout=TIMEOUT, memory=1 << 30)
     found = outcomes(workers.judged(targets, Settings("values"), limits, judge=wicked_judges.wicked))
 
     assert {
@@ -77,7 +81,7 @@ def test_a_file_that_breaks_its_worker_is_errored_and_no_other(order: str, tmp_p
 def test_of_a_batch_only_the_guilty_files_are_errored(tmp_path: Path) -> None:
     names = [f"{letter}{number}" for letter in "aitz" for number in range(10)]
     targets = lake(tmp_path, *names, "kill", "segfault", "hang")
-    limits = Limits(jobs=2, timeout=3.0)
+    limits = OnlyForThoseThatHang(jobs=2, timeout=0.2)
     batches = list(workers._batches(targets, Settings("index"), limits))
     found = outcomes(workers.judged(targets, Settings("index"), limits, judge=wicked_judges.wicked))
 
@@ -91,9 +95,10 @@ def test_of_a_batch_only_the_guilty_files_are_errored(tmp_path: Path) -> None:
 def test_reports_come_in_the_order_of_the_files_whatever_finishes_first(tmp_path: Path) -> None:
     names = [f"{number:03}" for number in range(12)]
     targets = lake(tmp_path, *names)
+    os.mkfifo(tmp_path / wicked_judges.TURN)
 
     assert names == list(
-        outcomes(workers.judged(targets, Settings("values"), Limits(2), judge=wicked_judges.slow))
+        outcomes(workers.judged(targets, Settings("values"), Limits(2), judge=wicked_judges.first_last))
     )
 
 
@@ -149,7 +154,7 @@ def test_a_column_that_unpacks_to_more_than_there_is_costs_one_file(tmp_path: Pa
     bomb = Idx1File(data=(tmp_path / "bomb.parquet").read_bytes(), payload=b"a").build()
     (tmp_path / "bomb.parquet").write_bytes(bomb)
     lake(tmp_path, "good")
-    report = pqassay.check(tmp_path, tier="values", jobs=1, memory=600 << 20)
+    report = pqassay.check(tmp_path, tier="values", jobs=1, memory=600 << 20, timeout=0)
 
     assert len(bomb) < 1 << 20
     assert ["errored", "conformant"] == [file.outcome for file in report.files]
@@ -196,57 +201,36 @@ def test_no_jobs_at_all_are_wrong_usage() -> None:
 
 @pytest.fixture
 def patched(tmp_path: Path) -> Path:
-    """A folder on the path of Python whose ``sitecustomize`` makes the decoder as wicked as the files are called."""
+    """A folder on the path of Python whose ``sitecustomize`` makes the decoder as wicked as the files are called.
+
+    For each file that it begins with, there is one of that name in the folder.
+    """
     folder = tmp_path / "patched"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
         "import sys\n"
         f"sys.path += [{str(ROOT / 'tests')!r}, *{[str(ROOT / r) for r in ('spec', 'conformance')]!r}]\n"
         "from pathlib import Path\n"
+        "from pqassay.judge.workers import Limits\n"
         "from pqassay.values.decoding import physical\n"
-        "from wicked_judges import _obey\n"
+        "from wicked_judges import _obey, hangs\n"
         "decode = physical.open_parquet\n"
         "def open_parquet(source, *arguments):\n"
-        "    _obey(Path(source.name).stem)\n"
+        "    name = Path(source.name).stem\n"
+        f"    Path({str(folder)!r}, name).touch()\n"
+        "    _obey(name)\n"
         "    return decode(source, *arguments)\n"
         "physical.open_parquet = open_parquet\n"
+        "seconds = Limits.seconds\n"
+        "def only_for_those_that_hang(limits, targets, **options):\n"
+        "    return seconds(limits, targets, **options) if any(map(hangs, targets)) else None\n"
+        "Limits.seconds = only_for_those_that_hang\n"
     )
     return folder
 
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "pqassay", "check", "--no-config", *arguments]
-
-
-def children_of(process: int) -> list[int]:
-    """The processes below one, all the way down."""
-    below: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            number, parent = re.match(r"(\d+) \(.*\) \S (\d+)", stat.read_text(), re.DOTALL).groups()  # type: ignore[union-attr]  # its form is given
-            below.setdefault(int(parent), []).append(int(number))
-    found, waiting = [], [process]
-    while waiting:
-        found += (more := below.get(waiting.pop(), []))
-        waiting += more
-    return found
-
-
-def alive(processes: list[int]) -> list[int]:
-    """Those that still run; a zombie does not."""
-    running = []
-    for number in processes:
-        with contextlib.suppress(OSError):
-            if re.search(r"\) [^ZX] ", Path(f"/proc/{number}/stat").read_text()):
-                running.append(number)
-    return running
-
-
-def wait_until(condition: Any) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -266,12 +250,8 @@ def test_the_command_survives_whatever_the_decoder_does(jobs: str, tmp_path: Pat
         "--format",
         "json",
     ]
-    done = subprocess.run(
-        command(*arguments, str(folder)),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(patched),
+    done = processes.run(
+        command(*arguments, str(folder)), capture_output=True, text=True, env=environment(patched)
     )
     files = json.loads(done.stdout)["files"]
 
@@ -279,7 +259,6 @@ def test_the_command_survives_whatever_the_decoder_does(jobs: str, tmp_path: Pat
     assert {"a": None, "z": None, **REASONS} == {Path(file["path"]).stem: file.get("error") for file in files}
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 @pytest.mark.parametrize(
     ("number", "code", "words"),
     [
@@ -294,23 +273,24 @@ def test_an_interrupted_check_leaves_no_process_and_no_traceback(
     folder = tmp_path / "lake"
     folder.mkdir()
     lake(folder, "hang", "a", "b")
-    with subprocess.Popen(
+    with processes.started(
         command("--tier", "values", "--jobs", "2", str(folder)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=processes.PIPE,
+        stderr=processes.PIPE,
         text=True,
         env=environment(patched),
     ) as process:
-        wait_until(lambda: len(children_of(process.pid)) >= 4)  # two helpers of Python's, two workers
-        time.sleep(1)
-        children = children_of(process.pid)
+        processes.until((patched / "hang").exists, "a worker begins with the file that hangs")
+        # Two helpers of Python's, and two workers.
+        processes.until(lambda: len(processes.children(process.pid)) >= 4, "all processes are there")
+        children = processes.children(process.pid)
         process.send_signal(number)
-        out, error = process.communicate(timeout=20)
+        out, error = processes.ended(process)
 
     assert (code, "") == (process.returncode, out)
     if number != signal.SIGKILL:  # Python's own helper says that semaphores were left
         assert words == error
-    wait_until(lambda: not alive(children))
+    processes.until(lambda: not any(map(processes.alive, children)), "its processes are gone")
 
 
 IMPORTS_OF_A_WORKER = """
@@ -331,11 +311,10 @@ def test_workers_begin_with_all_that_judging_imports(tmp_path: Path) -> None:
     lake(tmp_path, "good")
     lake(tmp_path, "bad", content=BAD)
     pm = ROOT / "golden_files" / "pm" / "all-null"
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", IMPORTS_OF_A_WORKER, str(tmp_path), str(pm)],
         capture_output=True,
         text=True,
-        check=False,
         env=environment(),
     )
 
@@ -351,7 +330,7 @@ if __name__ == "__main__":
     workers.preload()
     pool = workers.new_pool(1, 0)
     os.kill(forkserver._forkserver._forkserver_pid, signal.SIGINT)
-    print(pool.schedule(os.getppid).result(60) == forkserver._forkserver._forkserver_pid)
+    print(pool.schedule(os.getppid).result() == forkserver._forkserver._forkserver_pid)
     pool.stop()
     pool.join()
 """
@@ -361,9 +340,7 @@ if __name__ == "__main__":
 def test_the_process_from_which_workers_are_started_does_not_hear_the_terminal(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED_HELPER)
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment()
-    )
+    done = processes.run([sys.executable, str(script)], capture_output=True, text=True, env=environment())
 
     assert (0, "True\n", "") == (done.returncode, done.stdout, done.stderr)
 
@@ -376,8 +353,6 @@ def test_a_script_without_a_main_guard_may_use_jobs(tmp_path: Path) -> None:
         f"report = pqassay.check({str(tmp_path)!r}, tier='values', jobs=2)\n"
         "print(report.summary.conformant, __name__)\n"
     )
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment()
-    )
+    done = processes.run([sys.executable, str(script)], capture_output=True, text=True, env=environment())
 
     assert (0, "2 __main__\n", "") == (done.returncode, done.stdout, done.stderr)
