@@ -6,9 +6,7 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jsonschema
@@ -17,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
+import processes
 from golden_cases import ROWS, VALUES, broken_case, valid_case, write_case, write_driver
 from idx1_files import Idx1File, parquet, table
 from inside import Here
@@ -552,29 +551,22 @@ def test_help_has_an_example() -> None:
     assert "pqassay run -- python3 driver.py" in CliRunner().invoke(app, ["run", "--help"]).stdout
 
 
-def _sleeping(marker: str) -> list[str]:
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if marker in line and " ps " not in line]
-
-
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_run_that_is_ended_takes_its_drivers_along(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
-    marker = f"{61 + int(sent)}.25{os.getpid()}"
-    driver = write_driver(tmp_path, f"touch {tmp_path}/started; exec sleep {marker}")
+    number = tmp_path / "number"
+    driver = write_driver(tmp_path, f"echo $$ > {number}.part; mv {number}.part {number}; exec sleep 100000")
     roots = [str(ROOT / name) for name in ("spec", "conformance")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots), "TMPDIR": str(tmp_path)}
     arguments = ["run", "--cases", str(tmp_path / "cases"), "--timeout", "60", "--", *driver]
-    process = subprocess.Popen([sys.executable, "-m", "pqassay", *arguments], env=environment)
-    for _ in range(600):
-        if (tmp_path / "started").exists():
-            break
-        time.sleep(0.05)
-    process.send_signal(sent)
+    with processes.started([sys.executable, "-m", "pqassay", *arguments], env=environment) as process:
+        processes.until(number.exists, "the driver is asked")
+        process.send_signal(sent)
+        processes.ended(process)
 
-    assert code == process.wait(30)
-    assert [] == _sleeping(marker)
-    assert {"cases", "driver", "started"} == {path.name for path in tmp_path.iterdir()}
+    assert code == process.returncode
+    processes.until(lambda: not processes.alive(int(number.read_text())), "the driver is gone")
+    assert {"cases", "driver", "number"} == {path.name for path in tmp_path.iterdir()}
 
 
 def test_rows_of_all_types_survive_a_writer(tmp_path: Path) -> None:

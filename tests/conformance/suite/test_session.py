@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import processes
+from pqassay.suite.drivers import process as process_module
 from pqassay.suite.drivers import session as session_module
 from pqassay.suite.drivers.driver import MOST_CRASHES, DriverUnderTest, NoAnswer, Reply, Settings
-from pqassay.suite.drivers.process import CLOCK, Launcher, Limits
+from pqassay.suite.drivers.process import Launcher, Limits, processor_seconds
 from pqassay.suite.drivers.protocol import Accept, LintRequest, Query, Reject, ScanRequest
 from pqassay.suite.drivers.session import MORE_THAN_ASKED, Said, Session
 
@@ -69,7 +71,7 @@ def test_a_process_that_has_ended_is_started_anew(launcher: Launcher, tmp_path: 
 def _wait_for_the_end(session: Session) -> None:
     process = session._process
     assert process is not None
-    process.wait(10)
+    processes.until(lambda: process.poll() is not None, "the process has ended")
 
 
 def test_after_many_requests_another_process_goes_on(
@@ -145,10 +147,9 @@ def test_more_than_was_asked_is_a_problem_and_no_answer_to_the_next_request(
     script = f"IFS= read -r request; echo first; {more}; touch {tmp_path}/said; exec sleep 60"
     session = Session(launcher, program(tmp_path, script), tmp_path)
     first = session.ask("x", bool)
-    for _ in range(200):
-        if first.problem or (tmp_path / "said").exists():
-            break
-        time.sleep(0.02)
+    processes.until(
+        lambda: first.problem or (tmp_path / "said").exists(), "all is said, or the process was ended for it"
+    )
     second = session.ask("x", bool) if not first.problem else first
     session.close()
 
@@ -180,16 +181,30 @@ def test_an_answer_that_is_too_large_is_cut_off(
     assert (None, "the answer is larger than 3 MiB") == (found.ended, found.problem)
 
 
-def test_a_long_line_takes_time_in_proportion_to_its_length(launcher: Launcher, tmp_path: Path) -> None:
-    def seconds(mebibytes: int) -> float:
-        start = time.process_time()
-        script = f"head -c {mebibytes << 20} /dev/zero | tr '\\0' x; echo; exec sleep 60"
-        (found,) = said(launcher, tmp_path, script, "x")
-        assert [mebibytes << 20] == [len(line) for line in found.lines]
-        return time.process_time() - start
+def test_a_long_line_takes_time_in_proportion_to_its_length(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_through = 0
 
-    # The square would be 64 times as much; a busy machine makes for smaller pieces.
-    assert seconds(32) < 30 * max(seconds(4), 0.01)
+    def counting(name: str) -> Callable[..., Any]:
+        plain = getattr(bytearray, name)
+
+        def method(self: bytearray, *arguments: Any) -> Any:
+            nonlocal looked_through
+            looked_through += len(self)
+            return plain(self, *arguments)
+
+        return method
+
+    through_all = ["split", "splitlines", "partition", "find", "index", "count", "strip"]
+    through_all += ["__contains__", "__getitem__", "__add__", "__iter__"]
+    counted = type("Counted", (bytearray,), {name: counting(name) for name in through_all})
+    monkeypatch.setattr(session_module, "bytearray", counted, raising=False)
+    length = 32 << 20  # comes in 32 pieces or more: each of them would be looked through 16 times
+    (found,) = said(launcher, tmp_path, f"head -c {length} /dev/zero | tr '\\0' x; echo; exec sleep 60", "x")
+
+    assert [length] == [len(line) for line in found.lines]
+    assert length <= looked_through <= 2 * length
 
 
 def test_stderr_is_kept_of_each_request_apart(launcher: Launcher, tmp_path: Path) -> None:
@@ -207,31 +222,48 @@ def test_stderr_without_end_holds_nothing_up(launcher: Launcher, tmp_path: Path)
     assert "bytes left out" in found.stderr
 
 
-@pytest.mark.parametrize("busy", [True, False], ids=["processor", "clock"])
-def test_time_is_limited_of_the_processor_and_by_the_clock(busy: bool, tmp_path: Path) -> None:
-    limits = Limits(seconds=0.2 if busy else 0.04)
-    script = "while :; do :; done" if busy else f"sleep 60 & echo $! > {tmp_path}/child; wait"
-    start = time.monotonic()
-    (found,) = said(Launcher(limits), tmp_path, script, "x")
-    took = time.monotonic() - start
+NO_CLOCK = 1_000_000
+"""With this for `CLOCK`, only the time of the processor is limited."""
+
+
+def test_time_of_the_processor_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "CLOCK", NO_CLOCK)
+    (found,) = said(Launcher(Limits(seconds=0.2)), tmp_path, "while :; do :; done", "x")
 
     assert found.ended is not None
     assert "no answer within the time limit" == found.ended.crash
-    assert took > (limits.seconds if busy else CLOCK * limits.seconds)
-    assert took < 30
+
+
+def test_time_is_limited_by_the_clock(tmp_path: Path) -> None:
+    (found,) = said(Launcher(Limits(seconds=0.04)), tmp_path, "sleep 100000 & wait", "x")
+
+    assert found.ended is not None
+    assert "no answer within the time limit" == found.ended.crash
+
+
+def test_neither_sleep_nor_what_the_processor_did_before_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_module, "CLOCK", NO_CLOCK)
+    monkeypatch.setattr(process_module, "processor_seconds", lambda pid: 1000 + processor_seconds(pid))
+    # Sleeps for several times its limit of processor time: so the processor is asked a few times.
+    script = "while IFS= read -r request; do sleep 0.5; echo ok; done"
+    found = said(Launcher(Limits(seconds=0.1)), tmp_path, script, "a", "b")
+
+    assert [[b"ok"]] * 2 == [one.lines for one in found]
 
 
 def test_the_time_of_earlier_requests_does_not_count(tmp_path: Path) -> None:
+    # A request takes a hundredth of the limit, and all of them more than twice as long as it.
     script = """
 while IFS= read -r request; do
-    i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done
+    i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done
     echo ok
 done
 """
-    limits = Limits(seconds=0.25)
-    found = said(Launcher(limits), tmp_path, script, *"abcdefghijkl")
+    found = said(Launcher(Limits(seconds=0.25)), tmp_path, script, *map(str, range(200)))
 
-    assert [[b"ok"]] * 12 == [one.lines for one in found]
+    assert [[b"ok"]] * 200 == [one.lines for one in found]
 
 
 # ------------------------------------------------------------------------------------ queries of one request
