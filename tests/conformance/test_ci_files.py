@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import processes
 from idx1_files import Idx1File
 from places import ROOT
 from pqassay.cli.main import app
@@ -45,15 +45,12 @@ def environment(folder: Path, step: dict[str, Any], inputs: dict[str, str]) -> d
     }
 
 
-def carried_out(
-    folder: Path, step: dict[str, Any], inputs: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
+def carried_out(folder: Path, step: dict[str, Any], inputs: dict[str, str]) -> processes.Completed[str]:
     """Run a step as GitHub runs one whose shell is bash."""
-    return subprocess.run(
+    return processes.run(
         ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
         capture_output=True,
         text=True,
-        check=False,
         cwd=folder,
         env=environment(folder, step, inputs),
     )

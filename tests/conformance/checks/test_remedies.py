@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import pqassay
+import processes
 from idx1_files import Idx1File, companion, parquet, table
 from pqassay_reference.cli.main import app
 from pqassay_spec.idx1 import blob as idx1
@@ -68,8 +68,8 @@ def test_a_name_that_looks_like_an_option_is_no_option(
 
 def pasted(line: str) -> list[str]:
     """The words that a program gets if a line is pasted into bash."""
-    done = subprocess.run(
-        ["bash", "-c", f"set -- {line}; printf '%s\\0' \"$@\""], capture_output=True, check=True, timeout=60
+    done = processes.run(
+        ["bash", "-c", f"set -- {line}; printf '%s\\0' \"$@\""], capture_output=True, check=True
     )
     return [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+import processes
 from idx1_files import Idx1File, companion, parquet, table
 from places import ROOT
 from pqassay.cli.main import app
@@ -293,7 +293,7 @@ def test_help_has_an_example(command: str) -> None:
 
 def _imported(code: str) -> set[str]:
     program = f"import sys\n{code}\nprint(' '.join(sys.modules))"
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=_env()
     )
     return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
@@ -325,22 +325,19 @@ def test_the_core_runs_on_the_standard_library_and_construct(tier: str) -> None:
 
 def test_a_pipe_gets_no_colour_and_may_close_early(bad: Path) -> None:
     command = [sys.executable, "-m", "pqassay", "check", str(bad)]
-    done = subprocess.run(command, capture_output=True, check=False, env=_env())
+    done = processes.run(command, capture_output=True, env=_env())
 
     assert 1 == done.returncode
     assert b"\x1b" not in done.stdout
-    dump = subprocess.Popen(
+    with processes.started(
         [sys.executable, "-m", "pqassay", "dump", str(bad)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=processes.PIPE,
+        stderr=processes.PIPE,
         env=_env(),
-    )
-    assert dump.stdout is not None
-    assert dump.stderr is not None
-    dump.stdout.close()
-    assert b"" == dump.stderr.read()
-    dump.stderr.close()
-    dump.wait()
+    ) as dump:
+        assert dump.stdout is not None
+        dump.stdout.close()
+        assert b"" == processes.ended(dump)[1]
 
 
 def test_companion_is_used_to_name_the_column(tmp_path: Path) -> None:

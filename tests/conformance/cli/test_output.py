@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+import processes
 from idx1_files import Idx1File, parquet
 from places import ROOT
 from pqassay.cli.main import app
@@ -53,12 +53,11 @@ def test_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
     path.write_bytes(GOOD)
     target = [] if arguments == ["explain"] else [str(path)]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
+        done = processes.run(
             [sys.executable, "-m", "pqassay", *arguments, *target],
             stdout=full,
-            stderr=subprocess.PIPE,
+            stderr=processes.PIPE,
             text=True,
-            check=False,
             env=ENVIRONMENT,
         )
 
@@ -72,7 +71,7 @@ def test_a_closed_stdout_is_no_traceback(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     path.write_bytes(GOOD)
     command = f"{sys.executable} -m pqassay check --format json {path} >&-"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    done = processes.run(["sh", "-c", command], capture_output=True, text=True, env=ENVIRONMENT)
 
     assert (0, "") == (done.returncode, done.stderr)
 
@@ -82,9 +81,7 @@ def test_output_goes_into_a_pipe_and_never_over_an_input(tmp_path: Path) -> None
     path.write_bytes(GOOD)
     refused = CliRunner().invoke(app, ["check", str(path), "--output", str(path)])
     command = f"{sys.executable} -m pqassay check {path} --output /dev/stdout | cat"
-    piped = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, check=False, env=ENVIRONMENT
-    )
+    piped = processes.run(["sh", "-c", command], capture_output=True, text=True, env=ENVIRONMENT)
 
     assert 2 == refused.exit_code
     assert GOOD == path.read_bytes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, get_args
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import pqassay
+import processes
 from idx1_files import Idx1File, parquet, table
 from places import ROOT
 from pqassay.cli.main import app
@@ -451,9 +451,7 @@ def test_a_list_of_ten_thousand_names_is_checked_in_one_process() -> None:
     put(*(f"{number}.parquet" for number in range(30)))
     command = [sys.executable, "-m", "pqassay", "check", "--tier", "footer", "--files-from", "-"]
     names = "".join(f"{number % 30}.parquet\n" for number in range(10_000))
-    done = subprocess.run(
-        command, input=names, capture_output=True, text=True, check=False, env=environment()
-    )
+    done = processes.run(command, input=names, capture_output=True, text=True, env=environment())
 
     assert 0 == done.returncode
     assert "30 files: 30 conformant" in done.stdout

@@ -7,7 +7,6 @@ import decimal
 import io
 import json
 import struct
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import pqassay
+import processes
 from engines import DriverEngine, Rows, rows
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
@@ -174,7 +174,7 @@ def test_the_answers_are_those_that_the_engines_give(proofs: dict[str, Proof]) -
 def test_the_line_that_reproduces_an_answer_prints_the_same_count(proofs: dict[str, Proof]) -> None:
     (one,) = (one for one in proofs["max too small"].engines if one.engine == "DuckDB")
     assert one.reproduce is not None
-    ended = subprocess.run(one.reproduce, shell=True, capture_output=True, text=True, check=True)
+    ended = processes.run(one.reproduce, shell=True, capture_output=True, text=True, check=True)
     assert f"{one.rows}\n" == ended.stdout
 
 

@@ -6,7 +6,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
 import tempfile
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ import pytest
 from rich.console import Console
 
 import pqassay
+import processes
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay.lake.table_files import TableAt
 from pqassay.proof import moved_table, trial
@@ -109,7 +109,7 @@ def test_an_upper_bound_that_is_lowered_loses_the_rows_above_it() -> None:
 def test_the_line_that_asks_an_iceberg_table_again_runs_as_it_stands() -> None:
     (proof,) = proofs(LOWERED_ICEBERG, "pyiceberg")
     (answer,) = proof.engines
-    done = subprocess.run(["bash", "-c", answer.reproduce or ""], capture_output=True, text=True, check=True)
+    done = processes.run(["bash", "-c", answer.reproduce or ""], capture_output=True, text=True, check=True)
 
     assert str(answer.rows) == done.stdout.strip()
 

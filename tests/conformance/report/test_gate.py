@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+import processes
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app
 from pqassay.report.gate import Gate, gate_of
@@ -140,12 +140,11 @@ def test_a_failure_of_the_program_itself_never_looks_like_findings(
 ) -> None:
     (tmp_path / "typer.py").write_text(broken)  # found before the library of that name
     roots = [str(tmp_path), str(ROOT / "spec"), str(ROOT / "conformance")]
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-m", "pqassay", "check", LOSING],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
         capture_output=True,
         text=True,
-        check=False,
     )
 
     assert (70, "") == (done.returncode, done.stdout)

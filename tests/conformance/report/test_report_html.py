@@ -7,12 +7,12 @@ import dataclasses
 import hashlib
 import re
 import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+import processes
 from places import ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report, summarise
@@ -170,7 +170,7 @@ def shown(program: str, page: Path, folder: Path) -> tuple[str, str]:
     """The document after its scripts ran, and what the console said."""
     command = [program, "--no-sandbox", "--disable-gpu", "--headless", "--enable-logging=stderr", "--v=0"]
     command += [f"--user-data-dir={folder}", "--virtual-time-budget=5000", "--dump-dom", page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = processes.run(command, capture_output=True, text=True)
     console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
     return done.stdout, console
 
