@@ -208,10 +208,12 @@ def reader_rules() -> dict[str, Rule]:
 
 def family_of(rule_id: str) -> Family:
     """The family that a rule belongs to. Raises `KeyError` for an unknown id."""
-    for family in families():
-        if any(rule.id == rule_id for rule in family.rules):
-            return family
-    raise KeyError(rule_id)
+    return _families_by_rule()[rule_id]
+
+
+@cache
+def _families_by_rule() -> dict[str, Family]:
+    return {rule.id: family for family in families() for rule in family.rules}
 
 
 @cache

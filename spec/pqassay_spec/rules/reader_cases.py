@@ -13,9 +13,10 @@ Which of them an answer breaks depends on the answer: a crash breaks PQF-146 wha
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 
@@ -41,9 +42,15 @@ def reader_rules_of(case_id: str) -> tuple[str, ...]:
     Returns:
         Their ids: those that few cases test before those that whole families do.
     """
-    order = {rule: number for number, rule in enumerate(rules())}
+    order = _order()
     fitting = {rule: found for rule in patterns() if (found := _most_specific(rule, case_id)) is not None}
     return tuple(sorted(fitting, key=lambda rule: (-fitting[rule], order[rule])))
+
+
+@cache
+def _order() -> Mapping[str, int]:
+    """The place of each rule among all."""
+    return {rule: number for number, rule in enumerate(rules())}
 
 
 def cases_of(rule_id: str, case_ids: Iterable[str]) -> list[str]:
@@ -53,5 +60,14 @@ def cases_of(rule_id: str, case_ids: Iterable[str]) -> list[str]:
 
 def _most_specific(rule_id: str, case_id: str) -> int | None:
     """Letters that the closest pattern of a rule shares with the id of a case; ``None`` where no pattern fits."""
-    fitting = (pattern for pattern in patterns().get(rule_id, ()) if fnmatchcase(case_id, pattern))
-    return max((len(pattern.replace("*", "")) for pattern in fitting), default=None)
+    letters = [count for fits, count in _compiled().get(rule_id, ()) if fits(case_id)]
+    return max(letters, default=None)
+
+
+@cache
+def _compiled() -> Mapping[str, tuple[tuple[Callable[[str], object], int], ...]]:
+    """What tells whether an id fits, and how many letters of the pattern are not stars; each pattern by the rule that has it."""
+    return {
+        rule: tuple((re.compile(translate(pattern)).match, len(pattern.replace("*", ""))) for pattern in each)
+        for rule, each in patterns().items()
+    }

@@ -17,14 +17,16 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from pqassay.suite.drivers.driver import MOST_FRESH
+from pqassay.suite.drivers.process import end_group
 
 DRIVER = "driver.toml"
 EXPECTATIONS = "expectations.toml"
@@ -32,6 +34,9 @@ SKELETONS = "skeletons"
 
 NOT_BUILT = (EXPECTATIONS, "README.md")
 """Files in the folder of a driver of which nothing is built."""
+
+BUILD_SECONDS = 1800.0
+"""Time for a line of a build, which may fetch much and compile it."""
 
 MARK = ".built"
 """The file in a build folder that says that the build came to its end, and of which sources."""
@@ -114,14 +119,15 @@ class Implementation:
                     total.update(hashlib.sha256(path.read_bytes()).digest())
         return total.hexdigest()
 
-    def make(self, say: Callable[[str], object] = lambda _: None) -> None:
+    def make(self, say: Callable[[str], object] = lambda _: None, seconds: float = BUILD_SECONDS) -> None:
         """Build it, unless it is built.
 
         Args:
             say: Called with each line of the build before it runs.
+            seconds: Time for each line.
 
         Raises:
-            ImplementationError: Something is missing, or a line fails.
+            ImplementationError: Something is missing, or a line fails or does not end in time.
         """
         if self.missing:
             raise ImplementationError(f"{self.name} needs {', '.join(self.missing)}")
@@ -131,13 +137,38 @@ class Implementation:
         state = self.state
         for line in self.build:
             say(self.filled(line))
-            done = subprocess.run(  # noqa: S602 - a line of ours for a shell
-                self.filled(line), shell=True, cwd=self.folder, capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                last = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
-                raise ImplementationError(f"{self.name}: {line} ended with {done.returncode}:\n{last}")
+            self._run(line, seconds)
         (self.build_folder / MARK).write_text(state)
+
+    def _run(self, line: str, seconds: float) -> None:
+        """Run a line of the build. Raises `ImplementationError`, and leaves nothing running that it started."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+            process = subprocess.Popen(  # noqa: S602 - a line of ours for a shell
+                self.filled(line),
+                shell=True,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=error,
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                message = f"{self.name}: {line} did not end within {seconds:g} s; --timeout gives it more"
+                raise ImplementationError(message) from None
+            finally:
+                end_group(process.pid)
+                process.wait()
+            if code:
+                texts = [_text_of(file) for file in (error, out)]
+                last = "\n".join((texts[0] or texts[1]).strip().splitlines()[-12:])
+                raise ImplementationError(f"{self.name}: {line} ended with {code}:\n{last}")
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 def folder() -> Path:

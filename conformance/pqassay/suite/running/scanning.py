@@ -133,8 +133,18 @@ _COLUMN = re.compile(r"(?:\bcolumns|column_chunks|column_descriptors|column_orde
 
 def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list[Value]]:
     """The rows that a query must give, under the comparisons that the driver declares."""
+    return _wanted(records_of(rows), query, semantics)
+
+
+def records_of(rows: Rows) -> list[dict[str, Value]]:
+    """Rows by the names of their columns."""
     names = rows.names()
-    records = [dict(zip(names, values, strict=True)) for values in rows.values()]
+    return [dict(zip(names, values, strict=True)) for values in rows.values()]
+
+
+def _wanted(
+    records: Sequence[Mapping[str, Value]], query: CaseQuery, semantics: Semantics
+) -> list[list[Value]]:
     return [
         [record[name] for name in query.columns]
         for record in records
@@ -159,10 +169,10 @@ class Scanning:
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
         """The queries whose answers we know ourselves: values without an order are not compared."""
-        rows = self.golden.rows or Rows([], [])
+        records = records_of(self.golden.rows or Rows([], []))
         for query in asked:
             try:
-                yield KnownQuery(query, wanted_rows(rows, query, self.semantics))
+                yield KnownQuery(query, _wanted(records, query, self.semantics))
             except PredicateError:
                 continue
 
