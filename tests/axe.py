@@ -46,7 +46,7 @@ def shorten(tab: Tab) -> None:
 
 
 def grave(tab: Tab, rules: Sequence[str] = ()) -> list[str]:
-    """What is seriously wrong with a page that is open, each with where and why.
+    """What is seriously wrong with a page that is open and comes to rest, each with where and why.
 
     Args:
         tab: The page.
@@ -55,6 +55,7 @@ def grave(tab: Tab, rules: Sequence[str] = ()) -> list[str]:
     options = {"resultTypes": ["violations"], "elementRef": False}
     if rules:
         options["runOnly"] = list(rules)
+    tab.settle()
     tab.evaluate(f"if (!window.axe) {{ {script()} }}")
     found = tab.evaluate(f"axe.run(document, {json.dumps(options)})")["violations"]
     return [

@@ -1,9 +1,11 @@
 """Drives headless Chromium through the pipe of its DevTools, which needs no library: pages, their console, requests, scripts, pictures.
 
-with served(folder) as address, Browser(tmp_path) as browser:
-    page = browser.open(f"{address}index.html")
-    assert page.evaluate("document.title") == "pqassay"
-    assert page.complaints == [] and page.outside(address) == []
+with served(folder) as address, Browser(tmp_path) as browser, browser.open(f"{address}index.html") as tab:
+    assert "pqassay" == tab.evaluate("document.title")
+    assert 390 == tab.measured("document.documentElement.scrollWidth")
+    assert ([], []) == (tab.complaints, tab.outside(address))
+
+Nothing moves in a page: what is measured is what it comes to. All that is waited for has the end of `tests/processes.py`.
 """
 
 from __future__ import annotations
@@ -16,15 +18,17 @@ import json
 import os
 import selectors
 import shutil
-import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import pytest
+
+import processes
+from processes import PATIENCE, HungError
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -64,16 +68,64 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
             super().do_GET()
 
 
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
+def served(folder: Path) -> contextlib.AbstractContextManager[str]:
     """Serve a folder on this machine; yields its address, with a slash at the end."""
-    handler = functools.partial(_Quiet, directory=str(folder))
+    return serving(functools.partial(_Quiet, directory=str(folder)))
+
+
+@contextlib.contextmanager
+def serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Answer requests on this machine; yields the address, with a slash at the end."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}/"
         finally:
             server.shutdown()
+
+
+STILL = """(() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`*, ::before, ::after, ::backdrop {
+    transition-duration: 0s !important; transition-delay: 0s !important; scroll-behavior: auto !important;
+    animation-duration: 0s !important; animation-delay: 0s !important; animation-iteration-count: 1 !important;
+  }`);
+  document.adoptedStyleSheets.push(sheet);
+  for (const [of, ...names] of [[Element.prototype, "scroll", "scrollTo", "scrollBy", "scrollIntoView"], [window, "scroll", "scrollTo", "scrollBy"]])
+    for (const name of names) {
+      const moved = of[name];
+      of[name] = function (...where) {
+        return moved.apply(this, where.map((one) => (one?.behavior ? { ...one, behavior: "instant" } : one)));
+      };
+    }
+})();"""
+"""What each document begins with: transitions and animations are at their end at once, and so is what is scrolled.
+
+It is a sheet that the policy of a page does not forbid, as it would forbid an element `style`.
+"""
+
+SETTLED = """(async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const end = Date.now() + LIMIT;
+  const looks = () => {
+    const seen = [scrollX, scrollY];
+    for (const element of document.querySelectorAll("*")) {
+      const place = element.getBoundingClientRect(), style = getComputedStyle(element);
+      seen.push(place.x, place.y, place.width, place.height, style.color, style.backgroundColor, style.opacity, style.visibility);
+    }
+    return seen.join();
+  };
+  while (document.readyState !== "complete") await frame();
+  await document.fonts.ready;
+  const shown = [...document.images].filter((image) => image.loading !== "lazy");
+  await Promise.all(shown.map((image) => image.decode().catch(() => {})));
+  for (let before = "", now = looks(); before !== now; ) {
+    if (Date.now() > end) throw new Error("the page never looks twice the same");
+    await frame();
+    [before, now] = [now, looks()];
+  }
+})()"""
+"""Is over once all is loaded that a page shows, and two frames in a row had the same places and colours."""
 
 
 class Browser:
@@ -81,6 +133,8 @@ class Browser:
 
     def __init__(self, folder: Path) -> None:
         """Start it, with a profile in a folder."""
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe"]
+        command = [program(), *flags, MOUSE, f"--user-data-dir={folder / 'profile'}", "about:blank"]
         ours, theirs = os.pipe(), os.pipe()
 
         def connect() -> None:
@@ -89,14 +143,16 @@ class Browser:
             os.dup2(read, 3)
             os.dup2(write, 4)
 
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe"]
-        command = [program(), *flags, MOUSE, f"--user-data-dir={folder / 'profile'}", "about:blank"]
-        self._process = subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            close_fds=False,
-            preexec_fn=connect,  # noqa: PLW1509 - it calls the system only, and takes no lock
+        self._stack = contextlib.ExitStack()
+        self._process = self._stack.enter_context(
+            processes.started(
+                command,
+                stdin=processes.DEVNULL,
+                stdout=processes.DEVNULL,
+                stderr=processes.DEVNULL,
+                close_fds=False,
+                preexec_fn=connect,
+            )
         )
         os.close(ours[0])
         os.close(theirs[1])
@@ -111,19 +167,18 @@ class Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):
-            os.close(self._to)
+        below = processes.children(self._process.pid)
+        os.close(self._to)
         os.close(self._from)
         self._selector.close()
-        self._process.terminate()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._stack.close()
+        # A child that was killed with its parent is waited for by the system, which may take a moment.
+        processes.until(
+            lambda: not any(map(processes.alive, below)), "all processes of the browser have ended"
+        )
 
     def open(self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False) -> Tab:
-        """Open a page as somebody who was never there, and wait until it is loaded.
+        """Open a page as somebody who was never there, and wait until it is loaded; use it as a context manager, which closes it.
 
         What the page keeps in the browser is its own: otherwise a dark page would be light because the theme keeps the first choice.
         """
@@ -133,18 +188,21 @@ class Browser:
         tab = Tab(self, session, context)
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.call(f"{domain}.enable")
+        tab.call("Page.setLifecycleEventsEnabled", enabled=True)
+        tab.call("Page.addScriptToEvaluateOnNewDocument", source=STILL)
         # Workers are told about as well.
         tab.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
         tab.resize(width, height)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        tab.call("Emulation.setEmulatedMedia", features=[scheme])
+        preferred = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in preferred.items()]
+        tab.call("Emulation.setEmulatedMedia", features=features)
         tab.go(address)
         return tab
 
-    def call(self, method: str, *, session: str | None = None, seconds: float = 60, **parameters: Any) -> Any:
+    def call(self, method: str, *, session: str | None = None, **parameters: Any) -> Any:
         """Call a method of the protocol and return its result; events are kept meanwhile."""
         number = self._send(method, session, parameters)
-        until = time.monotonic() + seconds
+        until = time.monotonic() + PATIENCE
         while True:
             answer = self._next(until, method)
             if answer.get("id") == number:
@@ -175,7 +233,7 @@ class Browser:
     def _next(self, until: float, what: str) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             if not self._selector.select(max(until - time.monotonic(), 0)):
-                raise AssertionError(f"the browser did not answer in time: {what}")
+                raise HungError(f"the browser did not answer after {PATIENCE:g} s: {what}")
             piece = os.read(self._from, 1 << 20)
             if not piece:
                 raise AssertionError(f"the browser ended: {what}")
@@ -203,6 +261,12 @@ class Tab:
         self.complaints: list[str] = []
         self.requests: list[str] = []
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def resize(self, width: int, height: int) -> None:
         """Show it on a screen of so many pixels; a narrow one is a phone's."""
         self.call(
@@ -219,21 +283,42 @@ class Tab:
 
     def go(self, address: str) -> None:
         """Go to another page and wait until it is loaded."""
-        self.call("Page.navigate", url=address)
-        self._loaded()
+        with self._leaving():
+            told = self.call("Page.navigate", url=address)
+            assert "errorText" not in told, f"{address}: {told['errorText']}"
 
     def follow(self, expression: str) -> None:
         """Begin an expression that leads to another page, and wait until that is loaded."""
-        self.call("Runtime.evaluate", expression=expression)
-        self._loaded()
+        with self._leaving():
+            self.call("Runtime.evaluate", expression=expression)
 
-    def _loaded(self) -> None:
-        for event in self._browser.events(time.monotonic() + 60):
+    @contextlib.contextmanager
+    def _leaving(self) -> Iterator[None]:
+        """Wait until the page is loaded that the block leads to: another one, for the old one's events may come late."""
+        old = self.call("Page.getFrameTree")["frameTree"]["frame"]
+        yield
+        for event in self._browser.events(time.monotonic() + PATIENCE):
             self._note(event)
-            if event["method"] == "Page.loadEventFired" and event.get("sessionId") == self._session:
-                return
+            told = event["params"]
+            if (
+                event["method"] == "Page.lifecycleEvent"
+                and event.get("sessionId") == self._session
+                and (told["name"], told["frameId"]) == ("load", old["id"])
+                and told["loaderId"] != old["loaderId"]
+            ):
+                break
+        self.settle()
 
-    def evaluate(self, expression: str, *, seconds: float = 60) -> Any:
+    def settle(self) -> None:
+        """Wait until the page has all that it shows, and looks the same twice."""
+        self.evaluate(SETTLED.replace("LIMIT", f"{PATIENCE * 1000:.0f}"))
+
+    def measured(self, expression: str) -> Any:
+        """The value of an expression about places or colors, of a page that does not change any more."""
+        self.settle()
+        return self.evaluate(expression)
+
+    def evaluate(self, expression: str) -> Any:
         """The value of an expression; of a promise, what it promises.
 
         Raises:
@@ -244,7 +329,6 @@ class Tab:
             expression=expression,
             awaitPromise=True,
             returnByValue=True,
-            seconds=seconds,
         )
         self._listen()
         if "exceptionDetails" in told:
@@ -252,11 +336,22 @@ class Tab:
             raise AssertionError(thrown.get("exception", {}).get("description", thrown["text"]))
         return told["result"].get("value")
 
-    def wait(self, condition: str, *, seconds: float = 60) -> None:
-        """Wait until an expression is true."""
+    def wait(self, condition: str) -> None:
+        """Wait until an expression is true.
+
+        Raises:
+            AssertionError: It never was.
+        """
         self.evaluate(
-            f"new Promise((done) => {{ const ask = () => ({condition}) ? done() : setTimeout(ask, 50); ask(); }})",
-            seconds=seconds,
+            f"""new Promise((done, fail) => {{
+              const end = Date.now() + {PATIENCE * 1000:.0f};
+              const ask = () => {{
+                if ({condition}) done();
+                else if (Date.now() < end) setTimeout(ask, 50);
+                else fail(new Error("not after {PATIENCE:g} s: " + {json.dumps(condition)}));
+              }};
+              ask();
+            }})"""
         )
 
     def choose_files(self, selector: str, *paths: Path) -> None:
@@ -267,20 +362,20 @@ class Tab:
 
     def drop_files(self, selector: str, *paths: Path, leaves: bool = False) -> None:
         """Drop files or folders on an element, as a user does with a mouse; with ``leaves`` wait for the page that it leads to."""
-        x, y = self.evaluate(
+        x, y = self.measured(
             f"""(() => {{ const element = document.querySelector({json.dumps(selector)});
             element.scrollIntoView({{ block: "center", behavior: "instant" }});
             const place = element.getBoundingClientRect();
             return [place.x + place.width / 2, place.y + place.height / 2]; }})()"""
         )
         data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-        for kind in ("dragEnter", "dragOver", "drop"):
-            self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
-        if leaves:
-            self._loaded()
+        with self._leaving() if leaves else contextlib.nullcontext():
+            for kind in ("dragEnter", "dragOver", "drop"):
+                self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
 
     def picture(self, path: Path, *, whole: bool = False) -> None:
         """Save what the page shows as PNG; with ``whole``, what would have to be scrolled to, too."""
+        self.settle()
         told = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(told["data"]))
 
@@ -290,9 +385,9 @@ class Tab:
         own = (address, "data:", "blob:", "about:")
         return [request for request in self.requests if not request.startswith(own)]
 
-    def call(self, method: str, *, seconds: float = 60, **parameters: Any) -> Any:
+    def call(self, method: str, **parameters: Any) -> Any:
         """Call a method of the protocol about this page."""
-        return self._browser.call(method, session=self._session, seconds=seconds, **parameters)
+        return self._browser.call(method, session=self._session, **parameters)
 
     def _listen(self) -> None:
         for event in self._browser.events():

@@ -34,19 +34,28 @@ PHONE = 390
 def test_everybody_can_use_it_in_light_and_dark_on_a_screen_and_on_a_phone(
     browser: Browser, address: str, page: str
 ) -> None:
-    tab = browser.open(address + page)
-    assert tab.evaluate("document.body.dataset.mdColorScheme") == "default"
-    shorten(tab)
-    assert grave(tab) == []
+    with browser.open(address + page) as tab:
+        assert "default" == tab.evaluate("document.body.dataset.mdColorScheme")
+        shorten(tab)
+        assert [] == grave(tab)
 
-    tab.resize(PHONE, 844)
-    tab.evaluate("document.querySelector('label[title=\"Switch to dark mode\"]').click()")
-    assert tab.evaluate("document.body.dataset.mdColorScheme") == "slate"
-    assert tab.evaluate("document.documentElement.scrollWidth") == PHONE
-    assert grave(tab, BY_COLOUR) == []
+        tab.resize(PHONE, 844)
+        tab.evaluate("document.querySelector('label[title=\"Switch to dark mode\"]').click()")
+        tab.wait("document.body.dataset.mdColorScheme === 'slate'")
+        assert PHONE == tab.measured("document.documentElement.scrollWidth")
+        assert [] == grave(tab, BY_COLOUR)
 
-    assert (tab.complaints, tab.outside(address)) == ([], [])
-    tab.close()
+        assert ([], []) == (tab.complaints, tab.outside(address))
+
+
+def test_nothing_moves_for_who_wants_it_still(browser: Browser, address: str) -> None:
+    with browser.open(address + KINDS["rule"]) as tab:
+        tab.evaluate("document.adoptedStyleSheets = []")  # what holds every page of the tests still
+        moving = tab.measured(
+            """[...document.querySelectorAll("*")].flatMap((one) => ["", "::before", "::after"].map((part) => getComputedStyle(one, part)))
+            .flatMap((style) => [style.transitionDuration, style.animationName, style.scrollBehavior])"""
+        )
+    assert {"0s", "none", "auto"} == set(moving)
 
 
 LAPTOP = (1440, 900)
@@ -58,18 +67,18 @@ FONTS = 40
 
 def test_the_guide_for_a_wrong_result_is_one_screen_of_a_laptop(browser: Browser, address: str) -> None:
     width, height = LAPTOP
-    tab = browser.open(f"{address}guide/wrong-result.html", width=width, height=height)
-    steps = tab.evaluate("[...document.querySelectorAll('article strong')].map((one) => one.innerText)")
-    assert steps == ["1. Check the file", "2. Prove it.", "3. Strip", "4. Report it"]
-    end = tab.evaluate("document.querySelector('article').lastElementChild.getBoundingClientRect().bottom")
+    with browser.open(f"{address}guide/wrong-result.html", width=width, height=height) as tab:
+        steps = tab.evaluate("[...document.querySelectorAll('article strong')].map((one) => one.innerText)")
+        assert ["1. Check the file", "2. Prove it.", "3. Strip", "4. Report it"] == steps
+        end = tab.measured(
+            "document.querySelector('article').lastElementChild.getBoundingClientRect().bottom"
+        )
     assert end <= height + FONTS
-    tab.close()
 
 
 def test_who_wants_it_dark_gets_it_dark(browser: Browser, address: str) -> None:
     schemes = []
     for dark in (False, True):
-        tab = browser.open(f"{address}faq.html", dark=dark)
-        schemes.append(tab.evaluate("document.body.dataset.mdColorScheme"))
-        tab.close()
-    assert schemes == ["default", "slate"]
+        with browser.open(f"{address}faq.html", dark=dark) as tab:
+            schemes.append(tab.evaluate("document.body.dataset.mdColorScheme"))
+    assert ["default", "slate"] == schemes

@@ -14,9 +14,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser, address: str) -> Iterator[Tab]:
-    opened = browser.open(f"{address}index.html")
-    yield opened
-    opened.close()
+    with browser.open(f"{address}index.html") as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(
@@ -35,13 +34,13 @@ def tab(browser: Browser, address: str) -> Iterator[Tab]:
     ],
 )
 def test_what_people_look_for_is_at_the_first_place(tab: Tab, words: str, pages: list[str]) -> None:
-    assert searched(tab, words)[: len(pages)] == pages
+    assert pages == searched(tab, words)[: len(pages)]
 
 
 def test_the_row_that_a_search_leads_to_is_in_sight(tab: Tab) -> None:
     assert searched(tab, "byte 29 descriptor")[1] == "spec/pm.html#columndescriptor-byte-29"
     tab.follow('document.querySelectorAll(".md-search-result__list a")[1].click()')
-    row, header = tab.evaluate(
+    row, header = tab.measured(
         """[document.querySelector(":target").closest("tr"), document.querySelector(".md-header")].map((one) => one.getBoundingClientRect().toJSON())"""
     )
     assert "max_rep_level" in tab.evaluate("document.querySelector(':target').closest('tr').innerText")

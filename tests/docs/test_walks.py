@@ -22,10 +22,9 @@ CUT = "sta/upper-bound-cut-not-raised"
 
 @pytest.fixture
 def home(browser: Browser, address: str) -> Iterator[Tab]:
-    tab = browser.open(f"{address}index.html")
-    yield tab
-    assert (tab.complaints, tab.outside(address)) == ([], [])
-    tab.close()
+    with browser.open(f"{address}index.html") as tab:
+        yield tab
+        assert ([], []) == (tab.complaints, tab.outside(address))
 
 
 def walk(tab: Tab, *texts: str) -> None:
@@ -45,7 +44,7 @@ def walk(tab: Tab, *texts: str) -> None:
 
 def in_sight(tab: Tab, element: str) -> bool:
     return bool(
-        tab.evaluate(
+        tab.measured(
             f"""(() => {{ const place = {element}.getBoundingClientRect();
             return document.querySelector(".md-header").getBoundingClientRect().bottom <= place.top && place.bottom <= innerHeight; }})()"""
         )
