@@ -5,30 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 from browser import Tab
 from places import ROOT
 
 IMPORT_ROOTS = [str(ROOT / room) for room in ("spec", "reference_impl", "conformance", "pipeline")]
 
 
-def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
+def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> processes.Completed[str]:
     """Build the site into ``folder``."""
     path = os.pathsep.join([*IMPORT_ROOTS, os.environ.get("PYTHONPATH", "")])
     # The banner of the theme about its own future would look like a warning.
     environment = {**os.environ, "PYTHONPATH": path, "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "-d", str(folder)]
-    return subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
+    return processes.run(
+        command, stdout=processes.PIPE, stderr=processes.STDOUT, text=True, cwd=ROOT, env=environment
     )
 
 
@@ -50,6 +44,6 @@ def searched(tab: Tab, words: str) -> list[str]:
           query.dispatchEvent(new KeyboardEvent("keyup"));
         }})()"""
     )
-    tab.wait("document.querySelector('.md-search-result__item')", seconds=30)
+    tab.wait("document.querySelector('.md-search-result__item')")
     root = tab.evaluate("location.href").rpartition("/")[0] + "/"
     return [re.sub(r"\?[^#]*", "", link.removeprefix(root)) for link in tab.evaluate(RESULTS)]

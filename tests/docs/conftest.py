@@ -6,9 +6,11 @@ import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
+import processes
 from browser import Browser, served
 from built_site import build
 
@@ -24,14 +26,30 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder, log = shared / "site", shared / "site.log"
     with Path(shared, "site.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        processes.until(lambda: _locked(lock), "the process that builds the site is done")
         if not log.exists():
-            result = build(folder)
-            log.write_text(f"{result.returncode}\n{result.stdout}")
-    status, _, said = log.read_text().partition("\n")
-    assert status == "0", said
-    assert "WARNING" not in said, said
+            log.write_text(_built(folder))
+    status, _, words = log.read_text().partition("\n")
+    assert "0" == status, words
+    assert "WARNING" not in words, words
     return folder
+
+
+def _locked(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _built(folder: Path) -> str:
+    """The exit status of a build, and what it wrote; one that hangs is not tried again by the next process."""
+    try:
+        result = build(folder)
+    except processes.HungError as error:
+        return f"hung\n{error}"
+    return f"{result.returncode}\n{result.stdout}"
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import npm_package
@@ -18,8 +16,9 @@ from npm_package import PackageMissingError
 from pages.files import checker
 from pages.page import Site
 
+import processes
 from axe import grave
-from browser import Browser, Tab
+from browser import Browser, Tab, serving
 from checker_site import write_checker_site
 from golden_cases import golden_cases
 from inflated import write_inflated
@@ -64,11 +63,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tab(browser: Browser, address: str) -> Iterator[Tab]:
     """One page for all tests, in which Python is loaded once: it takes seconds. It comes from the home page, with a file that was dropped there."""
-    opened = browser.open(f"{address}index.html", width=390, height=844)
-    opened.call("Page.addScriptToEvaluateOnNewDocument", source=SHARED_WORKER)
-    opened.drop_files("a.drop", ZEROED, leaves=True)
-    yield opened
-    opened.close()
+    with browser.open(f"{address}index.html", width=390, height=844) as opened:
+        opened.call("Page.addScriptToEvaluateOnNewDocument", source=SHARED_WORKER)
+        opened.drop_files("a.drop", ZEROED, leaves=True)
+        yield opened
 
 
 SHARED_WORKER = """window.Worker = class extends Worker {
@@ -96,8 +94,7 @@ def told(tab: Tab, selector: str) -> str:
 def wait_for_verdict(tab: Tab, name: str) -> None:
     tab.wait(
         f"""document.querySelector("#checker-verdict:not([hidden]) h2")?.innerText.includes({json.dumps(name)})
-        && !document.getElementById("checker-bench").hidden""",
-        seconds=300,  # the checker takes seconds to start, on a busy machine more
+        && !document.getElementById("checker-bench").hidden"""
     )
 
 
@@ -128,8 +125,8 @@ print(len(session.report("html")) > 1000, session.report("json")[:1])
 folder = Folder({str(GOLDEN_FILES / "ice/plain")!r}, "table")
 print(folder.judged("pages")[:1], folder.report("json")[:1])
 """
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (run.stdout, run.stderr) == ("True {\n{ {\n", "")
+    run = processes.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ("True {\n{ {\n", "") == (run.stdout, run.stderr)
 
 
 def test_the_archive_has_the_same_bytes_each_time_and_is_small() -> None:
@@ -269,9 +266,9 @@ def test_a_golden_file_opens_by_its_address_and_the_verdict_is_seen_without_scro
     assert re.search(
         r"\d+ rules need more than tier pages: pqassay check --tier values", told(tab, "#checker-verdict")
     )
-    place = tab.evaluate("document.querySelector('#checker-verdict h2').getBoundingClientRect().toJSON()")
+    place = tab.measured("document.querySelector('#checker-verdict h2').getBoundingClientRect().toJSON()")
     assert 0 <= place["top"] <= place["bottom"] <= 844
-    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    assert 390 == tab.measured("document.documentElement.scrollWidth")
 
 
 def test_the_bytes_of_a_finding_are_shown_with_their_fields(tab: Tab) -> None:
@@ -283,16 +280,21 @@ def test_the_bytes_of_a_finding_are_shown_with_their_fields(tab: Tab) -> None:
 
 
 CHANGE = """(async () => {
-  const form = document.querySelector("#checker-bench form"), wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  const form = document.querySelector("#checker-bench form"), end = Date.now() + LIMIT;
+  const until = async (condition) => {
+    while (!condition()) {
+      if (Date.now() > end) throw new Error(`never: ${condition}`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  };
   const open = async (path) => {
     const branch = form.querySelector(`details[data-path="${path}"]`);
     branch.open = true;
-    while (branch.lastElementChild.childElementCount < 2) await wait(20);
+    await until(() => branch.lastElementChild.childElementCount >= 2);
   };
-  const about = () => form.querySelector(".checker-about").textContent;
   const choose = async (path) => {
     form.querySelector(`input[value="${path}"]`).click();
-    while (!about().startsWith(`${path}:`)) await wait(20);
+    await until(() => form.querySelector(".checker-about").textContent.startsWith(`${path}:`));
   };
   const change = async (value) => {
     form.elements.change.value = "own";
@@ -300,7 +302,7 @@ CHANGE = """(async () => {
     form.elements.own.value = value;
     form.requestSubmit();
   };
-  """
+  """.replace("LIMIT", f"{processes.PATIENCE * 1000:.0f}")
 
 
 def test_the_field_of_the_finding_is_chosen_and_all_above_it_is_open(tab: Tab) -> None:
@@ -318,7 +320,7 @@ def test_a_field_is_changed_and_the_file_judged_again(tab: Tab) -> None:
 
 
 def test_everybody_can_use_it_once_a_file_is_judged(tab: Tab) -> None:
-    assert grave(tab) == []
+    assert [] == grave(tab)
 
 
 def test_the_data_beside_a_pm_is_changed_and_the_pm_judged_again(tab: Tab) -> None:
@@ -328,7 +330,7 @@ def test_the_data_beside_a_pm_is_changed_and_the_pm_judged_again(tab: Tab) -> No
         CHANGE
         + """form.elements.file.value = "data.parquet";
         form.elements.file.dispatchEvent(new Event("change"));
-        while (!form.querySelector('details[data-path="footer"]')) await wait(20);
+        await until(() => form.querySelector('details[data-path="footer"]'));
         await open("footer"); await open("footer.row_groups");
         const group = form.querySelector('details[data-path="footer.row_groups"] details');
         await open(group.dataset.path);
@@ -365,30 +367,25 @@ def test_every_golden_file_has_the_same_report_as_in_cpython(
         case_id: TIERS if ALL_TIERS or number % EACH == 0 else TIERS[-1:]
         for number, case_id in enumerate(cases)
     }
-    everywhere = tab.evaluate(
-        """(async () => {
-          const told = {}, cases = await (await fetch("cases.json")).json();
-          for (const [id, tiers] of Object.entries(ASKED)) {
-            const parts = cases[id];
-            await ask("open", {urls: parts.map((part) => new URL("../" + part, location.href).href)});
-            told[id] = [];
-            for (const tier of tiers) {
-              await ask("judge", {tier});
-              told[id].push(await ask("report", {form: "json"}));
-            }
-          }
-          return told;
-        })()""".replace("ASKED", json.dumps(asked)),
-        seconds=900,
-    )
     different: list[str] = []
     for case_id, parts in cases.items():
+        everywhere = tab.evaluate(
+            """(async () => {
+              await ask("open", {urls: PARTS.map((part) => new URL("../" + part, location.href).href)});
+              const told = [];
+              for (const tier of TIERS) {
+                await ask("judge", {tier});
+                told.push(await ask("report", {form: "json"}));
+              }
+              return told;
+            })()""".replace("PARTS", json.dumps(parts)).replace("TIERS", json.dumps(asked[case_id]))
+        )
         session = session_of(*(site / part for part in parts))
-        for tier, found in zip(asked[case_id], everywhere[case_id], strict=True):
+        for tier, found in zip(asked[case_id], everywhere, strict=True):
             session.judged(tier)
             if session.report("json") != found:
                 different.append(f"{case_id} at tier {tier}")
-    assert different == []
+    assert [] == different
 
 
 EACH_TABLE = 15
@@ -413,8 +410,7 @@ def test_golden_tables_have_the_same_report_as_in_cpython(
             told[id] = await ask("report", {form: "json"});
           }
           return told;
-        })()""".replace("ASKED", json.dumps(asked)),
-        seconds=300,
+        })()""".replace("ASKED", json.dumps(asked))
     )
     for name in asked:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -486,9 +482,9 @@ def test_nothing_is_asked_of_anybody_else_and_nothing_complains(tab: Tab, addres
 
 
 def test_from_disk_the_page_says_what_to_do_and_complains_about_nothing(browser: Browser, site: Path) -> None:
-    tab = browser.open((site / "check" / "index.html").as_uri())
-    assert "python -m http.server" in told(tab, "#checker-from-disk:not([hidden])")
-    assert tab.complaints == []
+    with browser.open((site / "check" / "index.html").as_uri()) as tab:
+        assert "python -m http.server" in told(tab, "#checker-from-disk:not([hidden])")
+        assert [] == tab.complaints
 
 
 def test_the_policy_of_the_page_lets_neither_it_nor_its_worker_ask_another_server(tab: Tab) -> None:
@@ -505,12 +501,9 @@ def test_the_policy_of_the_page_lets_neither_it_nor_its_worker_ask_another_serve
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is its base's
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        other = f"http://127.0.0.1:{server.server_address[1]}/"
+    with serving(Other) as other:
         page = tab.evaluate(f"fetch('{other}page').then(() => 'let out', () => 'refused')")
         worker = tab.evaluate(
             f"ask('open', {{urls: ['{other}worker']}}).then(() => 'let out', () => 'refused')"
         )
-        server.shutdown()
-    assert (page, worker, heard) == ("refused", "refused", [])
+    assert ("refused", "refused", []) == (page, worker, heard)

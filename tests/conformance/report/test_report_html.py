@@ -5,22 +5,21 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import json
 import re
-import shutil
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-import processes
+from browser import Browser, Tab
 from places import ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report, summarise
 from pqassay.report.order import gravest_first, observed_effect
 from pqassay.report.run.model import RunReport
 from report_samples import WICKED, museum, rendered, run_report, wicked
-
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 VOID = {"meta", "input", "br", "link", "img"}
 
@@ -128,74 +127,49 @@ def test_everything_is_there_without_javascript() -> None:
 
 # ------------------------------------------------------------------------------------------------ a browser
 
-PROBE = """
-<script>
-addEventListener("load", () => {
-  const form = document.getElementById("filters");
-  const told = [];
-  const say = () => told.push(document.getElementById("shown").textContent);
-  const wait = (after) => setTimeout(after, 300);
-  say();
-  form.elements.known.value = "yes"; form.dispatchEvent(new Event("input", {bubbles: true}));
-  wait(() => {
-    say();
-    form.reset();
-    form.elements.text.value = "no such thing"; form.dispatchEvent(new Event("input", {bubbles: true}));
-    wait(() => {
-      say();
-      told.push(document.querySelectorAll(".group:not([hidden])").length);
-      form.reset();
-      wait(() => {
-        say();
-        location.hash = "#rule-BLM-004";
-        wait(() => {
-          told.push(document.getElementById("rule-BLM-004").closest("details").open);
-          document.title = "told " + JSON.stringify(told);
-        });
-      });
-    });
-  });
-});
-</script></body>"""
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("browser")) as started:
+        yield started
 
 
-def browser() -> str:
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}")
-    return found
+def shown(tab: Tab) -> str:
+    return str(tab.evaluate("document.getElementById('shown').textContent"))
 
 
-def shown(program: str, page: Path, folder: Path) -> tuple[str, str]:
-    """The document after its scripts ran, and what the console said."""
-    command = [program, "--no-sandbox", "--disable-gpu", "--headless", "--enable-logging=stderr", "--v=0"]
-    command += [f"--user-data-dir={folder}", "--virtual-time-budget=5000", "--dump-dom", page.as_uri()]
-    done = processes.run(command, capture_output=True, text=True)
-    console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-    return done.stdout, console
-
-
-def test_a_browser_shows_it_without_complaint_and_filters(tmp_path: Path) -> None:
-    program = browser()
-    text = rendered(museum(), FormatName.HTML)
-    count = sum(len(file.findings) for file in museum().files)
-    probed = tmp_path / "probed.html"
-    # The probe is a script of its own, which the policy of the page forbids: it is taken out for it.
-    probed.write_text(
-        re.sub(r'<meta http-equiv="Content-Security-Policy".*?>', "", text).replace("</body>", PROBE), "utf-8"
+def filtered(tab: Tab, name: str, value: str, count: str) -> None:
+    """Reset the filters, set one, and wait until the page says what is shown."""
+    tab.evaluate(
+        f"""(() => {{
+          const form = document.getElementById("filters"), field = form.elements[{json.dumps(name)}];
+          form.reset();
+          field.value = {json.dumps(value)};
+          field.dispatchEvent(new Event("input", {{bubbles: true}}));
+        }})()"""
     )
-
-    document, console = shown(program, probed, tmp_path / "profile")
-    assert "" == console
-    expected = f'["{count} of {count} shown","1 of {count} shown","0 of {count} shown",0,"{count} of {count} shown",true]'
-    assert f"<title>told {expected}</title>" in document
+    tab.wait(f"document.getElementById('shown').textContent === {json.dumps(count)}")
 
 
-def test_a_browser_runs_nothing_that_comes_out_of_files(tmp_path: Path) -> None:
-    program = browser()
+def test_a_browser_shows_it_without_complaint_and_filters(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(rendered(museum(), FormatName.HTML), "utf-8")
+    count = sum(len(file.findings) for file in museum().files)
+    with browser.open(page.as_uri()) as tab:
+        assert f"{count} of {count} shown" == shown(tab)
+        filtered(tab, "known", "yes", f"1 of {count} shown")
+        filtered(tab, "text", "no such thing", f"0 of {count} shown")
+        assert 0 == tab.evaluate("document.querySelectorAll('.group:not([hidden])').length")
+        tab.evaluate("document.getElementById('filters').reset()")
+        tab.wait(f"document.getElementById('shown').textContent === '{count} of {count} shown'")
+        tab.evaluate("location.hash = '#rule-BLM-004'")
+        tab.wait("document.getElementById('rule-BLM-004').closest('details').open")
+        assert [] == tab.complaints
+
+
+def test_a_browser_runs_nothing_that_comes_out_of_files(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "wicked.html"
     page.write_text(rendered(wicked(), FormatName.HTML), "utf-8")
-
-    document, console = shown(program, page, tmp_path / "profile")
-    assert "" == console
-    assert f"{len(WICKED)} of {len(WICKED)} shown" in document
+    with browser.open(page.as_uri()) as tab:
+        assert f"{len(WICKED)} of {len(WICKED)} shown" == shown(tab)
+        assert [] == tab.complaints
