@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from pqassay.errors import UsageError
 from pqassay.lake.targets import is_uri
+from pqassay.report import expiry
 from pqassay.report.model import (
     GAP,
     HIDING,
@@ -107,6 +108,8 @@ class BaselineFile:
 class Baseline:
     """Known findings, and the file that they are in.
 
+    ``today`` decides what has expired: one day for all files, even if a midnight comes between them.
+
     >>> Baseline("known.json").entries
     {}
     """
@@ -116,6 +119,7 @@ class Baseline:
         default_factory=dict[tuple[str, str, str | None], Entry]
     )
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
+    today: dt.date = field(default_factory=expiry.today, compare=False)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Baseline:
@@ -156,9 +160,9 @@ class Baseline:
             keep: A baseline whose entries about what the report did not look at are kept, and those about writers that have not expired.
             by_writer: Whether entries name the writers of the files, where footers do, rather than the files.
         """
-        today = _today()
-        kept = [] if keep is None else [one for one in keep.writers if not one.has_expired(today)]
-        made = cls(os.fspath(path), writers=kept)
+        made = cls(os.fspath(path))
+        if keep is not None:
+            made.writers.extend(one for one in keep.writers if not one.has_expired(made.today))
         for file in report.files:
             found = [(finding.rule, finding.count, _column(finding)) for finding in file.findings]
             for name, count, column in [*found, *((gap.name, gap.count, None) for gap in file.gaps)]:
@@ -198,7 +202,6 @@ class Baseline:
             level: From which verdict on a finding counts.
             roots: Names of the folders that the run read as a whole: what is not in them any more is gone.
         """
-        today = _today()
         files = [self._marked(file, level) for file in report.files]
         stale: list[StaleEntry] = []
         unseen = 0
@@ -208,7 +211,7 @@ class Baseline:
             elif status:
                 stale.append(StaleEntry(entry.path, entry.rule, status, entry.column))
         for writer in self.writers:
-            if writer.has_expired(today):
+            if writer.has_expired(self.today):
                 about = f"files by {writer.created_by}"
                 stale.append(
                     StaleEntry(about, writer.rule, f"it expired after {writer.expires}", writer.column)
@@ -246,7 +249,7 @@ class Baseline:
     def _writer_knows(self, file: FileReport, name: str, column: str | None) -> bool:
         created_by = None if file.created_by is None else _clean(file.created_by)
         covering = (one for one in self.writers if one.covers(created_by, name, column))
-        return any(not one.has_expired(_today()) for one in covering)
+        return any(not one.has_expired(self.today) for one in covering)
 
     def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
         """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
@@ -283,10 +286,6 @@ _UNSEEN = "not looked at"
 
 WHEN_WRITTEN = "known when this baseline was written"
 """Why writers are in a baseline that a check has written."""
-
-
-def _today() -> dt.date:
-    return dt.datetime.now(dt.UTC).date()
 
 
 def _literally(text: str) -> str:
@@ -341,7 +340,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
             raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
     for writer in entries.writers:
         try:
-            writer.has_expired(_today())
+            writer.has_expired(expiry.today())
         except ValueError:
             raise UsageError(f"baseline {name}: {writer.expires!r} is no day such as 2027-01-31") from None
         if not writer.reason.strip():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import shutil
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -273,6 +275,17 @@ def test_an_entry_about_a_writer_covers_what_it_says(
 
     assert code == done.exit_code
     assert ("it expired after 2020-12-31" in done.stdout) is (code == 3)
+
+
+@pytest.mark.parametrize(("today", "known"), [(dt.date(2026, 5, 31), True), (dt.date(2026, 6, 1), False)])
+def test_the_day_of_a_baseline_decides_what_has_expired(today: dt.date, known: bool, tmp_path: Path) -> None:
+    about = {"created_by": "*", "rule": "STA-041", "reason": "reported upstream", "expires": "2026-05-31"}
+    baseline = replace(Baseline.read(with_writers(tmp_path, **about)), today=today)
+    marked = baseline.applied(pqassay.check(str(LOSING), tier="values"), "must")
+
+    assert [known] == [one.known for one in marked.files[0].findings if one.rule == "STA-041"]
+    assert marked.baseline is not None
+    assert ([] if known else ["it expired after 2026-05-31"]) == [one.reason for one in marked.baseline.stale]
 
 
 def test_what_has_expired_is_not_kept_where_a_baseline_is_written_anew(tmp_path: Path) -> None:

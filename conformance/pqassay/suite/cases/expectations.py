@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
+from pqassay.report import expiry
 from pqassay.report.run.model import OUTCOMES, Operation, Outcome, Problem, Result
 from pqassay.suite.cases.case import matches
 
@@ -92,14 +93,14 @@ class Expectations:
         sha256: Digest of the file.
         others: Ids of cases that the run left out: an entry about one of them alone is not judged.
         narrowed: Operations were left out as well.
-        today: When an entry has expired.
+        today: The day in UTC, which decides what has expired.
     """
 
     entries: tuple[Expectation, ...] = ()
     sha256: str | None = None
     others: frozenset[str] = frozenset()
     narrowed: bool = False
-    today: dt.date = field(default_factory=dt.date.today)
+    today: dt.date = field(default_factory=expiry.today)
 
     def compare(self, results: Sequence[Result]) -> tuple[list[Result], list[Problem]]:
         """Mark the results that are as foretold, and say which entries do not hold."""
