@@ -70,7 +70,14 @@ def require_java() -> int:
     """
     java = find_java()
     try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - the user's own Java
+        answer = subprocess.run(  # noqa: S603 - the user's own Java
+            [java, "-version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=60,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JavaMissingError(f"{java} does not start ({error})") from None
     version = parse_version(answer.stderr + answer.stdout)

@@ -183,6 +183,14 @@ def test_a_build_that_fails_is_told_with_its_last_words(room: Path) -> None:
     assert not implementations.implementation("bad").is_built
 
 
+def test_the_last_words_of_a_build_may_be_in_another_encoding(room: Path) -> None:
+    made(room, "bad", build=["printf 'ge\\347ersiz' >&2; exit 7"])
+    result = command("drivers", "--build")
+
+    assert 1 == result.exit_code
+    assert "exit 7 ended with 7:\nge\N{REPLACEMENT CHARACTER}ersiz\n" in result.stderr
+
+
 def test_what_a_driver_needs_is_said_before_it_is_run(room: Path) -> None:
     made(room, "needy", needs=["no-such-program"])
     result = command("run", "--driver", "needy", "--case", "pqf/plain")

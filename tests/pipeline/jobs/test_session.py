@@ -84,6 +84,18 @@ def test_a_stub_that_only_says_where_to_get_java_is_no_java(
     )
 
 
+def test_a_java_that_writes_in_another_encoding_is_told_with_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = fake_java(tmp_path, "printf 'kein g\\374ltiges Java' >&2; exit 1")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(JavaMissingError) as caught:
+        require_java()
+    assert str(caught.value).startswith(
+        f"{java} is no Java runtime: kein g\N{REPLACEMENT CHARACTER}ltiges Java."
+    )
+
+
 def test_a_java_home_without_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JavaMissingError) as caught:

@@ -105,7 +105,7 @@ class Implementation:
         if not self.build:
             return True
         mark = self.build_folder / MARK
-        return mark.is_file() and mark.read_text() == self.state
+        return mark.is_file() and mark.read_text("ascii") == self.state
 
     @property
     def state(self) -> str:
@@ -138,7 +138,7 @@ class Implementation:
         for line in self.build:
             say(self.filled(line))
             self._run(line, seconds)
-        (self.build_folder / MARK).write_text(state)
+        (self.build_folder / MARK).write_text(state, "ascii")
 
     def _run(self, line: str, seconds: float) -> None:
         """Run a line of the build. Raises `ImplementationError`, and leaves nothing running that it started."""
