@@ -206,14 +206,18 @@ BY_SHELL = re.compile(r"[;&`*$\n(<](?!1(?: |$))|^[^|]*\|.*pqassay")
 """What takes a shell from the beginning, other than ``2>&1``."""
 
 
+SHOWN = {"COLUMNS": WIDTH, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+"""Environment variables of what a page shows: it is the same in every language and zone."""
+
+
 def _by_shell(command: str, *arguments: str) -> tuple[str, int]:
     scripts = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": WIDTH}
+    environment = os.environ | SHOWN | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "-c", command, "bash", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
         check=False,
         env=environment,
     )
