@@ -16,10 +16,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
 
 help: ## list these commands
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.made ## write a Parquet file, embed an index, check it, damage it, check again
 	@if $(HAVE_JAVA) 2> /dev/null; then $(MAKE) -s --no-print-directory $(VENV)/.spark; \
@@ -39,6 +39,9 @@ test-fast: $(VENV)/.dev ## run the static checks and tests that take seconds
 
 test-loaded: $(VENV)/.dev ## run each test that waits 20 times on a busy machine, in random order; takes hours (LOADED='--part 1/6')
 	@$(BIN)/python tools/run_loaded.py $(LOADED)
+
+test-elsewhen: $(VENV)/.dev ## run tests that look at days, zones, languages or permissions as if it were another day and place (ELSEWHEN='--setting "+ 1 day"')
+	@$(BIN)/python tools/run_elsewhen.py $(ELSEWHEN)
 
 golden: $(VENV)/.core ## write the golden files anew
 	@$(BIN)/pqassay-ref golden golden_files
