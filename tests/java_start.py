@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import processes
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -27,9 +29,6 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 VARIABLE = "SPARK_SUBMIT_OPTS"
 """The environment variable whose options Spark gives to the Java that it starts."""
-
-PATIENCE = 60.0
-"""Seconds that Java may take to write the archive, once Spark has ended."""
 
 
 def options() -> str:
@@ -55,8 +54,7 @@ def write_archive() -> None:
     spark.stop()
     process = java.proc
     java.shutdown()
-    process.stdin.close()  # upon which Java ends
-    process.wait(PATIENCE)
+    processes.ended(process)  # its input is closed, upon which it writes the archive
     unfinished.replace(ARCHIVE)
 
 
@@ -67,9 +65,9 @@ def exercise(spark: SparkSession, folder: str) -> None:
         "id", "cast(id as string) as name", "array(id) as list", "cast(id as decimal(9, 2)) as price"
     )
     frame.write.parquet(place)
+    read = spark.read.parquet(place)
     for vectorized in ("true", "false"):
         spark.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
-        read = spark.read.parquet(place)
         read.filter("id > 5 and name is not null").toArrow()
         read.groupBy("name").count().orderBy("name").collect()
     read.mapInArrow(lambda batches: batches, read.schema).toArrow()

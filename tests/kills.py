@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 from places import ROOT
 
 KILLED_EVERYWHERE = """
@@ -94,7 +94,7 @@ def killed_everywhere(path: Path, prepare: str, work: str) -> tuple[int, int]:
         work: Code that replaces the file.
     """
     roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "reference_impl"))
-    done = subprocess.run(
+    done = processes.run(
         [
             sys.executable,
             "-W",
@@ -107,9 +107,7 @@ def killed_everywhere(path: Path, prepare: str, work: str) -> tuple[int, int]:
         ],
         capture_output=True,
         text=True,
-        check=False,
         env={**os.environ, "PYTHONPATH": roots},
-        timeout=240,
     )
     assert "" == done.stderr
     old, new, states = map(int, done.stdout.split())

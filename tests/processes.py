@@ -145,6 +145,28 @@ def line_of(process: Process[Any], stream: IO[Any] | None = None, *, limit: floa
     raise HungError(f"{_named(process)} wrote no line within {limit:g} s, but at its end {lines}")
 
 
+def exit_code(pid: int, *, limit: float = PATIENCE) -> int:
+    """Wait for the end of a process that was forked, and return its exit code.
+
+    Raises:
+        HungError: It did not end within the limit; it was ended, and what its threads did is in the standard error.
+    """
+    codes: list[int] = []
+
+    def is_over() -> bool:
+        ended_pid, status = os.waitpid(pid, os.WNOHANG)
+        if ended_pid:
+            codes.append(os.waitstatus_to_exitcode(status))
+        return bool(codes)
+
+    try:
+        until(is_over, f"a process that was forked ends ({pid})", limit=limit)
+    except HungError:
+        end(pid)
+        raise
+    return codes[0]
+
+
 # ------------------------------------------------------------------------------------------------------------- ending
 
 
@@ -173,6 +195,11 @@ def own_children() -> set[int]:
         with contextlib.suppress(OSError), open(f"/proc/self/task/{task}/children") as listed:  # noqa: PTH123 - as above
             found.update(map(int, listed.read().split()))
     return found
+
+
+def end(pid: int) -> None:
+    """End a process with all below it, once it has written to its standard error what its threads do."""
+    _abort(_tree(pid))
 
 
 def end_left_running(pids: set[int]) -> list[str]:

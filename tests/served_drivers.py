@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import processes
 from golden_cases import golden_cases
 from places import ROOT
 from pqassay.literals.predicate import Semantics, keeps
@@ -33,30 +34,43 @@ Json = dict[str, Any]
 
 
 class Serving:
-    """A driver that goes on."""
+    """A driver that goes on; see `serving`."""
 
-    def __init__(self, script: Path, *options: str) -> None:
-        command = [sys.executable, str(script), *options, "--serve"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, process: processes.Process[str]) -> None:
+        self._process = process
 
     def ask(self, *, count: int = 1, **request: Any) -> list[Json]:
         """So many lines of answer."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"protocol": 2, **request}) + "\n")
         self._process.stdin.flush()
-        return [json.loads(self._process.stdout.readline()) for _ in range(count)]
+        return [json.loads(processes.line_of(self._process)) for _ in range(count)]
 
     def close(self) -> int:
-        """The exit status after the last request."""
-        self._process.communicate()
+        """The exit status after the last request; what the driver has started ends with it."""
+        below = processes.children(self._process.pid)
+        processes.ended(self._process)
+        try:
+            processes.until(
+                lambda: not any(map(processes.alive, below)), "what a driver started ends with it"
+            )
+        finally:
+            processes.end_left_running(set(below))
         return self._process.returncode
+
+
+@contextlib.contextmanager
+def serving(script: Path, *options: str) -> Generator[Serving]:
+    """Start a driver that goes on, and end it with the block."""
+    command = [sys.executable, str(script), *options, "--serve"]
+    with processes.started(command, stdin=processes.PIPE, stdout=processes.PIPE, text=True) as process:
+        yield Serving(process)
 
 
 def ask_by_files(script: Path, folder: Path, **request: Any) -> tuple[int, list[Json]]:
     (folder / "request").write_text(json.dumps({"protocol": 2, **request}))
     command = [sys.executable, str(script), str(folder / "request"), str(folder / "answer")]
-    status = subprocess.run(command, check=False, capture_output=True).returncode
+    status = processes.run(command, capture_output=True).returncode
     written = folder / "answer"
     return status, [json.loads(line) for line in written.read_text().splitlines()] if written.exists() else []
 
@@ -99,9 +113,9 @@ def as_json(written: Any) -> Any:
     return written if written is None or isinstance(written, bool | int | str) else vars(written)
 
 
-def wrong_about_the_slice(serving: Serving, *, sparing: bool = False) -> dict[str, str]:
+def wrong_about_the_slice(driver: Serving, *, sparing: bool = False) -> dict[str, str]:
     """What a driver gets wrong of the cases of `SLICE`, read and scanned; of one that takes long for each query, see `queries`."""
-    (hello,) = serving.ask(op="hello")
+    (hello,) = driver.ask(op="hello")
     assert {"answer": "accept", "serve": True}.items() <= hello.items()
     semantics = Semantics(hello["nan"], hello["zeros"])
     cases = select(golden_cases(), SLICE)
@@ -109,12 +123,12 @@ def wrong_about_the_slice(serving: Serving, *, sparing: bool = False) -> dict[st
     wrong: dict[str, str] = {}
     for case in cases:
         table, file = table_of(case), str(case.folder / case.case.input.file)
-        (read,) = serving.ask(op="read", file=file, columns=table.names())
+        (read,) = driver.ask(op="read", file=file, columns=table.names())
         wrong[f"{case.case.id} read"] = difference(table.values(), read)
         records = [dict(zip(table.names(), row, strict=True)) for row in table.values()]
         asked = queries(table, sparing=sparing)
         family = case.case.family
-        found = serving.ask(
+        found = driver.ask(
             count=len(asked), op="scan", family=family, file=file, column=case.case.column, queries=asked
         )
         for query, answer in zip(asked, found, strict=True):

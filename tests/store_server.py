@@ -7,7 +7,10 @@ import logging
 import re
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 
 
@@ -46,6 +49,10 @@ class StoreServer:
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_ENDPOINT_URL": f"http://{self.host}:{self.port}",
         }
+
+    def make_older(self, bucket: str, key: str, by: timedelta) -> None:
+        """Let an object have been written so much earlier."""
+        s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets[bucket].keys[key].last_modified -= by
 
 
 @contextlib.contextmanager

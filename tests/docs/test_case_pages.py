@@ -6,12 +6,12 @@ import html
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import processes
 from places import GOLDEN_FILES, ROOT
 from pqassay_spec.golden.case import MANIFEST
 
@@ -133,7 +133,7 @@ def test_bytes_and_fields_light_up_together(site: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(f"<meta charset='utf-8'>{view[0]}<script>{script}</script>{WALK}")
     asked = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
-    dumped = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
+    dumped = processes.run(asked, capture_output=True, text=True, check=True).stdout
     title = re.search("<title>(.*?)</title>", dumped)
     assert title is not None, dumped
     assert json.loads(html.unescape(title[1])) == [

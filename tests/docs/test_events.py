@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -15,6 +14,7 @@ import boto3  # type: ignore[import-untyped]  # it has no types
 import pytest
 from pyarrow import fs
 
+import processes
 from places import GOLDEN_FILES, GUIDES
 from pqassay.history.stores import history_at
 from pqassay.history.views import findings_view
@@ -58,8 +58,8 @@ def test_files_that_a_queue_names_are_judged_and_taken_off_it(server: StoreServe
             sqs.send_message(QueueUrl=queue, MessageBody=message)
         scripts = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         command = [sys.executable, "events.py", queue]
-        return subprocess.run(
-            command, cwd=tmp_path, check=False, capture_output=True, env={**os.environ, "PATH": scripts}
+        return processes.run(
+            command, cwd=tmp_path, capture_output=True, env={**os.environ, "PATH": scripts}
         ).returncode
 
     gone = event("events", "gone.parquet")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import processes
 from places import GOLDEN_FILES, ROOT
 from pqassay_spec import __version__
 
@@ -43,7 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dist")
     # the build backend is installed beside the tests: nothing is downloaded
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    run = processes.run(command, stdout=processes.PIPE, stderr=processes.STDOUT, text=True)
     assert run.returncode == 0, run.stdout
     return out
 
@@ -58,7 +58,7 @@ def wheel(built: Path) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh virtual environment with the wheel, which sees the libraries of this one."""
     home = tmp_path_factory.mktemp("installed") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    processes.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     python = str(home / "bin" / "python")
     install = [
         sys.executable,
@@ -71,7 +71,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--no-index",
         "--quiet",
     ]
-    subprocess.run([*install, str(wheel)], check=True, env=clean_environment())
+    processes.run([*install, str(wheel)], check=True, env=clean_environment())
     # A folder named in a .pth file is searched, but .pth files in it are not obeyed: an editable installation
     # of the repository in this environment is not seen from the other.
     (site_packages,) = home.glob("lib/python*/site-packages")
@@ -79,13 +79,12 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def run(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(home: Path, *command: str) -> processes.Completed[str]:
     """Run a program of an installed environment."""
-    return subprocess.run(
+    return processes.run(
         [str(home / "bin" / command[0]), *command[1:]],
         capture_output=True,
         text=True,
-        check=False,
         cwd=home,
         env=clean_environment(),
     )

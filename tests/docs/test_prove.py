@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import shlex
-import subprocess
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pqassay
+import processes
 from places import GUIDES, ROOT
 from pqassay.proof import trial
 from pqassay.proof.engines import Engine
@@ -152,7 +152,7 @@ def test_the_line_that_reproduces_an_answer_prints_the_number_of_its_rows(path: 
     shown = EXAMPLES[path]
     rows = next(found[1] for line in shown if (found := LOSS.search(line)))
     command = next(line.removeprefix("    try it    ") for line in shown if line.startswith("    try it"))
-    ended = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, cwd=ROOT)
+    ended = processes.run(command, shell=True, capture_output=True, text=True, check=True, cwd=ROOT)
 
     assert f"{rows}\n" == ended.stdout
 

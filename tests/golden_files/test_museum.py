@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from elsewhere import read_in_a_worker
 from engine_limits import EXCEPTIONS, UNSAFE, columns
-from engine_worker import read_in_a_worker
 from engines import ENGINES, WHOLE, Query, Rows, Where, engine, expected, literal
 from places import GOLDEN_FILES
 from pqassay_reference.cli.main import app

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +13,25 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+import processes
 from places import ROOT
 from pqassay_reference.rewrite.embed import embed_file
 
 REWRITER = """
-import subprocess, sys, time
+import os, signal, subprocess, sys
 if sys.argv[1] == "parent":
     sys.exit(subprocess.run([sys.executable, sys.argv[0], "child", *sys.argv[2:]]).returncode)
-for path in sys.argv[2:]:
+with open("PLACE", "w") as file:
+    file.write(str(os.getpid()))
+for number, path in enumerate(sys.argv[2:]):
+    if number == MOST:
+        signal.pause()
     with open(path, "a") as file:
         file.write("index")
-    time.sleep(0.05)
 """
-"""Appends to file after file, in a process below its own."""
+"""Appends to some files, in a process below its own, and then waits for a signal."""
+
+MOST = 20
 
 
 @pytest.fixture(scope="module")
@@ -43,26 +47,24 @@ def pipeline() -> Any:
 def rewriter(tmp_path: Path) -> tuple[str, list[Path]]:
     """A command that rewrites files, and the files."""
     script = tmp_path / "rewriter.py"
-    script.write_text(REWRITER)
+    script.write_text(REWRITER.replace("PLACE", str(tmp_path / "pid")).replace("MOST", str(MOST)))
     files = [tmp_path / f"{number}" for number in range(40)]
     for file in files:
         file.write_text("data")
     return f"{Path(sys.executable).name} {script} parent {' '.join(map(str, files))}", files
 
 
-def sizes(files: list[Path]) -> list[int]:
-    return [file.stat().st_size for file in files]
-
-
 def test_a_kill_midway_also_ends_what_the_command_has_started(
-    pipeline: Any, rewriter: tuple[str, list[Path]], capsys: pytest.CaptureFixture[str]
+    pipeline: Any, rewriter: tuple[str, list[Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command, files = rewriter
     pipeline.kill_midway(command, files, 5)
-    after_the_kill = sizes(files)
-    assert 5 <= sum(size > len("data") for size in after_the_kill) < len(files)
-    time.sleep(0.3)  # in which six more files would have been rewritten
-    assert sizes(files) == after_the_kill
+    child = int((tmp_path / "pid").read_text())
+    try:
+        processes.until(lambda: not processes.alive(child), "the child ends, which waits for nothing else")
+    finally:
+        processes.end_left_running({child})
+    assert 5 <= sum(file.stat().st_size > len("data") for file in files) <= MOST
     assert "kill -9 of 2 processes" in capsys.readouterr().out
 
 
@@ -94,13 +96,12 @@ def test_rows_are_compared_whatever_the_order_and_the_types(pipeline: Any) -> No
 
 def test_without_java_the_pipeline_says_what_to_install() -> None:
     environment = {**os.environ, "JAVA_HOME": "/nowhere"}
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-m", "examples.pipeline"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,
-        check=False,
     )
     assert done.returncode == 1
     assert done.stdout == ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+import processes
 from golden_cases import golden_cases
 from pqassay.report.run.model import RunReport
 from pqassay.suite.cases.expectations import parse
@@ -88,12 +88,11 @@ def test_an_empty_row_group_has_no_page_and_needs_no_offset_index(
     }
     assert stated == index_directory(BytesSource(path.read_bytes()))
     request = {"protocol": 2, "op": "decode", "family": "DIR", "file": str(path)}
-    asked = subprocess.run(
+    asked = processes.run(
         [*reader.argv, "--serve"],
         input=json.dumps(request),
         capture_output=True,
         text=True,
-        timeout=60,
         check=True,
     )
     assert {"answer": "accept", "value": stated} == json.loads(asked.stdout)

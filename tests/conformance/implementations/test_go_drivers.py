@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import pqassay
+import processes
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
@@ -48,9 +48,7 @@ def built(found: Implementation) -> str:
 def served(driver: str, *requests: dict[str, Any]) -> list[dict[str, Any]]:
     """The answer lines of one process to these requests."""
     asked = "".join(json.dumps({"protocol": 2, **request}) + "\n" for request in requests)
-    ended = subprocess.run(
-        [driver, "--serve"], input=asked, capture_output=True, text=True, timeout=60, check=True
-    )
+    ended = processes.run([driver, "--serve"], input=asked, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
@@ -58,7 +56,7 @@ def started_once(driver: str, folder: Path, **request: Any) -> tuple[int, list[d
     """The exit status of a process for one request, and its answer lines."""
     (folder / "request.json").write_text(json.dumps({"protocol": 2, **request}))
     command = [driver, str(folder / "request.json"), str(folder / "answer.json")]
-    status = subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
+    status = processes.run(command, capture_output=True).returncode
     return status, [json.loads(line) for line in (folder / "answer.json").read_text().splitlines()]
 
 
@@ -122,7 +120,7 @@ def test_values_of_all_kinds_are_written_as_the_protocol_has_them(driver: str, c
 
 def test_values_and_predicates_are_those_of_the_corpus(driver: str) -> None:
     corpus = Path(pqassay.__file__).parent / "corpus" / "values.json"
-    ended = subprocess.run([driver, "--corpus", str(corpus)], capture_output=True, text=True, check=False)
+    ended = processes.run([driver, "--corpus", str(corpus)], capture_output=True, text=True)
     assert (0, "0 failed") == (ended.returncode, ended.stdout.strip().rpartition(", ")[2])
 
 

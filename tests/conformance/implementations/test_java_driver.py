@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import pqassay
+import processes
 from golden_cases import golden_cases
 from places import ROOT
 from pqassay.literals.predicate import Semantics, keeps
@@ -47,9 +47,7 @@ def template(driver: list[str]) -> list[str]:
 def served(command: list[str], *requests: dict[str, Any]) -> list[dict[str, Any]]:
     """The answer lines of one process to these requests."""
     asked = "".join(json.dumps({"protocol": 2, **request}) + "\n" for request in requests)
-    ended = subprocess.run(
-        [*command, "--serve"], input=asked, capture_output=True, text=True, timeout=60, check=True
-    )
+    ended = processes.run([*command, "--serve"], input=asked, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
@@ -57,7 +55,7 @@ def started_once(command: list[str], folder: Path, **request: Any) -> tuple[int,
     """The exit status of a process for one request, and its answer lines."""
     paths = (folder / "request.json", folder / "answer.jsonl")
     paths[0].write_text(json.dumps({"protocol": 2, **request}))
-    status = subprocess.run([*command, *paths], capture_output=True, timeout=60, check=False).returncode
+    status = processes.run([*command, *paths], capture_output=True).returncode
     return status, [json.loads(line) for line in paths[1].read_text().splitlines()]
 
 
@@ -146,9 +144,7 @@ def test_values_and_predicates_are_those_of_the_corpus(template: list[str]) -> N
         for entry in corpus["predicates"]
         if (entry.get("nan", "unordered"), entry.get("zeros", "equal")) == ("unordered", "equal")
     ]
-    ended = subprocess.run(
-        [*template, "--corpus", str(CORPUS)], capture_output=True, text=True, timeout=60, check=False
-    )
+    ended = processes.run([*template, "--corpus", str(CORPUS)], capture_output=True, text=True)
     count = len(corpus["values"]) + len(asked)
     assert (0, f"{count} passed, 0 failed\n") == (ended.returncode, ended.stdout)
 

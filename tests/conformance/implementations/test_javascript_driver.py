@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import pqassay
+import processes
 from golden_cases import golden_cases
 from places import ROOT
 from pqassay.literals.predicate import keeps
@@ -54,7 +54,7 @@ def served(driver: list[str], *requests: dict[str, Any]) -> list[dict[str, Any]]
     """The answer lines of one process to these requests."""
     asked = "".join(json.dumps({"protocol": 2, **request}) + "\n" for request in requests)
     command = [*driver, "--serve"]
-    ended = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=60, check=True)
+    ended = processes.run(command, input=asked, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
@@ -63,9 +63,7 @@ def started_once(driver: list[str], folder: Path, **request: Any) -> tuple[int, 
     asked, answered = folder / "request.json", folder / "answer.json"
     asked.write_text(json.dumps({"protocol": 2, **request}))
     answered.touch()
-    status = subprocess.run(
-        [*driver, str(asked), str(answered)], capture_output=True, timeout=60, check=False
-    ).returncode
+    status = processes.run([*driver, str(asked), str(answered)], capture_output=True).returncode
     return status, [json.loads(line) for line in answered.read_text().splitlines()]
 
 
@@ -109,9 +107,7 @@ def test_an_operation_that_is_left_out_is_not_known(template: list[str], tmp_pat
 
 def test_values_and_predicates_are_those_of_the_corpus(template: list[str]) -> None:
     corpus = json.loads(CORPUS.read_text(encoding="utf-8"))
-    ended = subprocess.run(
-        [*template, "--corpus", str(CORPUS)], capture_output=True, text=True, timeout=60, check=False
-    )
+    ended = processes.run([*template, "--corpus", str(CORPUS)], capture_output=True, text=True)
     count = len(corpus["values"]) + len(corpus["predicates"])
     assert (0, f"{count} passed, 0 failed\n") == (ended.returncode, ended.stdout)
 

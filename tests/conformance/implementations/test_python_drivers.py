@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import processes
 from golden_cases import golden_cases
 from places import ROOT
 from pqassay.suite.cases.case import select
@@ -25,6 +25,7 @@ from served_drivers import (
     Serving,
     ask_by_files,
     difference,
+    serving,
     table_of,
     wrong_about_the_slice,
 )
@@ -36,16 +37,16 @@ LIBRARIES = ("pyarrow", "duckdb", "polars", "datafusion", "fastparquet")
 
 
 @pytest.fixture(scope="module", params=LIBRARIES)
-def serving(request: pytest.FixtureRequest) -> Iterator[Serving]:
+def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
     if find_spec(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
-    driver = Serving(IMPLEMENTATIONS / request.param / "driver.py")
-    yield driver
-    assert 0 == driver.close()
+    with serving(IMPLEMENTATIONS / request.param / "driver.py") as driver:
+        yield driver
+        assert 0 == driver.close()
 
 
-def test_a_driver_reads_and_scans_a_slice_of_golden_files(serving: Serving) -> None:
-    assert {} == wrong_about_the_slice(serving)
+def test_a_driver_reads_and_scans_a_slice_of_golden_files(served: Serving) -> None:
+    assert {} == wrong_about_the_slice(served)
 
 
 WRITTEN: Json = {
@@ -65,24 +66,24 @@ WRITTEN: Json = {
 }
 
 
-def test_what_a_driver_writes_it_reads(serving: Serving, tmp_path: Path) -> None:
+def test_what_a_driver_writes_it_reads(served: Serving, tmp_path: Path) -> None:
     output = str(tmp_path / "written.parquet")
     request: Json = {"family": "PQF", "column": "metal", "rows": WRITTEN, "output": output}
-    assert [{"answer": "accept"}] == serving.ask(op="encode", **request, wishes={"codec": "gzip"})
+    assert [{"answer": "accept"}] == served.ask(op="encode", **request, wishes={"codec": "gzip"})
     columns = [column["name"] for column in WRITTEN["columns"]]
-    (read,) = serving.ask(op="read", file=output, columns=columns)
+    (read,) = served.ask(op="read", file=output, columns=columns)
     assert WRITTEN["rows"] == read["rows"]
     assert ["written.parquet"] == [path.name for path in tmp_path.iterdir()]
 
     unknown = {"answer": "unsupported", "reason": "wish invisible_ink"}
-    assert [unknown] == serving.ask(op="encode", **request, wishes={"invisible_ink": True})
+    assert [unknown] == served.ask(op="encode", **request, wishes={"invisible_ink": True})
 
 
 def test_what_is_no_parquet_file_is_refused_with_the_class_of_the_error(
-    serving: Serving, tmp_path: Path
+    served: Serving, tmp_path: Path
 ) -> None:
     (tmp_path / "data.parquet").write_bytes(b"not a Parquet file")
-    (answer,) = serving.ask(op="read", file=str(tmp_path / "data.parquet"), columns=["a"])
+    (answer,) = served.ask(op="read", file=str(tmp_path / "data.parquet"), columns=["a"])
     assert "reject" == answer["answer"]
     assert answer["raised"]
     assert answer["message"]
@@ -101,9 +102,9 @@ def test_the_template_answers_by_files_and_reads(tmp_path: Path) -> None:
 def test_what_is_not_declared_is_not_supported(tmp_path: Path) -> None:
     request: Json = {"op": "decode", "family": "IDX1", "file": "/nowhere", "column": "nation"}
     assert (3, []) == ask_by_files(SKELETON / "driver.py", tmp_path, **request)
-    driver = Serving(SKELETON / "driver.py")
-    assert [{"answer": "unsupported", "reason": "idx1.decode"}] == driver.ask(**request)
-    assert 0 == driver.close()
+    with serving(SKELETON / "driver.py") as driver:
+        assert [{"answer": "unsupported", "reason": "idx1.decode"}] == driver.ask(**request)
+        assert 0 == driver.close()
 
 
 RAISING = f"""
@@ -128,11 +129,12 @@ main(Raising())
 def test_what_is_thrown_on_purpose_is_an_answer_and_a_panic_is_the_end(tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(textwrap.dedent(RAISING))
-    driver = Serving(script)
-    answers = [
-        driver.ask(op="read", file=raised, columns=[])
-        for raised in ("KeyError('a')", "OSError('two\\nlines')", "Unsupported('codec LZ4')")
-    ]
+    with serving(script) as driver:
+        answers = [
+            driver.ask(op="read", file=raised, columns=[])
+            for raised in ("KeyError('a')", "OSError('two\\nlines')", "Unsupported('codec LZ4')")
+        ]
+        assert 0 == driver.close()
     assert [
         [{"answer": "reject", "message": "'a'", "raised": "KeyError"}],
         [{"answer": "reject", "message": "two lines", "raised": "OSError"}],
@@ -141,7 +143,6 @@ def test_what_is_thrown_on_purpose_is_an_answer_and_a_panic_is_the_end(tmp_path:
     for raised in ("Panic()", "MemoryError()", "RecursionError()"):
         status, lines = ask_by_files(script, tmp_path, op="read", file=raised, columns=[])
         assert (1, []) == (status, lines)
-    driver.close()
 
 
 def test_predicates_are_as_true_as_the_corpus_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,8 +161,8 @@ def test_predicates_are_as_true_as_the_corpus_says(monkeypatch: pytest.MonkeyPat
 
 def test_examples_in_what_drivers_share_are_true() -> None:
     modules = ["pqassay_driver.py", "arrow_tables.py"]
-    done = subprocess.run(
-        [sys.executable, "-m", "doctest", *modules], cwd=SKELETON, capture_output=True, text=True, check=False
+    done = processes.run(
+        [sys.executable, "-m", "doctest", *modules], cwd=SKELETON, capture_output=True, text=True
     )
     assert (0, "") == (done.returncode, done.stdout)
 

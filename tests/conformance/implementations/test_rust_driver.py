@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import pqassay
+import processes
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
@@ -47,9 +47,7 @@ def _built(name: str) -> str:
 def served(driver: str, *requests: dict[str, Any]) -> list[dict[str, Any]]:
     """The answer lines of one process to these requests."""
     asked = "".join(json.dumps({"protocol": 2, **request}) + "\n" for request in requests)
-    ended = subprocess.run(
-        [driver, "--serve"], input=asked, capture_output=True, text=True, timeout=60, check=True
-    )
+    ended = processes.run([driver, "--serve"], input=asked, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
@@ -57,7 +55,7 @@ def started_once(driver: str, folder: Path, **request: Any) -> tuple[int, list[d
     """The exit status of a process for one request, and its answer lines."""
     (folder / "request.json").write_text(json.dumps({"protocol": 2, **request}))
     command = [driver, str(folder / "request.json"), str(folder / "answer.json")]
-    status = subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
+    status = processes.run(command, capture_output=True).returncode
     return status, [json.loads(line) for line in (folder / "answer.json").read_text().splitlines()]
 
 

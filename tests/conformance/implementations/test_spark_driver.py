@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from served_drivers import IMPLEMENTATIONS, Json, Serving, ask_by_files, wrong_about_the_slice
+from served_drivers import IMPLEMENTATIONS, Json, ask_by_files, serving, wrong_about_the_slice
 
 DRIVER = IMPLEMENTATIONS / "spark" / "driver.py"
 
@@ -36,22 +36,23 @@ def test_what_spark_cannot_do_is_not_supported(op: str, family: str, tmp_path: P
 def test_both_readers_are_right_about_a_slice_of_golden_files(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    driver = Serving(DRIVER, *options)
-    assert {} == wrong_about_the_slice(driver, sparing=True)  # each query takes a tenth of a second
+    with serving(DRIVER, *options) as driver:
+        assert {} == wrong_about_the_slice(driver, sparing=True)  # each query takes a tenth of a second
 
-    request: dict[str, Any] = {"op": "encode", "family": "IDX1", "column": "metal"}
-    refused = driver.ask(**request, rows=indexed("tin\r", "lead\r"), output=str(tmp_path / "refused"))
-    assert ["reject", "ValueError"] == [refused[0]["answer"], refused[0]["raised"]]
+        request: dict[str, Any] = {"op": "encode", "family": "IDX1", "column": "metal"}
+        refused = driver.ask(**request, rows=indexed("tin\r", "lead\r"), output=str(tmp_path / "refused"))
+        assert ["reject", "ValueError"] == [refused[0]["answer"], refused[0]["raised"]]
 
-    written = tmp_path / "written.parquet"
-    assert [{"answer": "accept"}] == driver.ask(
-        **request, rows=indexed("b\r", "", None, "a"), output=str(written)
-    )
-    assert b"IDX1" + (5).to_bytes(8, "little") + b"\na\nb\r" in written.read_bytes()
-    read = driver.ask(op="read", file=str(written), columns=["metal"])
-    assert [{"answer": "accept", "rows": [["b\r"], [""], [None], ["a"]]}] == read
+        written = tmp_path / "written.parquet"
+        assert [{"answer": "accept"}] == driver.ask(
+            **request, rows=indexed("b\r", "", None, "a"), output=str(written)
+        )
+        assert b"IDX1" + (5).to_bytes(8, "little") + b"\na\nb\r" in written.read_bytes()
+        read = driver.ask(op="read", file=str(written), columns=["metal"])
+        assert [{"answer": "accept", "rows": [["b\r"], [""], [None], ["a"]]}] == read
 
-    broken = tmp_path / "data.parquet"
-    broken.write_bytes(b"not a Parquet file")
-    (answer,) = driver.ask(op="read", file=str(broken), columns=["metal"])
-    assert ("reject", "java.lang.RuntimeException") == (answer["answer"], answer["raised"])
+        broken = tmp_path / "data.parquet"
+        broken.write_bytes(b"not a Parquet file")
+        (answer,) = driver.ask(op="read", file=str(broken), columns=["metal"])
+        assert ("reject", "java.lang.RuntimeException") == (answer["answer"], answer["raised"])
+        assert 0 == driver.close()

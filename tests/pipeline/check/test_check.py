@@ -237,9 +237,9 @@ def test_progress_ends_with_all_files_and_all_findings(spark: SparkSession, plan
 
 def test_an_interrupted_wait_cancels_the_job(spark: SparkSession) -> None:
     def slow(_: bytes, __: Any) -> bytes:
-        import time
+        import threading
 
-        time.sleep(60)
+        threading.Event().wait()  # until it is ended
         return b""
 
     def interrupt(_: Any) -> None:

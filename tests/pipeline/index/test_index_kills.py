@@ -7,17 +7,16 @@ import operator
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 import pqassay
+import processes
 from index_tables import expected_rows, table_rows
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.index.listing import list_files
@@ -39,8 +38,6 @@ HELD_TASKS = (0, 1)
 
 DONE_BEFORE = 20
 """So many files are done at least when the workers wait."""
-
-LONG = 180.0
 
 
 class Lake(NamedTuple):
@@ -97,17 +94,9 @@ def held(root: Path) -> Generator[None]:
         raise LetGoError
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + LONG
-    while not is_so():
-        assert time.monotonic() < until, "it never came so far"
-        time.sleep(0.05)
-
-
-def children_of(parent: int) -> list[int]:
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    pairs = (map(int, line.split()) for line in listed.stdout.splitlines())
-    return [pid for pid, ppid in pairs if ppid == parent]
+def wait_for_files(lake: Lake, copy: Path) -> None:
+    """Wait until so many files are done that the workers wait for those that are held."""
+    processes.until(lambda: lake.states(copy).count("new") >= DONE_BEFORE, f"{DONE_BEFORE} files are done")
 
 
 def daemon_of(spark: SparkSession) -> int:
@@ -144,8 +133,8 @@ def test_workers_that_are_killed_midway_leave_old_or_new_files_and_the_run_goes_
     def kill() -> None:
         with held(copy):
             ready.set()
-            wait_until(lambda: lake.states(copy).count("new") >= DONE_BEFORE)
-            for worker in children_of(daemon):
+            wait_for_files(lake, copy)
+            for worker in processes.children(daemon):
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
             at_the_kill.extend(lake.states(copy))
@@ -153,9 +142,10 @@ def test_workers_that_are_killed_midway_leave_old_or_new_files_and_the_run_goes_
     ready = threading.Event()
     killer = threading.Thread(target=kill)
     killer.start()
-    ready.wait(LONG)
+    assert ready.wait(processes.PATIENCE)
     done = index_files(spark, copy, ["nation"])
-    killer.join()
+    killer.join(processes.PATIENCE)
+    assert not killer.is_alive()
     assert killed
     assert {"old", "new"} == set(at_the_kill)
     assert (done.indexed + done.fresh, done.refused, done.table_files) == (FILES, [], FILES)
@@ -167,12 +157,12 @@ def test_a_program_that_is_killed_midway_is_simply_run_again(
 ) -> None:
     command = [sys.executable, "-c", "from pqassay_spark.cli.main import main; main()"]
     command += ["index", str(copy), "--column", "nation", "--master", "local[2]"]
-    with held(copy):
-        program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        wait_until(lambda: lake.states(copy).count("new") >= DONE_BEFORE)
+    with held(copy), processes.started(command, stdout=processes.PIPE, stderr=processes.PIPE) as program:
+        wait_for_files(lake, copy)
+        below = processes.children(program.pid)
         program.kill()
-        program.communicate()
-    assert program.returncode == -signal.SIGKILL
+        processes.ended(program)
+    assert -signal.SIGKILL == program.returncode
     at_the_kill = lake.states(copy)
     assert {"old", "new"} == set(at_the_kill)
     done = index_files(spark, copy, ["nation"])
@@ -180,6 +170,7 @@ def test_a_program_that_is_killed_midway_is_simply_run_again(
     assert (done.indexed + done.fresh, done.refused) == (FILES, [])
     assert done.fresh >= DONE_BEFORE
     require_everything_right(spark, lake, copy)
+    processes.until(lambda: not any(map(processes.alive, below)), "what the program had started ends")
     before = {path: path.stat().st_mtime_ns for path in copy.iterdir()}
     assert index_files(spark, copy, ["nation"]).fresh == FILES
     assert {path: path.stat().st_mtime_ns for path in copy.iterdir()} == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
+import processes
 from index_tables import expected_rows, table_rows
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake import index_table
@@ -61,24 +63,33 @@ def test_runs_at_the_same_time_and_those_that_were_killed_have_numbers_of_their_
     assert names(tmp_path) == [".run-00000006", "part-00000004-00000.parquet"]
 
 
-def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path) -> None:
+def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flock = fcntl.flock
     with TableLock(tmp_path) as one:
         with TableLock(tmp_path) as other:
             assert not one.take()
             assert other.take()
         one.share()
         assert one.take()
-        # A run that begins now waits until they are put together.
-        began = threading.Event()
+        # A run that begins now waits until they are put together: it asks for what is not to be had yet.
+        asks, began = threading.Event(), threading.Event()
+
+        def asked(descriptor: int, operation: int) -> None:
+            with pytest.raises(BlockingIOError):
+                flock(descriptor, operation | fcntl.LOCK_NB)
+            asks.set()
+            flock(descriptor, operation)
 
         def begin() -> None:
             with TableLock(tmp_path):
                 began.set()
 
+        monkeypatch.setattr(fcntl, "flock", asked)
         waiting = threading.Thread(target=begin)
         waiting.start()
-        assert not began.wait(0.2)
-    waiting.join()
+        assert asks.wait(processes.PATIENCE)
+        assert not began.is_set()
+    waiting.join(processes.PATIENCE)
     assert began.is_set()
 
 
@@ -246,7 +257,7 @@ def test_two_runs_at_once_index_every_file_and_the_table_is_right(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(processes.PATIENCE)
     assert [(len(one.files), one.refused) for one in done] == [(30, [])] * 2
     after = index_files(spark, root, ["nation"])
     assert (after.indexed, after.fresh) == (0, 30)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import processes
 from pqassay_spark.jobs import java_process
 from pqassay_spark.jobs.java_process import NOISE, quiet_stderr
 
@@ -29,7 +28,8 @@ def passed_on(chunks: list[bytes]) -> bytes:
     with os.fdopen(into, "wb", buffering=0) as pipe:
         for chunk in chunks:
             pipe.write(chunk)
-    reader.join()
+    reader.join(processes.PATIENCE)
+    assert not reader.is_alive()
     return b"".join(passed)
 
 
@@ -62,7 +62,7 @@ def test_the_last_words_of_a_process_stand_before_what_is_said_of_its_end(
 ) -> None:
     script = f"import sys; sys.stderr.write({NOISE.decode()!r} + '\\nno such option\\n')"
     with pytest.raises(ValueError, match="it ended"), quiet_stderr() as stderr:  # noqa: PT012 - as a start that fails
-        subprocess.run([sys.executable, "-c", script], stderr=stderr, check=True)
+        processes.run([sys.executable, "-c", script], stderr=stderr, check=True)
         raise ValueError("it ended")
     assert "no such option\n" == capfd.readouterr().err
 
@@ -78,7 +78,7 @@ def test_a_signal_while_java_starts_ends_it_and_leaves_no_java(tmp_path: Path) -
         [ "$1" = -version ] && exec echo 'version "17.0.1"' >&2
         echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid
         cat > /dev/null
-        test -d "${{_PYSPARK_DRIVER_CONN_INFO_PATH%/*}}" || exec sleep 100"""
+        test -d "${{_PYSPARK_DRIVER_CONN_INFO_PATH%/*}}" || exec tail -f /dev/null"""
     )
     java.chmod(0o755)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
@@ -90,22 +90,14 @@ def test_a_signal_while_java_starts_ends_it_and_leaves_no_java(tmp_path: Path) -
         str(tmp_path),
     ]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        while not (tmp_path / "pid").exists() and process.poll() is None:
-            time.sleep(0.05)
+    with processes.started(command, stderr=processes.PIPE, text=True, env=environment) as process:
+        started = tmp_path / "pid"
+        processes.until(lambda: started.exists() or process.poll() is not None, "Java has started")
         process.terminate()
-        assert ("", 143) == (process.communicate(timeout=60)[1], process.returncode)
-    pid = int((tmp_path / "pid").read_text())
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and lives(pid):
-        time.sleep(0.05)
-    assert not lives(pid)
-
-
-def lives(pid: int) -> bool:
-    """Whether there is a process of this number."""
+        _, error = processes.ended(process)
+    pid = int(started.read_text())
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+        assert ("", 143) == (error, process.returncode)
+        processes.until(lambda: not processes.alive(pid), "Java ends")
+    finally:
+        processes.end_left_running({pid})

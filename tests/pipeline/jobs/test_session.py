@@ -5,7 +5,6 @@ import importlib.util
 import json
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+import processes
 from pqassay_spark.cli.session import stop_session
 from pqassay_spark.jobs.java import JavaMissingError, parse_version, require_java
 from pqassay_spark.jobs.session import LONGEST_TEMPORARY_FOLDER, open_session, own_sockets
@@ -180,9 +180,7 @@ def test_a_java_that_ends_at_once_is_one_line(variable: str, tmp_path: Path) -> 
     if variable == "PATH":
         del environment["JAVA_HOME"]
         environment["PATH"] = f"{java.parent}{os.pathsep}{os.environ['PATH']}"
-    run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment
-    )
+    run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.splitlines()[-1].startswith("error: Java ended before Spark had started.")
     assert "Traceback" not in run.stderr
@@ -242,7 +240,7 @@ def test_importing_the_pipeline_and_its_command_imports_no_pyspark() -> None:
         "import json, sys; import pqassay_spark.cli.main, pqassay_spark.produce.sales, pqassay_spark.jobs.session;"
         "print(json.dumps(sorted(m for m in sys.modules if m.split('.')[0] in {'pyspark', 'py4j', 'pyarrow'})))"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == []
 
 
@@ -329,7 +327,12 @@ def frozen(_task: bytes, _: object) -> bytes:
 
 
 @pytest.mark.spark
-def test_what_a_worker_has_loaded_is_not_collected_again_after_each_task(spark: SparkSession) -> None:
+def test_what_a_worker_has_loaded_is_not_collected_again_after_each_task(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        frozen, "__module__", "__main__"
+    )  # sent as code, since no executor imports this module
     run(spark, [b""] * 4, frozen, description="warm up")
     assert all(int(count) > 10_000 for count in run(spark, [b""] * 4, frozen, description="frozen"))
 
@@ -346,5 +349,5 @@ def test_garbage_of_before_is_gone_when_a_worker_keeps_what_is_loaded() -> None:
         "keep_what_is_loaded()\n"
         "print(gc.collect(), first > 1000, gc.get_freeze_count() <= first)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "0 True True\n"

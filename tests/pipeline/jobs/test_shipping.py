@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import processes
 from idx1_files import Idx1File
 from pqassay_spark.jobs.shipping import NEEDED, NEEDED_FOR_VALUES, PACKAGES, write_archive
 from pqassay_spark.jobs.spark_jobs import lacking
@@ -66,9 +66,7 @@ def test_the_archive_holds_what_judging_imports_and_the_rules_and_no_golden_file
         f"print([f.rule for f in pqassay.check({str(tmp_path / 'bad.parquet')!r}, jobs=1).files[0].findings])"
     )
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    run = subprocess.run(
-        [bare_python, "-c", script], capture_output=True, text=True, check=False, env=environment
-    )
+    run = processes.run([bare_python, "-c", script], capture_output=True, text=True, env=environment)
 
     assert set(PACKAGES) == {name.partition("/")[0] for name in names}
     assert "pqassay_spec/rules/idx1.toml" in names
@@ -102,11 +100,10 @@ def test_executors_in_processes_of_their_own_judge_once_the_package_is_shipped(
     ):
         (lake / f"{name}.parquet").write_bytes(content)
     (tmp_path / "script.py").write_text(SCRIPT)
-    run = subprocess.run(
+    run = processes.run(
         [sys.executable, tmp_path / "script.py", bare_python, lake, "local-cluster[1,2,1024]"],
         capture_output=True,
         text=True,
-        check=False,
         cwd=tmp_path,
     )
     assert run.stdout, run.stderr

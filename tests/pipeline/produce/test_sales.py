@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+import processes
 from pqassay_spark.cli.main import app
 from pqassay_spark.jobs.session import session_settings
 from pqassay_spark.produce.sales import NATIONS, RARE_NATION, sales, write_sales
@@ -203,21 +203,21 @@ def test_the_command_writes_what_it_says(spark: SparkSession, tmp_path: Path) ->
 
 def test_the_matrix_is_written_into_a_new_directory_only(tmp_path: Path) -> None:
     command = [*COMMAND, "produce", str(tmp_path), "--matrix", "--overwrite"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = processes.run(command, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == f"error: {tmp_path} exists. Choose another directory for --matrix.\n"
 
 
 def test_the_command_refuses_more_files_than_rows(tmp_path: Path) -> None:
     command = [*COMMAND, "produce", str(tmp_path / "out"), "--rows", "3", "--files", "5"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = processes.run(command, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == "error: --rows 3 are too few for --files 5: each file needs a row.\n"
 
 
 def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("data")
-    run = subprocess.run([*COMMAND, "produce", str(tmp_path)], capture_output=True, text=True, check=False)
+    run = processes.run([*COMMAND, "produce", str(tmp_path)], capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == (
         f"error: {tmp_path} exists. Choose another directory, or replace it with --overwrite.\n"
@@ -227,7 +227,7 @@ def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:
 def test_only_what_spark_wrote_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("data")
     command = [*COMMAND, "produce", str(tmp_path), "--overwrite"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = processes.run(command, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (2, "")
     assert "has no file _SUCCESS, so it is no finished output of Spark" in run.stderr
     assert (tmp_path / "precious").read_text() == "data"
@@ -294,12 +294,12 @@ def test_what_spark_cannot_write_is_one_line_and_what_was_left_is_replaced(tmp_p
 def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
     command = [*COMMAND, "produce", str(tmp_path / "out")]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    run = processes.run(command, capture_output=True, text=True, env=environment)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith(f"error: JAVA_HOME is {tmp_path}, which has no bin/java. Install a Java")
     assert not (tmp_path / "out").exists()
 
 
 def test_the_help_shows_an_example() -> None:
-    run = subprocess.run([*COMMAND, "produce", "--help"], capture_output=True, text=True, check=True)
+    run = processes.run([*COMMAND, "produce", "--help"], capture_output=True, text=True, check=True)
     assert "Example: pqassay-spark produce sales --rows 100000" in " ".join(run.stdout.split())

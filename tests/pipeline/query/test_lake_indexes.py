@@ -15,6 +15,7 @@ from pqassay_reference.lake.indexed_dataset import IndexWarning, open_indexed
 from pqassay_spark.query import pruned_scan
 from pqassay_spark.query.lake_indexes import Believed, LakeIndexes, loaded, loading
 from pqassay_spark.query.pruned_scan import plan_read, spark_location
+from processes import PATIENCE
 from spark_lakes import files_opened, rows_of, write_file, write_lake
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ def test_a_file_that_changes_after_its_index_was_loaded_is_not_ruled_out(
     write_lake(tmp_path, {"a.parquet": ["Chad"], "n=1/b.parquet": ["Chad"], "c.parquet": ["Peru"]})
     with loading(tmp_path, {"nation"}, Believed()) as early:
         assert early is not None
-        assert {"a.parquet", "n=1/b.parquet"} == set(early.result().left_out(PERU).files)
+        assert {"a.parquet", "n=1/b.parquet"} == set(early.result(PATIENCE).left_out(PERU).files)
         change(tmp_path / "a.parquet")
     indexes = loaded(early, tmp_path, NATION, Believed())
-    assert indexes is early.result()
+    assert indexes is early.result(PATIENCE)
     assert ["n=1/b.parquet"] == list(indexes.left_out(PERU).files)
 
 
@@ -120,7 +121,7 @@ def test_a_file_that_is_replaced_while_spark_lists_loses_no_row(
     def before_the_listing(*arguments: Any) -> Generator[Any]:
         with loading(*arguments) as early:
             assert early is not None
-            early.result()
+            early.result(PATIENCE)
             write_file(tmp_path / "a.parquet", ["Peru"])
             yield early
 

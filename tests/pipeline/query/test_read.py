@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import pqassay_spark
+import processes
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.query import pruned_scan
@@ -362,7 +362,7 @@ def test_asking_for_the_package_imports_neither_pyspark_nor_pyarrow() -> None:
         "import json, sys, pqassay_spark, pqassay_spark.cli.main;"
         "print(json.dumps(sorted(m for m in sys.modules if m.split('.')[0] in {'pyspark', 'py4j', 'pyarrow'})))"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == []
     with pytest.raises(AttributeError, match="has no attribute 'no_such'"):
         pqassay_spark.no_such  # noqa: B018 - the access is what is tested

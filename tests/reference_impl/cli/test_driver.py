@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import processes
 from golden_cases import ROWS
 from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay_reference.cli.driver import NotSupportedError, respond
@@ -157,7 +157,7 @@ def test_the_command_answers_in_a_file_and_exits_with_3_for_what_it_does_not_kno
 
     def exit_status(content: str) -> tuple[int, int]:
         asked.write_text(content)
-        done = subprocess.run([*command, str(asked), str(reply)], capture_output=True, text=True, check=False)
+        done = processes.run([*command, str(asked), str(reply)], capture_output=True, text=True)
         return done.returncode, len(done.stderr.splitlines())
 
     assert (0, 0) == exit_status('{"protocol": 2, "op": "hello"}')

@@ -4,7 +4,6 @@ import fcntl
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+import processes
 from places import GUIDES, INTEROP
 from pqassay_reference.cli import pm_tables, tables
 from pqassay_reference.cli.main import app
@@ -571,6 +571,6 @@ def test_help_starts_without_what_only_commands_need() -> None:
         "assert CliRunner().invoke(app, ['pm', '--help']).exit_code == 0\n"
         f"print([name for name in {heavy} if name in sys.modules and name != 'rich.table'])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "[]\n" == done.stdout

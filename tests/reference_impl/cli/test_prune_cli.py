@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
+import processes
 from idx1_files import parquet
 from indexed_lakes import Values, entry, lake_table, published, write_index_table, write_lake
 from pqassay_reference.cli.main import app
@@ -195,7 +195,7 @@ def test_names_and_values_cannot_write_to_the_terminal(tmp_path: Path) -> None:
 def test_the_program_answers_a_pipe_without_colours_or_bars(lake: Path) -> None:
     program = Path(sys.executable).with_name("pqassay-ref")
 
-    done = subprocess.run(
+    done = processes.run(
         [program, "prune", lake, "nation = 'Peru'"], capture_output=True, text=True, check=True
     )
 

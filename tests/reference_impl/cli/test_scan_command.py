@@ -8,9 +8,7 @@ import json
 import math
 import os
 import signal
-import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
+import processes
 from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.cli import rows_output, scan_explained, tables
 from pqassay_reference.cli.main import app
@@ -228,13 +227,32 @@ def is_begun(target: Path) -> bool:
     return any(path.name != "many.parquet" and path.stat().st_size for path in target.parent.iterdir())
 
 
+HALTING = """
+import threading
+from pqassay_reference.__main__ import main
+from pqassay_reference.query.scan import Scan
+
+batches = Scan.__iter__
+
+def some(scan):
+    rest = batches(scan)
+    for _ in range(3):
+        yield next(rest)
+    threading.Event().wait()
+
+Scan.__iter__ = some
+main()
+"""
+"""The command, which waits after a part of the rows until it is interrupted."""
+
+
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     path, target = tmp_path / "many.parquet", tmp_path / "rows.json"
     pq.write_table(pa.table({"n": np.arange(1_000_000)}), path)
     command = [
         sys.executable,
-        "-m",
-        "pqassay_reference",
+        "-c",
+        HALTING,
         "scan",
         str(path),
         "--format",
@@ -242,13 +260,12 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
         "-o",
         str(target),
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        while not is_begun(target) and process.poll() is None:
-            time.sleep(0.02)
+    with processes.started(command, stdout=processes.PIPE, stderr=processes.PIPE) as process:
+        processes.until(lambda: is_begun(target) or process.poll() is not None, "rows have been written")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, error = processes.ended(process)
 
-    assert (130, b"error: interrupted\n") == (process.returncode, said)
+    assert (130, b"error: interrupted\n") == (process.returncode, error)
     assert ["many.parquet"] == os.listdir(tmp_path)
 
 

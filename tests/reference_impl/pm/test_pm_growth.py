@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+import processes
 from places import INTEROP
 from pm_pairs import with_footer
 from pqassay_reference.errors import Refused
@@ -184,7 +185,7 @@ def test_an_update_can_be_killed_at_every_write(tmp_path: Path) -> None:
                 update_beside(data, target, history=True)
             finally:
                 os._exit(0)
-        os.waitpid(child, 0)
+        assert (0 if stop == 10 else 9) == processes.exit_code(child)
         seen.add(tuple(sizes(target)))
         update_beside(data, target, history=True)  # whoever comes after finishes it
         assert (CHAIN[5] / "_pm").read_bytes()[:3400] == target.read_bytes()[:3400]

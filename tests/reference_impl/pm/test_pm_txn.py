@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import processes
 from places import INTEROP
 from pm_values import row_group, snapshot
 from pqassay_reference.cli.main import app
@@ -31,6 +32,8 @@ FIRST = 1_704_067_200_000_000
 
 COMMITS = 5_000
 READERS = 2
+READS = 100
+"""What each reader has read at least when the writer makes its last commit."""
 
 
 def transaction(number: int, *sizes: int, name_txn: int = 6) -> Txn:
@@ -198,18 +201,23 @@ def test_readers_that_are_pinned_see_no_torn_snapshot_while_a_writer_commits(tmp
     table = tmp_path / "table"
     table.mkdir()
     reading = [os.pipe() for _ in range(READERS)]
+    reads = [mmap.mmap(-1, 1) for _ in range(READERS)]
     _commit_some(table, 1, 1)  # the first one writes the head, whose version names nothing yet
-    children = [_forked(partial(_read_along, table, out), out) for _, out in reading]
+    children = [
+        _forked(partial(_read_along, table, out, count), out)
+        for (_, out), count in zip(reading, reads, strict=True)
+    ]
     for _, out in reading:
         os.close(out)
-    _commit_some(table, 2, COMMITS)
-    ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-    told = [os.read(each, 1 << 16).decode() for each, _ in reading]
+    # However the system shares out its processors: each reader has read so often between these commits.
+    for part in range(READS):
+        _commit_some(table, 2 + part * (COMMITS - 1) // READS, 1 + (part + 1) * (COMMITS - 1) // READS)
+        processes.until(partial(_have_read, reads, part + 1, children), f"all have read {part + 1} times")
+    ends = [processes.exit_code(child) for child in children]
+    words = [os.read(each, 1 << 16).decode() for each, _ in reading]
 
-    assert [0] * READERS == ends, told
-    counts = [dict(zip(("reads", "last"), map(int, line.split()), strict=True)) for line in told]
-    assert [COMMITS] * READERS == [each["last"] for each in counts]
-    assert all(each["reads"] > 100 for each in counts), counts
+    assert [0] * READERS == ends, words
+    assert [COMMITS] * READERS == [int(line) for line in words]
 
 
 GROUPS = [row_group(0), row_group(1)]
@@ -245,7 +253,12 @@ def _commit_some(table: Path, first: int, last: int) -> None:
             commit(txn, transaction(number, pm_write.value_size(value), name_txn=number // FOLDER_OF))
 
 
-def _read_along(table: Path, out: int) -> None:
+def _have_read(reads: list[mmap.mmap], count: int, children: list[int]) -> bool:
+    """Whether all readers have read so often, or one has ended, which then says why."""
+    return all(each[0] >= count for each in reads) or not all(map(processes.alive, children))
+
+
+def _read_along(table: Path, out: int, count: mmap.mmap) -> None:
     reads = last = 0
     while last < COMMITS:
         txn = read_file(table / "_txn")
@@ -258,8 +271,9 @@ def _read_along(table: Path, out: int) -> None:
             assert 1 + txn.version % 2 == reader.row_group_count, (txn.version, reader.row_group_count)
         assert txn.version >= last
         last, reads = txn.version, reads + 1
-        time.sleep(0.0005)  # leaves the processors to the writer
-    os.write(out, f"{reads} {last}\n".encode())
+        count[0] = min(reads, READS)
+        os.sched_yield()  # to the writer
+    os.write(out, f"{last}\n".encode())
 
 
 def _forked(work: Callable[[], None], out: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
 import sys
 import zlib
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import processes
 from places import INTEROP, ROOT
 from pm_values import KEY, NATION, TIMESTAMP, next_snapshots, row_group, row_groups, snapshot, snapshots
 from pqassay_reference.errors import Refused
@@ -660,13 +660,11 @@ def test_an_update_of_a_real_file_can_be_killed(tmp_path: Path) -> None:
     appended = len(new) - len(old)
     stops = [0, 1, appended // 2, appended - 1, appended, appended + pm.CRC_START]
     roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "reference_impl", "tests"))
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", KILLED, str(path), *map(str, stops)],
         capture_output=True,
         text=True,
-        check=False,
         env={**os.environ, "PYTHONPATH": roots},
-        timeout=120,
     )
     assert "" == done.stderr
     answers = [line.split() for line in done.stdout.splitlines()]

@@ -20,6 +20,7 @@ from pqassay_reference.query.scan import Scan, scan
 from pqassay_reference.query.scan_query import Query
 from pqassay_reference.query.targets import Target, target_of
 from pqassay_spec.base.sources import BytesSource
+from processes import PATIENCE
 
 
 def write(path: Path, **columns: list[object]) -> None:
@@ -136,7 +137,7 @@ class Meeting(BytesSource):
 
 
 def test_small_files_behind_a_store_are_read_at_once(tmp_path: Path) -> None:
-    together = threading.Barrier(4, timeout=30)
+    together = threading.Barrier(4, timeout=PATIENCE)
     targets: list[Target] = []
     for number in range(9):
         write(tmp_path / "n.parquet", n=[number], t=["x"])
@@ -153,7 +154,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._inner: Any = pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem())
-        self._together = threading.Barrier(2, timeout=20)
+        self._together = threading.Barrier(2, timeout=PATIENCE)
         self._is_met = False
         self.opened: list[Any] = []
 

@@ -24,6 +24,7 @@ from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.page_search import union
+from processes import PATIENCE
 
 NUMBERS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
 FILE = TinyParquet(
@@ -164,7 +165,7 @@ def test_pages_of_many_keys_are_asked_for_at_once() -> None:
 
     found()  # what is known from now on is everything but the pages
     source.ranges.clear()
-    source.barrier = threading.Barrier(len(wanted), timeout=20)
+    source.barrier = threading.Barrier(len(wanted), timeout=PATIENCE)
 
     assert wanted == found()
     assert 2 * len(wanted) == len(source.ranges)
@@ -195,13 +196,13 @@ def test_a_source_may_say_with_each_request_that_the_file_has_changed() -> None:
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_process_that_is_forked_has_threads_of_its_own() -> None:
-    request_pool().submit(int).result()
+    request_pool().submit(int).result(PATIENCE)
     child = multiprocessing.get_context("fork").Process(target=_use_pool)
     child.start()
-    child.join(20)
+    child.join(PATIENCE)
     child.kill()
     assert 0 == child.exitcode
 
 
 def _use_pool() -> None:
-    request_pool().submit(int).result()
+    request_pool().submit(int).result(PATIENCE)

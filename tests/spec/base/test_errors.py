@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 import sys
 
 import pytest
 from construct import Bytes, Const, Struct
 
+import processes
 from pqassay_spec.base.errors import FormatError, Malformed, Truncated, Unsupported, boundary
 
 
@@ -99,9 +99,5 @@ def test_the_boundary_does_not_hide_mistakes_of_the_program(mistake: BaseExcepti
 
 def test_importing_the_errors_does_not_import_construct() -> None:
     program = "import sys, pqassay_spec.base.errors; sys.exit('construct' in sys.modules)"
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", program], check=False, env={"PYTHONPATH": ":".join(sys.path)}
-        ).returncode
-        == 0
-    )
+    done = processes.run([sys.executable, "-c", program], env={"PYTHONPATH": ":".join(sys.path)})
+    assert 0 == done.returncode

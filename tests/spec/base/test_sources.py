@@ -8,14 +8,14 @@ import mmap
 import os
 import random
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import processes
 from pqassay_spec.base.errors import Truncated
 from pqassay_spec.base.sources import (
     BusyError,
@@ -355,18 +355,18 @@ for turn in itertools.count():
 """
 
 
-def started(program: str, path: Path) -> subprocess.Popen[str]:
+@contextlib.contextmanager
+def started(program: str, path: Path) -> Iterator[processes.Process[str]]:
     """Run a program with the path as its argument, up to the moment when it says ``ready``."""
-    process = subprocess.Popen(
+    with processes.started(
         [sys.executable, "-S", "-c", program, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdin=processes.PIPE,
+        stdout=processes.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+    ) as process:
+        assert "ready\n" == processes.line_of(process)
+        yield process
 
 
 def test_a_file_that_another_process_is_replacing_is_busy(tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_a_file_that_another_process_is_replacing_is_busy(tmp_path: Path) -> Non
         with pytest.raises(BusyError, match="another process is writing it: 'file'"):
             write_whole(path, b"by us")
         assert path.read_bytes() == b"old"
-        other.communicate("\n")
+        processes.ended(other, input="\n")
     assert path.read_bytes() == b"by the other"
     write_whole(path, b"by us")
     assert path.read_bytes() == b"by us"
@@ -384,17 +384,25 @@ def test_a_file_that_another_process_is_replacing_is_busy(tmp_path: Path) -> Non
 
 def test_a_kill_at_any_moment_leaves_the_old_content_or_the_new_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    whole = {letter * (64 * 8192) for letter in (b"A", b"B")}
+    size = 64 * 8192
+    whole = {letter * size for letter in (b"A", b"B")}
+    unfinished = temporary_name(path)
     moments = random.Random(1)
     interrupted = 0
-    deadline = time.monotonic() + 6
-    for kills in range(100):
-        if kills >= 10 and time.monotonic() > deadline:
-            break
+
+    def has(length: int) -> bool:
+        """Whether so much is written; of a length below zero, whether the replacement is over."""
+        try:
+            return unfinished.stat().st_size >= length >= 0
+        except FileNotFoundError:
+            return length < 0
+
+    for _ in range(100):
+        length = moments.randrange(-size // 8, size)
         with started(REPLACE_FOREVER, path) as process:
-            time.sleep(moments.uniform(0, 0.02))
+            processes.until(partial(has, length), f"{length} bytes are written")
             process.send_signal(signal.SIGKILL)
-        interrupted += temporary_name(path).exists()
+        interrupted += unfinished.exists()
         assert path.read_bytes() in whole
     assert interrupted > 0, "no kill fell into a replacement, so this proves nothing"
     write_whole(path, b"new")

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 import pytest
 
+import processes
 from pqassay_spec.base.terminal import printable, shell_line
 
 
@@ -36,7 +36,7 @@ def test_a_command_can_be_pasted_whatever_its_words_hold() -> None:
         "!x",
     ]
     line = shell_line(["printf", r"%s\0", *words])
-    done = subprocess.run(["bash", "-c", line], capture_output=True, check=True, timeout=60)
+    done = processes.run(["bash", "-c", line], capture_output=True, check=True)
 
     assert line.isprintable()
     assert words == [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]

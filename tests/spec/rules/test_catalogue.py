@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 from construct import Struct
 from jsonschema import Draft202012Validator
 
+import processes
 from places import ROOT
 from pqassay_spec.directory.distinct_set import SETS
 from pqassay_spec.directory.entries import DIRECTORY
@@ -250,7 +250,7 @@ def test_the_digest_is_that_of_the_names_lengths_and_bytes_of_the_files() -> Non
 def test_the_digest_is_the_same_in_every_process(seed: str) -> None:
     program = "from pqassay_spec.rules.catalogue import digest; print(digest())"
     environment = {"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": seed}
-    told = subprocess.run(
+    told = processes.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == catalogue.digest()
