@@ -9,11 +9,13 @@ finished first.
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
 import sys
 import threading
+import time
 import types
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
-from typing import Any
+from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
@@ -54,6 +56,11 @@ GLANCE = 0.5
 
 RESTARTS = 3
 """Attempts at starting workers before giving up."""
+
+FAREWELL = 5.0
+"""Seconds that what a worker started has for tidying up; Java removes its folders then."""
+
+Result = TypeVar("Result")
 
 JudgeAll = Callable[[Sequence[Target], Settings], list[Judged]]
 """The work on a batch in a worker."""
@@ -153,18 +160,21 @@ def undisturbed() -> Generator[None]:
 # ------------------------------------------------------------------------------------- inside a worker process
 
 
-def _begin(memory: int, environment: Mapping[str, str]) -> None:
+def _begin(memory: int, environment: Mapping[str, str], *, leads: bool = False) -> None:
     """Prepare a worker: it ends at once when told to or when its parent is gone, and cannot take all memory.
 
-    The environment is that of the run: the one that a worker is born with may be from long before.
+    The environment is that of the run: the one that a worker is born with may be from long before.  A worker that leads is in a group of
+    processes of its own, with all that it starts.
     """
+    if leads:
+        os.setpgid(0, 0)
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent says when to end
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent.sentinel, leads), daemon=True).start()
     if memory:
         import resource  # noqa: PLC0415 - there is none in a browser
 
@@ -173,8 +183,10 @@ def _begin(memory: int, environment: Mapping[str, str]) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
 
 
-def _end_with(sentinel: int) -> None:
+def _end_with(sentinel: int, leads: bool) -> None:
     connection.wait([sentinel])
+    if leads:
+        os.killpg(0, signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -210,13 +222,57 @@ def _hidden_main() -> Generator[None]:
             sys.modules["__main__"] = main
 
 
-def new_pool(workers: int, memory: int) -> ProcessPool:
-    """Worker processes that may allocate so many bytes each, 0 for any."""
+def new_pool(workers: int, memory: int, *, leads: bool = False) -> ProcessPool:
+    """Worker processes that may allocate so many bytes each, 0 for any; see `_begin`."""
     if _is_ours:
         _start_deaf()
+    begin = functools.partial(_begin, leads=True) if leads else _begin
     return ProcessPool(
-        max_workers=workers, initializer=_begin, initargs=(memory, dict(os.environ)), context=_CONTEXT
+        max_workers=workers, initializer=begin, initargs=(memory, dict(os.environ)), context=_CONTEXT
     )
+
+
+def result_of(pool: ProcessPool, future: ProcessFuture[Result], seconds: float | None) -> Result:
+    """Wait for a task; the limit of the pool holds for a worker that has begun with it, this one for any.
+
+    Raises:
+        TimeoutError: It is not done within the limit.
+        BrokenProcessPool: The pool broke and will never do it. A task that is handed over at the moment at which the pool breaks is forgotten by it.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
+    while not wait([future], timeout=GLANCE).done:
+        if not pool.active and not future.done():
+            raise BrokenProcessPool("the worker processes end as soon as they begin")
+        if end is not None and time.monotonic() > end:
+            raise TimeoutError
+    return future.result()
+
+
+def end_group(leader: int) -> None:
+    """End what a worker that led a group, and has ended, left behind there: first in peace, then by force."""
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        end = time.monotonic() + FAREWELL
+        while left := _group(leader):
+            for process in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, sent)
+            if time.monotonic() > end:
+                break
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _group(leader: int) -> list[int]:
+    """The processes of a group that have not ended."""
+    import psutil  # noqa: PLC0415 - few workers lead
+
+    found: list[int] = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(OSError, psutil.Error):
+            if os.getpgid(process.pid) == leader and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+    return found
 
 
 @dataclass

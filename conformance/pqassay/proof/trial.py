@@ -7,6 +7,7 @@ a healthy copy of the values rightly: what an engine gets wrong by itself is not
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -55,8 +56,11 @@ STARTING = 240.0
 STARTING_AGAIN = 60.0
 """Seconds for starting Java once more, when what it needs is in memory."""
 
+BEGINNING = 60.0
+"""Seconds in which a process has to begin with what it is asked, beyond those that its answer may take."""
+
 TIME_OF_EACH = 5.0
-"""Seconds for each query of several that are asked at once, beyond what one has."""
+"""Seconds for each query of several that are asked at once, beyond what one has, and at most a tenth of that."""
 
 WORKERS = 2
 """Processes that share the memory that there is: an engine and a decoder."""
@@ -190,17 +194,16 @@ class EngineProcesses:
     engines: Sequence[Engine]
     limits: workers.Limits
     _pools: dict[str, ProcessPool] = field(default_factory=dict[str, ProcessPool])
-    _warm: set[str] = field(default_factory=set[str])
-    _ended: set[str] = field(default_factory=set[str])
+    _leaders: dict[str, int] = field(default_factory=dict[str, int])
+    _begun: set[str] = field(default_factory=set[str])
     _endings: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pool in self._pools.values():
-            pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
-            pool.join()
+        for name in list(self._pools):
+            self._end(name)
 
     def seconds(self, size: int) -> float | None:
         """Time for one query of a file of so many bytes."""
@@ -214,9 +217,14 @@ class EngineProcesses:
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
         """Have some work done on a file of so many bytes in the process that decodes. Raises what ends that."""
-        pool = self._pool("", limits_memory=True)
-        found: Found = pool.schedule(work, args=arguments, timeout=self.seconds(size)).result()
-        return found
+        return self._done("", work, arguments, self.seconds(size), limits_memory=True)
+
+    def start(self, engine: Engine, healthy: Asked) -> None:
+        """Have an engine answer a query of a healthy file, if it has answered none, so that its start takes no time of other queries."""
+        if engine.process not in self._begun:
+            with contextlib.suppress(*ENDINGS):
+                self._ask(engine, [healthy], 0)
+            self._begun.add(engine.process)
 
     def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[Answered]:
         """Have an engine answer some queries of a file: at once, and, if that ends its process, one by one.
@@ -243,26 +251,47 @@ class EngineProcesses:
         """Have an engine answer queries in one process. Raises what ends that."""
         seconds = self.seconds(size)
         if seconds is not None:
-            seconds += TIME_OF_EACH * (len(asked) - 1)
-            if engine.process not in self._warm:
+            seconds += min(TIME_OF_EACH, seconds / 10) * (len(asked) - 1)
+            if engine.process not in self._begun:
                 seconds += STARTING
-            elif engine.runs_on_java and not self._is_running(engine.process):
+            elif engine.runs_on_java and engine.process not in self._leaders:
                 seconds += STARTING_AGAIN
-        pool = self._pool(engine.process, limits_memory=not (engine.runs_on_java or engine.reserves_memory))
-        self._ended.add(engine.process)
-        found: list[Answered] = pool.schedule(answers, args=(list(asked),), timeout=seconds).result()
-        self._ended.discard(engine.process)
-        self._warm.add(engine.process)
-        return found
+        self._begun.add(engine.process)
+        limits_memory = not (engine.runs_on_java or engine.reserves_memory)
+        return self._done(engine.process, answers, (list(asked),), seconds, limits_memory=limits_memory)
 
-    def _is_running(self, name: str) -> bool:
-        return name in self._pools and self._pools[name].active and name not in self._ended
-
-    def _pool(self, name: str, *, limits_memory: bool) -> ProcessPool:
-        if name not in self._pools or not self._pools[name].active:
+    def _done(
+        self,
+        name: str,
+        work: Callable[..., Found],
+        arguments: Sequence[Any],
+        seconds: float | None,
+        *,
+        limits_memory: bool,
+    ) -> Found:
+        """Have some work done in the process of a name. Raises what ends that, and then all that it started is ended."""
+        if name in self._pools and not self._pools[name].active:
+            self._end(name)  # it ended after its last answer
+        pool = self._pools.get(name)
+        if pool is None:
             memory = self.limits.bytes_per_worker() if limits_memory else 0
-            self._pools[name] = workers.new_pool(1, memory)
-        return self._pools[name]
+            pool = self._pools[name] = workers.new_pool(1, memory, leads=True)
+        most = None if seconds is None else seconds + BEGINNING
+        try:
+            if name not in self._leaders:
+                self._leaders[name] = workers.result_of(pool, pool.schedule(os.getpid), most)
+            return workers.result_of(pool, pool.schedule(work, args=arguments, timeout=seconds), most)
+        except ENDINGS:
+            self._end(name)
+            raise
+
+    def _end(self, name: str) -> None:
+        """End the process of a name, if there is one, and all that it started."""
+        pool, leader = self._pools.pop(name), self._leaders.pop(name, None)
+        pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
+        pool.join()
+        if leader is not None:
+            workers.end_group(leader)
 
 
 # ------------------------------------------------------------------------------------------------- one file
@@ -422,9 +451,17 @@ class _Trial:
                 asked[number] = engine.program(self._path_for(engine), planned.query), planned.truth
             except Unwritable as error:
                 self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
-        found = self._run(engine, asked)
-        suspects = [number for number, (answer, _) in found.items() if answer.verdict != "right"]
-        healthy = self._run(engine, {number: self._on_healthy(engine, number) for number in suspects})
+        if asked:
+            self.running.start(engine, self._on_healthy(engine, next(iter(asked))))
+        found = self._run(engine, asked, self.file.path)
+        suspects = [
+            number
+            for number, (answer, _) in found.items()
+            if answer.verdict != "right" and answer.error != NOT_ASKED
+        ]
+        # By another name, since an engine that gave no answer about the file is asked nothing more about it.
+        copies = {number: self._on_healthy(engine, number) for number in suspects}
+        healthy = self._run(engine, copies, f"a healthy copy of {self.file.path}")
         for number, (answer, wrong_row) in found.items():
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
@@ -458,11 +495,11 @@ class _Trial:
         planned = self.queries[number]
         return engine.program(str(planned.healthy), planned.query), planned.truth
 
-    def _run(self, engine: Engine, asked: Mapping[int, Asked]) -> dict[int, Judged]:
-        """Answers of an engine to some queries, judged."""
+    def _run(self, engine: Engine, asked: Mapping[int, Asked], name: str) -> dict[int, Judged]:
+        """Answers of an engine to some queries of a file of a name, judged."""
         if not asked:
             return {}
-        found = self.running.ask(engine, self.file.path, list(asked.values()), self.file.size)
+        found = self.running.ask(engine, name, list(asked.values()), self.file.size)
         return {number: _judged(engine, answer) for number, answer in zip(asked, found, strict=True)}
 
 
@@ -476,7 +513,7 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
 
 
 def _judged(engine: Engine, answered: Answered) -> Judged:
-    if answered.is_incomparable:
+    if answered.is_incomparable or answered.error == NOT_ASKED:
         return _without(engine, "not comparable", answered.error), None
     if answered.error:
         return _without(engine, "crashed" if answered.has_panicked else "refused", answered.error), None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import processes
 from golden_cases import broken_case, valid_case, write_driver
 from pqassay.cli.main import app
 from pqassay.suite.drivers import implementations
@@ -181,6 +182,29 @@ def test_a_build_that_fails_is_told_with_its_last_words(room: Path) -> None:
     assert 1 == result.exit_code
     assert "error: bad: echo going; echo why not >&2; exit 7 ended with 7:\nwhy not" in result.stderr
     assert not implementations.implementation("bad").is_built
+
+
+def test_a_build_that_hangs_ends_at_its_limit_with_all_that_it_started(room: Path) -> None:
+    line = "sleep 1000 & echo $! > {build}/child; wait"
+    made(room, "slow", build=[line])
+    result = command("drivers", "--build", "--timeout", "3")
+
+    assert (1, f"error: slow: {line} did not end within 3 s; --timeout gives it more") == (
+        result.exit_code,
+        result.stderr.splitlines()[-1],
+    )
+    assert not processes.alive(int((room / "builds" / "slow" / "child").read_text()))
+    assert not implementations.implementation("slow").is_built
+
+
+def test_a_limit_without_a_build_is_wrong_usage(room: Path) -> None:
+    made(room, "known")
+    result = command("drivers", "--timeout", "3")
+
+    assert (2, "error: --timeout is for the lines of a build; give --build as well\n") == (
+        result.exit_code,
+        result.stderr,
+    )
 
 
 def test_the_last_words_of_a_build_may_be_in_another_encoding(room: Path) -> None:

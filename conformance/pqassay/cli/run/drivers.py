@@ -22,13 +22,29 @@ def drivers(
     build: Annotated[
         bool, typer.Option("--build", help="Build those that are not built, as far as this machine can.")
     ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="Time for each line of a build. Default: 1800.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """List the drivers that come with pqassay, or build them.
 
     Exit codes: 0 done, 1 one could not be built, 2 wrong usage.
     """
-    from pqassay.suite.drivers.implementations import ImplementationError, implementation, implementations
+    from pqassay.suite.drivers.implementations import (
+        BUILD_SECONDS,
+        ImplementationError,
+        implementation,
+        implementations,
+    )
 
+    if timeout is not None and not build:
+        fail("--timeout is for the lines of a build; give --build as well")
     try:
         found = [implementation(name) for name in names] if names else implementations()
     except ImplementationError as error:
@@ -42,7 +58,7 @@ def drivers(
         if build and not one.missing and not one.is_built:
             typer.echo(f"{one.name}: building", err=True)
             try:
-                one.make(lambda line: typer.echo(f"  {line}", err=True))
+                one.make(lambda line: typer.echo(f"  {line}", err=True), timeout or BUILD_SECONDS)
             except ImplementationError as error:
                 typer.echo(f"error: {error}", err=True)
                 failed = True
