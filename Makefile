@@ -49,8 +49,8 @@ golden: $(VENV)/.core ## write the golden files anew
 recall: $(VENV)/.core ## measure what is found of false facts, and write docs/recall.md anew; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
 
-damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form; `make test` reads a part of them
-	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py
+damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and ask fakes all; `make test` does a part
+	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py tests/conformance/suite/test_self_test.py
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
 	@$(HAVE_JAVA)
