@@ -10,7 +10,8 @@ Blocks run in a folder of their own that holds a link to ``golden_files``, from 
 language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
 written to the file of this name.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
 such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
-``<!-- needs Spark -->``, or with a command ``pqassay-spark``, runs only where there is a session.
+``<!-- needs Spark -->``, or with a command ``pqassay-spark``, runs only where there is a session.  One in Python behind ``<!-- reads damaged
+files -->`` runs in a process with a limit of time, with names of its own, since libraries may hang there.  So does what takes a shell.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +37,7 @@ from typer.testing import CliRunner, Result
 ROOT = Path(__file__).resolve().parent.parent
 
 FENCE = re.compile(
-    r"(?:^ *<!-- (?:not run: (?P<why>[^\n]+?)|(?P<spark>needs Spark)) -->\n+)?"
+    r"(?:^ *<!-- (?:not run: (?P<why>[^\n]+?)|(?P<spark>needs Spark)|(?P<damaged>reads damaged files)) -->\n+)?"
     r"^(?P<indent> *)```(?P<language>console|python|text|toml)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -56,6 +58,9 @@ IN_PROCESS = {
 }
 """Commands that need no process of their own, and the modules of their apps."""
 
+SECONDS = 200.0
+"""Time for a command of a shell, or a program in a process of its own; none takes a tenth of that on a quiet machine."""
+
 WIDTH = "120"
 """Columns of the terminal in which a shell runs."""
 
@@ -71,6 +76,7 @@ class Block:
         title: The file that it stands for, if it does.
         why_not: Why it is not run, if it is not.
         needs_spark: Whether it runs in a session of Spark.
+        is_apart: Whether it runs in a process of its own.
     """
 
     language: str
@@ -79,6 +85,7 @@ class Block:
     title: str = ""
     why_not: str = ""
     needs_spark: bool = False
+    is_apart: bool = False
 
     @property
     def end(self) -> int:
@@ -117,6 +124,7 @@ def blocks_of(page: str) -> list[Block]:
             title[1] if (title := TITLE.search(found["options"])) else "",
             found["why"] or "",
             needs_spark=bool(found["spark"]) or "$ pqassay-spark " in found["body"],
+            is_apart=bool(found["damaged"]),
         )
         for found in FENCE.finditer(page)
     ]
@@ -147,15 +155,55 @@ def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Playe
             if block.title:
                 Path(block.title).write_text(block.body, "utf-8")
             elif block.language == "python":
-                stream = io.StringIO()
-                with contextlib.redirect_stdout(stream):
-                    exec(compile(block.body, "guide", "exec"), names)
-                printed = "".join(f"{line.rstrip()}\n" for line in stream.getvalue().rstrip().splitlines())
+                text = _apart(block.body) if block.is_apart else _here(block.body, names)
+                printed = "".join(f"{line.rstrip()}\n" for line in text.rstrip().splitlines())
             elif block.language == "text":
                 if before is not None:
                     yield Played(block, before)
             elif block.language == "console":
                 yield Played(block, "".join(_session(block.body)))
+
+
+def _here(body: str, names: dict[str, object]) -> str:
+    """What a block in Python prints. Raises what it raises."""
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        exec(compile(body, "guide", "exec"), names)
+    return stream.getvalue()
+
+
+def _apart(body: str) -> str:
+    """What a block in Python prints in a process of its own, and how that ended if not well."""
+    printed, code = _in_time([sys.executable, "-c", body])
+    return printed if code == 0 else f"{printed}exit code {code}\n"
+
+
+def _in_time(command: list[str], seconds: float = SECONDS) -> tuple[str, int]:
+    """What a program prints on both streams, and its exit code; one that does not end in time is ended with all that it started."""
+    scripts = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": WIDTH}
+    with (
+        tempfile.TemporaryFile("w+") as out,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+        ) as process,
+    ):
+        late = ""
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            late = f"not ended after {seconds:g} s\n"
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        out.seek(0)
+        return out.read() + late, code
 
 
 def _session(body: str) -> Iterator[str]:
@@ -211,17 +259,7 @@ SHOWN = {"COLUMNS": WIDTH, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 
 def _by_shell(command: str, *arguments: str) -> tuple[str, int]:
-    scripts = Path(sys.executable).parent
-    environment = os.environ | SHOWN | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-c", command, "bash", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-        env=environment,
-    )
-    return done.stdout, done.returncode
+    return _in_time(["bash", "-c", command, "bash", *arguments])
 
 
 def _handed_on(result: Result, rest: str) -> tuple[str, int]:

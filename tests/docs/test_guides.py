@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import processes
 from places import GUIDES, ROOT
 
 if TYPE_CHECKING:
@@ -168,6 +169,23 @@ def test_a_file_that_a_page_shows_is_written(tmp_path: Path) -> None:
     (played,) = module().play(page, tmp_path)
 
     assert played.agrees
+
+
+def test_a_block_that_reads_damaged_files_runs_in_a_process_which_it_may_end(tmp_path: Path) -> None:
+    page = (
+        "```python\nname = 1\n```\n\n<!-- reads damaged files -->\n```python\nimport os\nprint('name' in globals(), flush=True)\n"
+        "os._exit(3)\n```\n\n```text\nFalse\nexit code 3\n```\n"
+    )
+    (played,) = module().play(page, tmp_path)
+
+    assert played.agrees
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    command = f"echo begun; sleep 1000 & echo $! > {tmp_path}/child; wait"
+
+    assert ("begun\nnot ended after 2 s\n", -9) == module()._in_time(["bash", "-c", command], seconds=2)
+    assert not processes.alive(int((tmp_path / "child").read_text()))
 
 
 def test_a_block_that_shows_something_else_is_found(tmp_path: Path) -> None:
