@@ -54,6 +54,9 @@ SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 START_SECONDS = 240.0
 """Time in which a server has to start; it may download its package first."""
 
+FAREWELL_SECONDS = 60
+"""Time for a server to end once it is asked to."""
+
 COMMAND_SECONDS = 600.0
 
 FAMILIES = ("sta", "idx1", "blm")
@@ -145,6 +148,10 @@ def server(folder: Path, version: str, scratch: Path) -> Generator[str]:
             yield f"sc://127.0.0.1:{port}"
         finally:
             process.terminate()
+            try:
+                process.wait(FAREWELL_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
