@@ -19,7 +19,7 @@ from believed_file import BelievedFile, FakeFailure
 from believing_reader import BelievingReader
 from fakes_of_readers import BELIEFS, MISTAKES, Fake
 from golden_cases import golden_cases
-from pqassay.literals.predicate import IEEE, PredicateError
+from pqassay.literals.predicate import IEEE, PredicateError, Semantics
 from pqassay.literals.rows import rows_difference
 from pqassay.suite.cases.case import GoldenCase
 from pqassay.suite.cases.queries import MOST, CaseQuery
@@ -32,7 +32,7 @@ from pqassay_reference.cli.driver import respond
 from pqassay_reference.query.fetching import field_pages
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.golden.literals import Rows
+from pqassay_spec.golden.literals import Rows, Value
 from pqassay_spec.idx1 import blob
 from pqassay_spec.rules.catalogue import rules
 
@@ -72,14 +72,32 @@ def valid_files() -> list[tuple[GoldenCase, BelievedFile]]:
     return [(golden, BelievedFile.of(golden)) for golden in chosen]
 
 
+_QUERIES: dict[str, list[CaseQuery]] = {}
+_WANTED: dict[tuple[str, int, Semantics], list[list[Value]]] = {}
+
+
+def queries_of(golden: GoldenCase) -> list[CaseQuery]:
+    """The queries of a case, which are chosen once for all fakes."""
+    if golden.case.id not in _QUERIES:
+        _QUERIES[golden.case.id] = FACTS.queries(golden)
+    return _QUERIES[golden.case.id]
+
+
+def wanted(golden: GoldenCase, query: CaseQuery, semantics: Semantics = IEEE) -> list[list[Value]]:
+    """The rows that a query must give; the query is one that `queries_of` keeps."""
+    key = (golden.case.id, id(query), semantics)
+    if key not in _WANTED:
+        _WANTED[key] = wanted_rows(rows_of(golden), query, semantics)
+    return _WANTED[key]
+
+
 def wrong_queries(golden: GoldenCase, file: BelievedFile, fake: Fake) -> Iterator[CaseQuery]:
     """The queries of a case that a fake answers wrongly; not to answer is wrong where a refusal earns nothing."""
     may_fail = golden.case.expect.scan == "refusal-allowed"
     reader = BelievingReader(file, fake)
-    for query in FACTS.queries(golden):
+    for query in queries_of(golden):
         try:
-            wanted = wanted_rows(rows_of(golden), query, reader.semantics)
-            if rows_difference(wanted, reader.rows(query)):
+            if rows_difference(wanted(golden, query, reader.semantics), reader.rows(query)):
                 yield query
         except PredicateError:
             continue
@@ -95,8 +113,7 @@ def is_misled(golden: GoldenCase, file: BelievedFile, good: BelievedFile | None,
             return True
         reader = BelievingReader(good, fake)
         try:
-            wanted = wanted_rows(golden.parent.rows, query, reader.semantics)
-            if not rows_difference(wanted, reader.rows(query)):
+            if not rows_difference(wanted(golden.parent, query, reader.semantics), reader.rows(query)):
                 return True
         except FakeFailure:
             continue
@@ -119,30 +136,25 @@ def misled_by_values(golden: GoldenCase) -> str | None:
     """Whether one is misled who reads the values of an IDX1 index as published, and believes that there are no others."""
     if golden.case.family != "IDX1":
         return None
-    rows = rows_of(golden)
-    file, column = BelievedFile.of(golden), golden.case.column or rows.names()[0]
+    file, column = BelievedFile.of(golden), golden.case.column or rows_of(golden).names()[0]
     offsets = [pair.value or "" for pair in file.metadata.key_value_metadata or [] if pair.key == blob.KEY]
     try:
         values = blob.read_published(BytesSource(file.data), offsets[0])
     except FormatError:
         return None
-    for query in FACTS.queries(golden):
+    for query in queries_of(golden):
         operator, name, *rest = query.predicate
-        if (
-            (operator, name) == ("=", column)
-            and str(rest[0]) not in values
-            and wanted_rows(rows, query, IEEE)
-        ):
+        if (operator, name) == ("=", column) and str(rest[0]) not in values and wanted(golden, query):
             return "published values"
     return None
 
 
 def misled_reference(golden: GoldenCase, folder: Path, inspector: Inspector) -> str | None:
     """Whether the reference is misled: by its ``_pm``, by an index that it is told to trust, or by pages that it decodes."""
-    rows, may_fail = rows_of(golden), golden.case.expect.scan == "refusal-allowed"
+    may_fail = golden.case.expect.scan == "refusal-allowed"
     bench = Bench(golden, folder, inspector)
     bench.hand_over()
-    asked = FACTS.queries(golden)
+    asked = queries_of(golden)
     request = json.loads(to_json(scan_request(bench, asked, "on")))
     for query, answer in zip(asked, respond(request, trust="published"), strict=True):
         found = read_answer(json.dumps(answer).encode(), "scan", strict=True)
@@ -151,7 +163,7 @@ def misled_reference(golden: GoldenCase, folder: Path, inspector: Inspector) -> 
                 return "reference refuses"
             continue
         assert isinstance(found, Accept | IgnoredIndex)
-        if not judged_rows(wanted_rows(rows, query, IEEE), found, "").right:
+        if not judged_rows(wanted(golden, query), found, "").right:
             return "reference"
     return None
 
@@ -198,7 +210,7 @@ def test_who_makes_no_mistake_is_right_about_every_valid_file() -> None:
 
 
 def test_a_run_asks_at_most_sixteen_queries_a_case_and_fewer_than_nine_thousand_in_all() -> None:
-    counts = {golden.case.id: len(FACTS.queries(golden)) for golden in SCANNED}
+    counts = {golden.case.id: len(queries_of(golden)) for golden in SCANNED}
 
     assert max(counts.values()) <= MOST
     assert 6_000 <= sum(counts.values()) <= 9_000
