@@ -111,10 +111,13 @@ def test_an_address_is_given_or_is_in_the_environment(
 
 
 def test_a_server_that_does_not_listen_is_named_at_once() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(SparkStartError, match=f"sc://127.0.0.1:{port} does not answer: Connection refused"):
-        connected.connected(f"sc://127.0.0.1:{port}", "test")
+    with socket.socket() as holder:  # of a port, so that no other program listens there meanwhile
+        holder.bind(("127.0.0.1", 0))
+        port = holder.getsockname()[1]
+        with pytest.raises(
+            SparkStartError, match=f"sc://127.0.0.1:{port} does not answer: Connection refused"
+        ):
+            connected.connected(f"sc://127.0.0.1:{port}", "test")
 
 
 @pytest.mark.parametrize("address", ["sc://", "sc://:15002", "sc://host:port"])
