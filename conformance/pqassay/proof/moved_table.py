@@ -86,7 +86,8 @@ def copy_moved(table: str, copy: str) -> None:
     location = location_of(table)[1]
     to = f"{SCHEME if location.startswith(SCHEME) else ''}{Path(copy).absolute()}"
     paths = _Paths(location, to)
-    shutil.copytree(table, copy, dirs_exist_ok=True)
+    # With the mode of new files, since those of a table may be read-only.
+    shutil.copytree(table, copy, dirs_exist_ok=True, copy_function=shutil.copyfile)
     lengths: dict[str, int] = {}
     files = [path for path in sorted(Path(copy).rglob("*")) if path.is_file()]
     # Manifest lists come last, since they hold the lengths of manifests.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -264,6 +267,24 @@ def test_a_new_driver_is_the_skeleton_and_the_next_steps_are_said(language: str,
     assert f"  cd {folder}" in result.stdout
     assert "  pqassay run --operation read -- " in result.stdout
     assert "{" not in result.stdout
+
+
+def test_a_new_driver_from_a_read_only_installation_can_be_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "installed"
+    shutil.copytree(implementations.skeleton("Rust").folder, installed)
+    places = [installed, *installed.rglob("*")]
+    for path in places:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    skeleton = replace(implementations.skeleton("Rust"), folder=installed)
+    monkeypatch.setattr(implementations, "skeleton", lambda _: skeleton)
+    result = command("new-driver", "rust", str(tmp_path / "mine"))
+    made = [tmp_path / "mine", *(tmp_path / "mine").rglob("*")]
+
+    assert 0 == result.exit_code, result.output
+    assert len(places) == len(made)
+    assert [] == [path for path in made if not path.stat().st_mode & stat.S_IWUSR]
 
 
 def test_a_new_driver_in_python_answers(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import stat
 import tempfile
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -169,6 +170,19 @@ def test_a_moved_table_says_the_same_of_the_same_files(tmp_path: Path) -> None:
                 one.message for file in moved.files for one in file.findings
             ]
     assert not Path(alike).exists()
+
+
+def test_a_read_only_table_is_moved_as_files_that_can_be_written(tmp_path: Path) -> None:
+    table = tmp_path / "table"
+    shutil.copytree(LOWERED_ICEBERG, table)
+    for path in table.rglob("*"):
+        if path.is_file():
+            path.chmod(0o444)
+    with copied(str(table)) as folder:
+        made = [path for path in Path(folder).rglob("*") if path.is_file()]
+
+        assert made
+        assert [] == [path for path in made if not path.stat().st_mode & stat.S_IWUSR]
 
 
 def test_a_copy_is_elsewhere_where_paths_are_too_long_for_the_folder_of_temporary_files(

@@ -74,6 +74,19 @@ def _state(missing: list[str], *, is_built: bool) -> str:
     return "ready" if is_built else "not built"
 
 
+def _copy_as_new(source: Path, target: Path) -> None:
+    """Copy a folder with the modes of new files and folders: those of an installation may be read-only."""
+    target.mkdir()
+    for path in sorted(source.rglob("*")):
+        name = path.relative_to(source)
+        if "__pycache__" in name.parts:
+            continue
+        if path.is_dir():
+            (target / name).mkdir()
+        else:
+            shutil.copyfile(path, target / name)
+
+
 def new_driver(
     language: Annotated[
         str,
@@ -94,7 +107,7 @@ def new_driver(
         fail(f"{folder} is there already; name a new folder")
     beside = folder.with_name(f".{folder.name}.new")
     try:
-        shutil.copytree(found.folder, beside, ignore=shutil.ignore_patterns("__pycache__"))
+        _copy_as_new(found.folder, beside)
         beside.rename(folder)
     except OSError as error:
         fail(f"{error.filename or folder}: {error.strerror or error}")
