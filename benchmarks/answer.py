@@ -21,8 +21,6 @@ Goal, in the clustered lake: at most a fifth of DuckDB's time.
 ``--write`` keeps the figures in ``answer_figures.json``, of which `tools/write_directory_tables.py` makes the table of the guide.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import argparse

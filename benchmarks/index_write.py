@@ -14,8 +14,6 @@ Goal: distinct sets and zone sums cost at most 1.2 times as much as embedding ID
 ``--write`` keeps the figures in ``index_write_figures.json``, of which `tools/write_directory_tables.py` makes the table of the guide.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import argparse

@@ -12,8 +12,6 @@ that are.  The time to decide is that of the reference with everything in memory
 ``--write`` keeps the figures in ``which_index_figures.json``, of which `tools/write_which_index_tables.py` makes the tables of the guide.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import argparse

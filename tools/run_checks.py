@@ -48,7 +48,6 @@ PROCESSES = (f"--numprocesses={AT_ONCE}", "--dist=loadfile", "--no-loadscope-reo
 """Sharing of the tests among processes: by modules, so that what those prepare is prepared once."""
 
 CHECKS = (
-    Check("pyright", [PYTHON, "-m", "pyright", "--pythonpath", PYTHON]),
     Check("mypy", [PYTHON, "-m", "mypy"]),
     Check("lint-imports", [str(Path(PYTHON).with_name("lint-imports"))]),
     Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
@@ -61,7 +60,7 @@ ROOMS = ("spec", "reference_impl", "conformance", "golden_files")
 """Folders of tests that need neither Java nor other engines, but where they are marked."""
 
 FAST = (
-    *(check for check in CHECKS if check.name not in ("mypy", "pyright", "pytest")),
+    *(check for check in CHECKS if check.name not in ("mypy", "pytest")),
     Check(
         "pytest",
         [PYTHON, "-m", "pytest", "-q", *PROCESSES, "-m", "not slow and not spark"]
@@ -78,13 +77,6 @@ CLASSES = [PYTHON, "tests/java_start.py"]
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Browsers that the tests of the HTML report use, the first that there is."""
 
-ENVIRONMENT = {
-    # pyright is complete in its wheel; left alone it asks a package registry for a newer version on every run
-    "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
-    "PYRIGHT_PYTHON_CACHE_DIR": str(ROOT / ".venv" / "pyright"),
-}
-"""Settings of the tools that are made through environment variables."""
-
 
 def passes(check: Check) -> bool:
     """Run a check and print its line, and its output where there is something to see."""
@@ -95,7 +87,6 @@ def passes(check: Check) -> bool:
     with subprocess.Popen(
         check.command,
         cwd=ROOT,
-        env={**os.environ, **ENVIRONMENT},
         stdout=None if check.shown else subprocess.PIPE,
         stderr=None if check.shown else subprocess.STDOUT,
         text=True,

@@ -13,8 +13,6 @@ manifest of an Iceberg table, which got the file by `add_files`.  Of each statem
 `pqassay check` is content.  Then the plans of all golden tables that have statements are run.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -134,7 +134,7 @@ def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
     if not words:
         raise pytest.UsageError("--pqassay-driver: there is no program in the command")
     run = _Run(words, chosen, known, {golden.case.id for golden in every})
-    make = cast("Callable[..., DriverItem]", DriverItem.from_parent)  # pyright: ignore[reportUnknownMemberType] - of pytest
+    make = cast("Callable[..., DriverItem]", DriverItem.from_parent)
     tests: list[pytest.Item] = [
         make(session, name=f"pqassay/{golden.case.id}/{operation}", run=run)
         for golden, operation in tasks(chosen, ())
@@ -185,7 +185,7 @@ class DriverItem(pytest.Item):
     """One operation on one golden case; or the driver as a whole: its greeting, and expectations that hold."""
 
     def __init__(self, *, run: _Run, **others: Any) -> None:
-        super().__init__(**others)  # pyright: ignore[reportUnknownMemberType] - of pytest
+        super().__init__(**others)
         self._run = run
 
     def runtest(self) -> None:

@@ -5,8 +5,6 @@ the greatest price finds no row.  `load_labels` writes its file by pyarrow 26.0.
 a null, and adds it to the table with true bounds.  Put your own jobs in their place; the gate knows nothing of them.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

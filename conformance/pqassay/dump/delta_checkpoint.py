@@ -77,7 +77,7 @@ def _values(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
         for name, member in cast("dict[str, Any]", value).items():
             yield from _values(member, (*path, name))
     elif isinstance(value, list):
-        for number, member in enumerate(cast("list[Any]", value)):
+        for number, member in enumerate(value):
             yield from _values(member, (*path[:-1], f"{path[-1]}[{number}]"))
     elif isinstance(value, str) and value.startswith("{"):
         try:

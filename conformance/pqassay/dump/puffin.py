@@ -86,7 +86,7 @@ def _blobs(data: bytes) -> list[Any]:
     except (ValueError, RecursionError):
         return []
     listed: Any = cast("dict[str, Any]", found).get("blobs") if isinstance(found, dict) else None
-    return cast("list[Any]", listed) if isinstance(listed, list) else []
+    return listed if isinstance(listed, list) else []
 
 
 def _blob(source: Source, errors: Errors, path: str, blob: Any, end: int) -> Iterator[Region]:

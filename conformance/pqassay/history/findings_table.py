@@ -5,8 +5,6 @@ file is replaced as a whole: a reader finds the old table or the new one.  The k
 what the files were judged, and which rules were tested on them.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import dataclasses

@@ -4,8 +4,6 @@ A history may be larger than memory.  So of each finding, only a hash of 64 bits
 with one hash are to be expected in one of 400,000 histories with ten million findings; one of the two may not be told as new then.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

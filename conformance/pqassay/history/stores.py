@@ -4,8 +4,6 @@ A run is appended as a whole: as one file that is complete from the moment it ha
 is ever changed, and several checks may append at the same time.  Rows are read some at a time, so that a history may be larger than memory.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

@@ -4,8 +4,6 @@ A finding is known by file, rule and column.  It is *new* in a run if none of th
 the same scope: so a check of what was added since yesterday does not make everything else new, and what was mended and broken again is.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import Counter

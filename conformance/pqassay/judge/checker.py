@@ -418,7 +418,7 @@ def _moment(options: CheckOptions) -> Moment | None:
     for name, number in (("version", version), ("snapshot", snapshot)):
         if number is not None and type(number) is not int:
             raise UsageError(f"{name} is a whole number, and not {number!r}")
-    if ref is not None and not isinstance(ref, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users may have no type checker
+    if ref is not None and not isinstance(ref, str):
         raise UsageError(f"ref is the name of a branch or tag, and not {ref!r}")
     return Moment(version, snapshot, ref)
 

@@ -128,7 +128,7 @@ def owner_of_metadata(table: TableAt, file: str) -> Owner:
 def _snapshots(state: IcebergState) -> Mapping[Any, Any]:
     """The snapshots that the metadata keep, by their ids."""
     given: Any = state.metadata.get("snapshots")
-    snapshots = cast("list[Any]", given) if isinstance(given, list) else []
+    snapshots = given if isinstance(given, list) else []
     return {cast("Json", one).get("snapshot-id"): one for one in snapshots if isinstance(one, dict)}
 
 

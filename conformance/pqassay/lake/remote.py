@@ -4,8 +4,6 @@ What a URI cannot say, pyarrow takes from the environment (``AWS_ACCESS_KEY_ID``
 and so on); options of the store may also be in the URI's query (``?endpoint_override=…&scheme=http``).
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import re

@@ -5,8 +5,6 @@ the nulls of a page that is said to have none, the rows of a page that is elsewh
 loses these, or takes others for them.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

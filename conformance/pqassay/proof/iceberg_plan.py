@@ -1,7 +1,5 @@
 """The rows of an Iceberg table, for queries and their true answers, and a table of the same rows of which nothing is said."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import functools

@@ -155,7 +155,7 @@ class _Paths:
                 members = cast("dict[str, Any]", found)
                 return {key: self.value(value) for key, value in members.items() if key != "_io"}
             case list():
-                return [self.value(one) for one in cast("list[Any]", found)]
+                return [self.value(one) for one in found]
             case _:
                 return found
 

@@ -3,8 +3,6 @@
 What an engine gets wrong there as well is its own mistake, and no metadata's.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

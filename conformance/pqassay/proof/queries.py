@@ -1,7 +1,5 @@
 """Queries that may show what a false claim does: which columns of which rows, and which rows those truly are."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

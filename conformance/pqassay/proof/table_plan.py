@@ -1,7 +1,5 @@
 """Queries of a Delta or Iceberg table, and their true rows: those of all its live files, without the rows that deletion vectors remove."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

@@ -4,8 +4,6 @@ No engine has a say in them, no statistics and no index: the pages are walked fr
 they hold counts, whatever the footer says of how many there are.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import copy

@@ -4,8 +4,6 @@ Neither the pages of a broken file nor the engines that read them are to be trus
 reports.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

@@ -1,7 +1,5 @@
 """The tables of a plan as they are now: which files are live, in which partitions, and what SQL calls table and columns."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# What logs and metadata hold is JSON of any shape.
 from __future__ import annotations
 
 import os

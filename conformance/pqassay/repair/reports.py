@@ -1,7 +1,5 @@
 """What a plan needs of a report: the files, and their findings. Read from JSON, and from a findings table in Parquet."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import dataclasses

@@ -434,7 +434,7 @@ def members(value: Any) -> Any:
             if (member := getattr(value, name)) != default
         }
     if isinstance(value, list):
-        return [members(item) for item in cast("list[Any]", value)]
+        return [members(item) for item in value]
     if isinstance(value, dict):
         return {key: members(item) for key, item in cast("dict[str, Any]", value).items()}
     return value

@@ -4,8 +4,6 @@ Object stores have no rename, but replace an object at once.  The new object is 
 with all its bytes does the store copy it over the old one, so that no failure on the way leaves half an object.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

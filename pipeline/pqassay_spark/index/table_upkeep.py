@@ -8,8 +8,6 @@ A table that is killed at any moment says less than it could, and nothing wrong:
 removed only when everything that still counts in them is in new ones.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

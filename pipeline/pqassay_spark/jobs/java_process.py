@@ -43,7 +43,7 @@ def launched(conf: SparkConf) -> JavaGateway:
         KeyboardInterrupt: And whatever else ends the caller's wait.
     """
     from pyspark.java_gateway import (  # noqa: PLC0415 - importing this module must not cost what pyspark costs
-        launch_gateway,  # pyright: ignore[reportUnknownVariableType]
+        launch_gateway,
     )
 
     outcome: Future[JavaGateway] = Future()

@@ -8,8 +8,6 @@ Spark's own writer followed by the indexing pass is faster.  This writer is for 
 an index for a while, or who write once and want to be done.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

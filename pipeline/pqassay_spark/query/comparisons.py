@@ -14,8 +14,6 @@ That a column may hold NaN does not matter: what has one is kept whatever the co
 Source: Spark 4, ``AnsiTypeCoercion``, ``TypeCoercion`` and ``DecimalPrecision``; what they do was measured and is tested.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

@@ -19,8 +19,6 @@ What Spark does not pass on are ``OR``, functions and the columns that a query n
 What this module does runs in processes of their own beside the driver and the executors: they need this package, too.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import os

@@ -6,8 +6,6 @@ holds other rows.  That is why indexes that were loaded early count only for fil
 exactly those from before the loading.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

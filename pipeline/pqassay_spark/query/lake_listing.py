@@ -4,8 +4,6 @@ Python's data source runs apart from Spark and has to list the files itself.  Sp
 files directly in it are read; in one with partitions, those beside the folders of the partitions are not.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import os

@@ -4,8 +4,6 @@ For Python's data source, which reads with pyarrow what Spark's own reader would
 be the same.  Where both may differ, the file is refused, and Spark's own reader is the one to use.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

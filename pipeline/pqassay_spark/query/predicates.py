@@ -5,8 +5,6 @@ reads into one.  Spark is never given the text: what it filters by and what file
 they cannot mean different things.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

@@ -11,8 +11,6 @@ wrong spelling finds no file and silently loses all rows.  So a spelling counts 
 and selects as many files as were kept.  Otherwise it scans all of them, and a warning says so.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow and py4j leave parts of what is used here unknown.
 from __future__ import annotations
 
 import os

@@ -3,8 +3,6 @@
 Spark has brought the constants to the types of their columns by then, and passes no filter on for which it cannot do that.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ The condition is true of each row of which the predicate may be true.  So what c
 more than is known.  How Spark compares the values of a type with constants is in `pqassay_spark.query.comparisons`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

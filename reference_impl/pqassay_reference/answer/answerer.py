@@ -1,7 +1,5 @@
 """Questions to the files of a lake, answered from their index directories, and from their rows where those do not suffice."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import os

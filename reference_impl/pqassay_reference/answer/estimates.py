@@ -6,8 +6,6 @@ Nothing is read in their place.
 Source: chapter ``directory.md``, section "Sketches".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

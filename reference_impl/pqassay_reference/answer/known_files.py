@@ -1,7 +1,5 @@
 """What is known of one file of a lake: its footer, and what the blobs of its index directory hold."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import os

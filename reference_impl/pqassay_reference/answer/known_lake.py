@@ -3,8 +3,6 @@
 Everything is kept by row group, numbered through all files, so that a question is put to arrays and not to files.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import defaultdict

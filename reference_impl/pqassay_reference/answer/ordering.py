@@ -3,8 +3,6 @@
 Rows that are equal by all that the question names are ordered by their groups, so that an answer is always the same.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import sqlglot
 from sqlglot import expressions as exp
@@ -259,7 +259,7 @@ def name_of(item: Item) -> str:
 
 
 def _item(node: Any) -> Item:
-    kind = cast("type[Any]", type(node))
+    kind = type(node)
     if kind in _ESTIMATORS:
         return _estimate(_ESTIMATORS[kind], node)
     function = _FUNCTIONS.get(kind)

@@ -6,8 +6,6 @@ else is read.  Where a column of text has a dictionary, the condition is put to 
 A file whose columns are stored otherwise than the dataset reads them, and one that is not on this computer, is left to Arrow's dataset.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import deque

@@ -4,8 +4,6 @@ Three things are asked: what folders stand for, distinct sets, and the statistic
 rows only where the footer counts no nulls: of a null, a comparison is not true.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

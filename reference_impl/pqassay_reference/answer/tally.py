@@ -4,8 +4,6 @@ Sums are kept exactly until the end: whole numbers and decimals as integers of a
 So it does not matter in which order parts are added.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

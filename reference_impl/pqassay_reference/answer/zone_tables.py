@@ -1,7 +1,5 @@
 """The zone sums of one measure by the same keys in many files, as one table."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

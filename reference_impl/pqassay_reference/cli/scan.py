@@ -1,7 +1,5 @@
 """The command ``pqassay-ref scan``: rows of Parquet files that satisfy a condition, and what it took to find them."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

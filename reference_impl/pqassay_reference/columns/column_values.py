@@ -1,7 +1,5 @@
 """The distinct values of a string column, read batch by batch with pyarrow."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import itertools

@@ -3,8 +3,6 @@
 Source: ``conformance/PROTOCOL.md``, section "Values".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import itertools

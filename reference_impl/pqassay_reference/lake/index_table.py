@@ -9,8 +9,6 @@ A row says that a value occurs in a column of a file; a file that holds no value
 What a row says holds for the file of just this size and modification time; of any other, the table says nothing.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import itertools

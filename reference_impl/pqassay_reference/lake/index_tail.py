@@ -75,7 +75,7 @@ class _LoneTail(TailSource):
 
     __slots__ = ()
 
-    def __init__(self, name: str, size: int, tail: bytes) -> None:  # pyright: ignore[reportMissingSuperCall] - reads
+    def __init__(self, name: str, size: int, tail: bytes) -> None:
         self.name, self.size, self.tail = name, size, tail
         self.start = size - len(tail)
 

@@ -11,9 +11,6 @@ A dataset describes the files as they were when it was opened, as any Arrow data
 afterwards, by one with other values, may be skipped on the word of the old one: open the dataset anew to see new files.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import threading

@@ -1,7 +1,5 @@
 """Knowledge of the values in the files of a dataset: from their own indexes, and from an index table."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The Parquet files of a folder, as `pyarrow.dataset.dataset` finds them, with their sizes and modification times."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import errno

@@ -9,8 +9,6 @@ nulls.  A file without facts about a column is kept as far as that column goes.
 Pruning never filters rows: whoever reads the files that are kept applies the filter to their rows.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

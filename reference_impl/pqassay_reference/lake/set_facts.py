@@ -4,8 +4,6 @@ As with the indexes of whole files (`pqassay_reference.lake.pruning`), Arrow its
 row groups, columns of any type, and conditions that OR joins: those leave a row group out if each of their parts does.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Lists of values as indexes hold them, line feeds between, split for many files at once and without a step for each value."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

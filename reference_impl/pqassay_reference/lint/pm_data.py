@@ -5,8 +5,6 @@ What a snapshot must say is derived from the Parquet footer once more, and compa
 Source: chapter ``pm.md``.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import os

@@ -74,7 +74,7 @@ def _lint_pandas(value: str, _: SchemaNode) -> None:
     if not all({"name", "pandas_type", "numpy_type"} <= column.keys() for column in described):
         raise wrong("PQF-118", "a column of the frame has no name or type", FIELD)
     names = {column[name] for column in described for name in ("name", "field_name") if name in column}
-    if any(isinstance(index, str) and index not in names for index in cast("list[Any]", indexes)):
+    if any(isinstance(index, str) and index not in names for index in indexes):
         raise wrong("PQF-118", "an index of the frame is not among its columns", FIELD)
 
 

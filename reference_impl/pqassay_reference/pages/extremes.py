@@ -4,8 +4,6 @@ What compares is `pqassay_spec.parquet.column_order.key`, for the two values tha
 form that Arrow compares like the order, all at once.  Tests hold the two together.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Callable

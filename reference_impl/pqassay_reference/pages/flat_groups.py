@@ -6,8 +6,6 @@ pages nobody asks for.
 Source: apache/parquet-format, ``README.md``, section "Data Pages".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence

@@ -1,7 +1,5 @@
 """Literals of a condition as the bytes that a column stores: what bounds are compared with, and what a bloom filter hashes."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

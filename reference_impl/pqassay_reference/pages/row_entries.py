@@ -5,8 +5,6 @@ Page headers count entries, and only those of version 2 count rows as well.  So 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from typing import Any

@@ -94,7 +94,7 @@ def _rows_of(
 ) -> Rows:
     everything = [range(chunk.row_count)] if chunk.row_count else []
     if operator in ("in", "not in"):
-        literals = cast("list[Any]", rest[0]) if rest and isinstance(rest[0], list) else []
+        literals = rest[0] if rest and isinstance(rest[0], list) else []
         is_member = operator == "in"
         left = [
             answer(chunk, "=" if is_member else "!=", python_value(one), not is_member) for one in literals

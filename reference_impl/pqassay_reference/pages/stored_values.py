@@ -6,8 +6,6 @@ compared, so the mini file says nothing of their meaning: an INT64 comes as int6
 Source: apache/parquet-format, ``README.md``, sections "Data Pages" and "Nested Encoding".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import copy

@@ -7,8 +7,6 @@ code says is put in their place, and a column without code yields the physical v
 Source: "Parquet metadata file" (``parquet-metadata.md``), section "Access patterns".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ its operators as metadata in their order, its constants as columns.  From that t
 understood makes no tree, and whoever asked has to be content with knowing nothing.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import re

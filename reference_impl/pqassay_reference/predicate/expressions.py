@@ -4,8 +4,6 @@ Both follow SQL's logic of three values, from one definition: a comparison with 
 on something unknown.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -81,8 +81,4 @@ def python_tree(tree: Any) -> Any:
     >>> python_tree(["in", "n", [{"bytes": "ff"}, 1]])
     ['in', 'n', [b'\\xff', 1]]
     """
-    return (
-        [python_tree(part) for part in cast("list[Any]", tree)]
-        if isinstance(tree, list)
-        else python_value(tree)
-    )
+    return [python_tree(part) for part in tree] if isinstance(tree, list) else python_value(tree)

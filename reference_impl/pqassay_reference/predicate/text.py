@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, cast
+from typing import Any
 
 import sqlglot
 from sqlglot import expressions as exp
@@ -84,7 +84,7 @@ def _tree(node: Any) -> Tree:
         exp.Is: _is,
     }
     readers |= dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _comparison)
-    kind = cast("type[Any]", type(node))
+    kind = type(node)
     reader = readers.get(kind)
     if reader is None:
         raise Refused(
@@ -95,7 +95,7 @@ def _tree(node: Any) -> Tree:
 
 def _joined(name: str, node: Any) -> Tree:
     """``a AND b AND c``, which the parser nests to the left, as one list; without recursion, however many there are."""
-    kind = cast("type[Any]", type(node))
+    kind = type(node)
     parts: list[Any] = []
     rest = node
     while isinstance(rest, kind):

@@ -3,8 +3,6 @@
 Source: chapter ``scan.md``, section "Dictionaries".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The files of a scan: a file, the files of a folder, or objects behind a URI, with the columns that folder names stand for."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

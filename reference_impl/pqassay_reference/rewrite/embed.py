@@ -11,8 +11,6 @@ position of its own, does not see the blob, and every page index offset is then 
 Source: chapter ``idx1.md``, sections "Embedding while writing" and "Embedding into a finished file".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

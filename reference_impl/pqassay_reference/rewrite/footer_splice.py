@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.grammar.thrift import (
@@ -163,7 +163,7 @@ def _take_out(tree: Any, removal: Removal) -> None:
         elif isinstance(key, str):
             setattr(tree, key, None)
     if isinstance(tree, list):
-        elements = cast("list[Any]", tree)
+        elements = tree
         elements[:] = [
             element for index, element in enumerate(elements) if removal.get(index, removal) is not None
         ]

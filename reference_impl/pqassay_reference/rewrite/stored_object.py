@@ -5,8 +5,6 @@ replaced only where the store checks that it is still the one that was read: S3 
 store that pyarrow writes to can take a new object.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# Neither boto3 nor the stubs of pyarrow say what they return.
 from __future__ import annotations
 
 import contextlib

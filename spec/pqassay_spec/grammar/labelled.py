@@ -3,8 +3,6 @@
 A name that is missing is no error here; what becomes of an unknown value is the matter of a rule.
 """
 
-# pyright: reportPrivateUsage=false
-# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag

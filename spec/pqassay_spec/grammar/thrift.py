@@ -23,8 +23,6 @@ Source: Thrift compact protocol specification.  One departure from its letter: d
 every Parquet writer writes them.
 """
 
-# pyright: reportPrivateUsage=false
-# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
 import copy

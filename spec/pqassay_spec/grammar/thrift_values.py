@@ -3,8 +3,6 @@
 Source: Thrift compact protocol specification.
 """
 
-# pyright: reportPrivateUsage=false
-# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

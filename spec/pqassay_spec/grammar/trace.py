@@ -4,8 +4,6 @@
 position before and after.  Nothing is declared twice: a grammar that parses can be traced.
 """
 
-# pyright: reportPrivateUsage=false
-# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
 import copy

@@ -165,7 +165,7 @@ def _is_count(value: Any) -> bool:
 def _is_path(value: Any) -> bool:
     if not isinstance(value, list):
         return False
-    names = cast("list[Any]", value)
+    names = value
     return bool(names) and all(isinstance(name, str) for name in names)
 
 

@@ -267,7 +267,7 @@ def _members(parsed: Any) -> Any:
         items = cast("dict[str, Any]", parsed).items()
         return {name: _members(value) for name, value in items if not name.startswith("_")}
     if isinstance(parsed, list):
-        return [_members(value) for value in cast("list[Any]", parsed)]
+        return [_members(value) for value in parsed]
     return parsed
 
 

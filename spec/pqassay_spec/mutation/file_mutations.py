@@ -96,7 +96,7 @@ def _of_structure(path: str, structure: Any, value: Any) -> Iterator[Mutation]:
                 f"{path}.{member.name}", member, cast("dict[str, Any]", value)[member.name]
             )
     elif isinstance(value, list):
-        for index, element in enumerate(cast("list[Any]", value)):
+        for index, element in enumerate(value):
             yield from of_element(path, index)
             yield from _of_structure(f"{path}[{index}]", structure.subcon, element)
     elif isinstance(value, int):

@@ -70,7 +70,7 @@ def _built(kind: Any, value: Any) -> Any:
     """A value of a declared type, in which structs are given by the names of their members."""
     if isinstance(value, list):
         element = kind.element if isinstance(kind, ListOf) else None
-        return [_built(element, item) for item in cast("list[Any]", value)]
+        return [_built(element, item) for item in value]
     if not isinstance(value, dict):
         return value
     if not isinstance(kind, type) or not issubclass(kind, Record):

@@ -204,7 +204,7 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _to_json(member) for key, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_to_json(one) for one in cast("list[Any]", value)]
+        return [_to_json(one) for one in value]
     return value
 
 
@@ -217,5 +217,5 @@ def _from_json(value: Any) -> Any:
             return int(members["int"])
         return {key: _from_json(member) for key, member in members.items()}
     if isinstance(value, list):
-        return [_from_json(one) for one in cast("list[Any]", value)]
+        return [_from_json(one) for one in value]
     return value

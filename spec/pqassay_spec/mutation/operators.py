@@ -34,7 +34,7 @@ def remove(tree: Any, path: str, _: Any) -> None:
     owner, last = owner_of(tree, path)
     get(tree, path)
     if isinstance(owner, list):
-        del cast("list[Any]", owner)[cast("int", last)]
+        del owner[cast("int", last)]
     elif isinstance(owner, dict):
         raise TypeError("it cannot be absent")
     else:
@@ -46,7 +46,7 @@ def duplicate(tree: Any, path: str, _: Any) -> None:
     owner, last = owner_of(tree, path)
     if not isinstance(owner, list) or not isinstance(last, int):
         raise TypeError("only elements of lists are duplicated")
-    cast("list[Any]", owner).insert(last + 1, copy.deepcopy(get(tree, path)))
+    owner.insert(last + 1, copy.deepcopy(get(tree, path)))
 
 
 def insert(tree: Any, path: str, to: Any) -> None:
@@ -54,7 +54,7 @@ def insert(tree: Any, path: str, to: Any) -> None:
     owner, last = owner_of(tree, path)
     if not isinstance(owner, list) or not isinstance(last, int):
         raise TypeError("only into lists something is inserted")
-    cast("list[Any]", owner).insert(last, to)
+    owner.insert(last, to)
 
 
 def swap(tree: Any, path: str, to: Any) -> None:

@@ -144,9 +144,9 @@ def _plain(parsed: Any) -> Any:
         members = cast("dict[str, Any]", parsed).items()
         return {name: _plain(value) for name, value in members if not name.startswith("_")}
     if isinstance(parsed, Entries):
-        return [one._asdict() for one in cast("Entries[Any]", parsed)]
+        return [one._asdict() for one in parsed]
     if isinstance(parsed, list):
-        return [_plain(one) for one in cast("list[Any]", parsed)]
+        return [_plain(one) for one in parsed]
     return parsed
 
 

@@ -107,7 +107,7 @@ def _of_flat(path: str, members: Flat, structure: Any) -> Iterator[Mutation]:
     for member in structure.subcons:
         value, place, kind = members[member.name], f"{path}.{member.name}", bare(member)
         if isinstance(value, list):
-            yield from _of_elements(place, cast("list[Any]", value), kind.subcon)
+            yield from _of_elements(place, value, kind.subcon)
         elif isinstance(value, bytes):
             yield from of_value(place, value)
         else:

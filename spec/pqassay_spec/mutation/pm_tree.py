@@ -255,7 +255,7 @@ def _built(members: Flat, structure: Any) -> Iterator[bytes]:
             yield value
         elif isinstance(value, list):
             element = bare(member).subcon
-            for one in cast("list[Any]", value):
+            for one in value:
                 if isinstance(one, dict):
                     yield b"".join(_built(cast("Flat", one), element))
                 else:

@@ -173,7 +173,7 @@ def _write_bloom(bloom: bytes | ExternalBloom) -> Any:
 def _read_bloom(given: object, path: str) -> bytes | ExternalBloom:
     if isinstance(given, dict) and "offset" in given:
         return cast("ExternalBloom", _EXTERNAL_BLOOM.read(cast("object", given), path))
-    return _read_bytes(cast("object", given), path)
+    return _read_bytes(given, path)
 
 
 _INTEGER = _Kind(exact_integer, _read_integer)

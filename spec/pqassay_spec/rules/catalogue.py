@@ -293,7 +293,7 @@ def parse_family(module: str, text: str) -> Family:
     rows = top.get("rule")
     if not isinstance(rows, list) or not rows:
         raise CatalogueError(f"{module}: no rules")
-    parsed = tuple(_rule(row, header["prefix"], module) for row in cast("list[Any]", rows))
+    parsed = tuple(_rule(row, header["prefix"], module) for row in rows)
     if [rule.id for rule in parsed] != sorted({rule.id for rule in parsed}):
         raise CatalogueError(f"{module}: rules are not in the order of their ids, or an id is repeated")
     return Family(module=module, rules=parsed, **header)

@@ -6,8 +6,6 @@ b'\x05'
 Source: the Apache Avro specification, "Binary Encoding" and "Object Container Files".
 """
 
-# pyright: reportPrivateUsage=false
-# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
 import copy
@@ -280,7 +278,7 @@ class _Counting:
         if depth > MOST_DEPTH:
             raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
         if isinstance(schema, list):
-            options = cast("list[Any]", schema)
+            options = schema
             return max((self.of(one, depth + 1)[0] for one in options), default=0) + 1, True
         if not isinstance(schema, dict):
             return self._named.get(str(schema), (1, True))
@@ -318,7 +316,7 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
     if depth > MOST_DEPTH:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
     if isinstance(schema, list):
-        options = cast("list[Any]", schema)
+        options = schema
         return Union([None if one == "null" else grammar_of(one, depth + 1, names) for one in options])
     if not isinstance(schema, dict):
         found = PRIMITIVES.get(schema) or names.get(schema) if isinstance(schema, str) else None
@@ -360,7 +358,7 @@ def fields_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     fields: Any = record.get("fields")
     if not isinstance(fields, list):
         raise Malformed("a record of the schema has no fields")
-    found = cast("list[Any]", fields)
+    found = fields
     if any(not isinstance(one, dict) or not isinstance(cast("Any", one).get("name"), str) for one in found):
         raise Malformed("a field of the schema has no name")
     return cast("list[dict[str, Any]]", found)

@@ -94,7 +94,7 @@ def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
     if depth > MOST_DEPTH:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
     if isinstance(schema, list):
-        options = cast("list[Any]", schema)
+        options = schema
         return _union([None if one == "null" else decoder(one, depth + 1, names) for one in options])
     if not isinstance(schema, dict):
         found = _PRIMITIVES.get(schema) or names.get(schema) if isinstance(schema, str) else None

@@ -39,7 +39,7 @@ def _leaves(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             members = cast("Mapping[str, Any]", value).items()
             rest += [(inner, f"{path}+{_text(name)}") for name, inner in members]
         elif isinstance(value, list):
-            elements = enumerate(cast("list[Any]", value))
+            elements = enumerate(value)
             rest += [(inner, f"{path}+{number}") for number, inner in elements]
         else:
             yield path, _text(value) if isinstance(value, str) else _word(value)

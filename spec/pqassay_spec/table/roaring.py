@@ -14,8 +14,6 @@ one after the other, as runs, or as a bit for each number there could be.
 Source: RoaringFormatSpec, "Standard 32-bit Roaring Bitmap" and "Extension for 64-bit implementations".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The context of construct has no types.
 from __future__ import annotations
 
 from enum import Enum

@@ -1,7 +1,5 @@
 """Bloom filters under test: each rule on files of mainstream writers, on edited ones, and on bitsets of any filling."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

@@ -1,7 +1,5 @@
 """What is wrong with an entry is one finding, with what it could do: in text and JSON, at each tier that can tell, of every type and granularity."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

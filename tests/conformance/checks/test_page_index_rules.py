@@ -1,7 +1,5 @@
 """The rules of the page index on files by several writers, each damaged in one way that engines were seen to fall for."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

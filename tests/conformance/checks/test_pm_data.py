@@ -1,7 +1,5 @@
 """``_pm`` against the footer of the Parquet file beside it: one difference, one rule."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """``_pm`` against the values in the Parquet file: what is true is silent, what is not is found."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

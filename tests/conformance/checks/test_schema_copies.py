@@ -1,7 +1,5 @@
 """Copies of the schema: what writers write is right, and what contradicts it is found, beside the golden cases."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import base64

@@ -1,6 +1,5 @@
 """Delta tables whose state is said more than once: Parquet checkpoints in both forms, and sound ones that differ as they may."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import datetime as dt

@@ -169,7 +169,9 @@ def test_the_same_seed_draws_the_same_files_whenever_they_were_changed(lake: Pat
     for days in (0, 1, 400):
         for number, path in enumerate(sorted(lake.rglob("*.parquet"))):
             # Some of them on the day before, as where a job runs across midnight.
-            moment = 1_709_164_799 + days * 86_400 + number % 2  # a second before 29 February 2024, and the second after
+            moment = (
+                1_709_164_799 + days * 86_400 + number % 2
+            )  # a second before 29 February 2024, and the second after
             os.utime(path, (moment, moment))
         report = json.loads(check("--sample", "20", "--format", "json").stdout)
         drawn.append([one["path"] for one in report["files"] if one["outcome"] != "ignored"])

@@ -1,7 +1,5 @@
 """Values are what the logical type of their column allows: its least and greatest are, and those next to them are not."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """Files that writers make of unusual types and options leave no rule untested that can be tested."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

@@ -1,7 +1,5 @@
 """Keys of values: they compare as the specification says, and find the extremes of pages."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Values as they are stored, their order, their bounds, and the bloom filters that hold them."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import decimal

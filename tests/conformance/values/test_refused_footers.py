@@ -1,7 +1,5 @@
 """A footer that pyarrow refuses for what it says beside the values hinders no rule about them."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import pyarrow.parquet as pq

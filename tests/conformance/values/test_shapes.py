@@ -58,7 +58,7 @@ def test_nested_groups_of_a_writer_agree(version: Literal["1.0", "2.0"]) -> None
     ]
     out = io.BytesIO()
     table = pa.table({"l": pa.array(rows * 5, pa.list_(inner))})
-    pq.write_table(table, out, data_page_version=version, row_group_size=7)  # pyright: ignore[reportUnknownMemberType]
+    pq.write_table(table, out, data_page_version=version, row_group_size=7)
     report = pqassay.check(out.getvalue(), tier="values")
     assert [] == report.files[0].findings
     assert "PQF-126" in next(iter(report.coverages.values())).checked

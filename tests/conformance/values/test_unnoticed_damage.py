@@ -1,7 +1,5 @@
 """Damage to values that engines read over: each is found by its rule."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import struct

@@ -1,7 +1,5 @@
 """The audit of values: files whose statistics, page index and bloom filters are true are clean, each false one is found by its rule."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

@@ -1,7 +1,5 @@
 """Indexes of the index directory for all files of a folder on Spark, and queries that several of them answer together."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from pathlib import Path

@@ -265,7 +265,7 @@ def test_a_second_session_is_the_first(spark: SparkSession) -> None:
 
 @pytest.mark.spark
 def test_java_prints_no_stack_of_what_the_program_says_in_one_line(spark: SparkSession) -> None:
-    java: Any = spark.sparkContext._jvm  # pyright: ignore[reportPrivateUsage] - the only way to Java
+    java: Any = spark.sparkContext._jvm
     logs = java.org.apache.logging.log4j.LogManager
     quiet = ("executor.Executor", "scheduler.TaskSetManager", "util.Utils")
     levels = {name: str(logs.getLogger(f"org.apache.spark.{name}").getLevel()) for name in quiet}

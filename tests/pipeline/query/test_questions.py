@@ -1,7 +1,5 @@
 """Questions to indexes: which values of a column may satisfy a condition of Spark, by the type of the column."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

@@ -1,7 +1,5 @@
 """Spark and distinct sets of columns of every type: no row is lost, and files and row groups without one are left out."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

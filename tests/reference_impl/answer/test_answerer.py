@@ -1,7 +1,5 @@
 """Answers from index directories: equal to DuckDB's, of rows only where metadata do not suffice, and never of stale entries."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Estimates from sketches: within their bounds, of the rows that a condition keeps, and refused where sketches do not tell."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

@@ -1,7 +1,5 @@
 """Rows that are read for an answer: those that Arrow's dataset finds, however the files are divided and stored, and no chunk more than needed."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

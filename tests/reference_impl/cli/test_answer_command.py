@@ -1,7 +1,5 @@
 """The command ``pqassay-ref answer``: the answer in three forms, what it took, and one line for what goes wrong."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """`pqassay-ref scan` prints rows, says what it fetched, and explains itself."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """What distinct sets leave over: never less than what a full reading finds, on random tables and conditions."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Entries of index directories as readers find them: those that may be used, those that are left aside, and their values."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

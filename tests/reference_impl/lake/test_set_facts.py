@@ -1,7 +1,5 @@
 """Datasets that prune by the distinct sets of several columns, by row group, whoever reads them."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import datetime as dt

@@ -1,7 +1,5 @@
 """The reference's opinion of column chunks: good files pass, and each golden file is judged as its manifest demands."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

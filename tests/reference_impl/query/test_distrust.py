@@ -1,7 +1,5 @@
 """A scan that distrusts: every well-formed lie that its condition meets is named, the rows are right, and nobody is accused falsely."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import struct

@@ -1,7 +1,5 @@
 """What a scan tells of itself: which pages were read, what each rung left, and the picture of both."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

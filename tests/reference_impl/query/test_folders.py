@@ -1,7 +1,5 @@
 """Scans of several files: folders, what their names stand for, URIs, and files that differ from the first."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import threading

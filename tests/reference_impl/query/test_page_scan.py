@@ -1,7 +1,5 @@
 """Scans that read some pages and no others: the right rows, by whatever the file says, and whatever of it is false."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

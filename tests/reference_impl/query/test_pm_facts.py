@@ -1,7 +1,5 @@
 """Scans by the ``_pm`` beside a file: the rows that its footer leads to, and the footer is never read."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import shutil

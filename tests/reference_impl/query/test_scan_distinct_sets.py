@@ -1,7 +1,5 @@
 """Scans of files with distinct sets: the same rows, fewer row groups and pages, and reasons for what is left aside."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from pathlib import Path

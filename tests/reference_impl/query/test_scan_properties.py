@@ -5,8 +5,6 @@ of an index the rows are those of the good file, or the scan refuses, or a scan 
 latter are always right.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import contextlib

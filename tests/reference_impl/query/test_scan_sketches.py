@@ -1,7 +1,5 @@
 """Scans of files with KLL sketches: the same rows, fewer row groups where there are no statistics, and the selective column first."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Stripping objects in a store: as a new object, or in place where the store replaces on a condition, and not at all otherwise."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# Neither boto3 nor the stubs of pyarrow say what they return.
 from __future__ import annotations
 
 from collections.abc import Generator

@@ -108,7 +108,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
         raise NotApplicable
     live = {logical_key(entry): entry for entry in state.entries}
     seen: set[tuple[str, str]] = set()
-    for number, one in enumerate(cast("list[Any]", listed)):
+    for number, one in enumerate(listed):
         place = Place(file, 0, ("allFiles", f"[{number}]"))
         own = added(file, number, cast("Json", one)) if isinstance(one, dict) else None
         if own is None or logical_key(own) not in live:
@@ -167,7 +167,7 @@ def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
 
 
 def _member(held: Any, name: str) -> Any:
-    return cast("list[Any]", held)[int(name)] if isinstance(held, list) else held[name]
+    return held[int(name)] if isinstance(held, list) else held[name]
 
 
 def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -208,5 +208,5 @@ def _whole_numbers(given: Any) -> list[int]:
     """A list of whole numbers; an empty one where it is none."""
     if not isinstance(given, list):
         return []
-    numbers = cast("list[Any]", given)
+    numbers = given
     return numbers if all(type(one) is int for one in numbers) else []

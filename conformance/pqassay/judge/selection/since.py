@@ -177,7 +177,7 @@ def _snapshots_since(table: TableAt, state: IcebergState, since: Since) -> tuple
     given: Any = state.metadata.get("snapshots")
     kept: dict[Any, Json] = {
         cast("Json", one).get("snapshot-id"): cast("Json", one)
-        for one in (cast("list[Any]", given) if isinstance(given, list) else [])
+        for one in (given if isinstance(given, list) else [])
         if isinstance(one, dict)
     }
     if since.time is not None:

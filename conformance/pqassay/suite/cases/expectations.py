@@ -144,7 +144,7 @@ def parse(content: bytes) -> Expectations:
     rows = document.get(TABLE, [])
     if stray or not isinstance(rows, list):
         raise ExpectationsError(f"unknown {', '.join(stray)}" if stray else f"{TABLE} is no list of tables")
-    entries = tuple(_entry(row, number) for number, row in enumerate(cast("list[Any]", rows), 1))
+    entries = tuple(_entry(row, number) for number, row in enumerate(rows, 1))
     return Expectations(entries, hashlib.sha256(content).hexdigest())
 
 

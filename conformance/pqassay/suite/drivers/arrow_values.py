@@ -1,7 +1,5 @@
 """Arrow's values as those of the protocol, of files that writers wrote."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import itertools

@@ -4,8 +4,6 @@ The file comes from a stranger's program, and decoding it happens in a process o
 ``python -m pqassay.suite.drivers.written_file --serve``.  What that process finds out is a `WrittenFile`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -98,7 +98,7 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         return {name: without_nulls(one) for name, one in members.items() if one is not None}
-    return [without_nulls(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 def _difference(wanted: Any, actual: Any, *, unordered: bool) -> tuple[str, str] | None:
@@ -107,7 +107,7 @@ def _difference(wanted: Any, actual: Any, *, unordered: bool) -> tuple[str, str]
         return None if wanted == actual and type(wanted) is type(actual) else (_short(wanted), _short(actual))
     if not isinstance(actual, list):
         return "a list", _short(actual)
-    there = {json.dumps(item, sort_keys=True) for item in cast("list[Any]", actual)}
+    there = {json.dumps(item, sort_keys=True) for item in actual}
     here = {json.dumps(item, sort_keys=True) for item in wanted}
     if there == here:
         return None

@@ -63,7 +63,7 @@ def _by_key(value: Mapping[str, Any]) -> dict[Key, dict[str, Any]] | str:
     if not isinstance(entries, list):
         return f"members {sorted(value)}"
     found: dict[Key, dict[str, Any]] = {}
-    for number, entry in enumerate(cast("list[Any]", entries)):
+    for number, entry in enumerate(entries):
         if not isinstance(entry, dict) or not all(name in entry for name in KEY_MEMBERS):
             return f"entries[{number}] without {', '.join(KEY_MEMBERS)}"
         members = cast("dict[str, Any]", entry)
@@ -81,7 +81,7 @@ def _named(key: Key) -> str:
 def _comparable(parts: Any, kind: str) -> Any:
     """Parts with floats as their bits, and the values of IDX1, which have no order, in one."""
     if kind == IndexType.IDX1.name and isinstance(parts, list):
-        parts = [_sorted(part) for part in cast("list[Any]", parts)]
+        parts = [_sorted(part) for part in parts]
     return _with_bits(parts)
 
 
@@ -92,12 +92,12 @@ def _sorted(part: Any) -> Any:
     values = members.get("values")
     if not isinstance(values, list):
         return members
-    return {**members, "values": sorted(cast("list[Any]", values), key=json.dumps)}
+    return {**members, "values": sorted(values, key=json.dumps)}
 
 
 def _with_bits(value: Any) -> Any:
     if isinstance(value, list):
-        return [_with_bits(one) for one in cast("list[Any]", value)]
+        return [_with_bits(one) for one in value]
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, Any]", value)

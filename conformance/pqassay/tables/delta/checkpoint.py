@@ -1,7 +1,5 @@
 """The actions of a checkpoint: a Parquet file, several, or JSON lines, and the sidecars that they name."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

@@ -129,7 +129,7 @@ def described_differ(kind: str, one: Json, other: Json) -> Iterator[str]:
 def _meant(name: str, given: Any) -> Any:
     """What a member says, however it is written: features have no order, and none of them are as good as an empty list."""
     if name.endswith("Features"):
-        return sorted(map(str, cast("list[Any]", given))) if isinstance(given, list) else []
+        return sorted(map(str, given)) if isinstance(given, list) else []
     if name == "format" and isinstance(given, dict):
         return cast("Json", given).get("provider")  # its options are empty, or absent
     if name == "schemaString" and isinstance(given, str):

@@ -95,7 +95,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
     structs: set[tuple[str, ...]] = set()
     found = list(_columns(root, (), (), mode, structs, 0))
     names = metadata.get("partitionColumns")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in cast("list[Any]", names)):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _wrong("partitionColumns is not a list of names", "a list of names", names, "partitionColumns")
     by_name = {column.name: column for column in found if len(column.path) == 1}
     partition: list[DeltaColumn] = []
@@ -133,7 +133,7 @@ def _columns(
     if not isinstance(fields, list) or cast("Json", node).get("type") != "struct":
         raise _wrong(f"{'.'.join(names) or 'schemaString'} is no struct", "a struct with fields", node)
     seen: set[str] = set()
-    for given in cast("list[Any]", fields):
+    for given in fields:
         declared: Json = cast("Json", given) if isinstance(given, dict) else {}
         name, kind = declared.get("name"), declared.get("type")
         if not isinstance(name, str):

@@ -344,11 +344,7 @@ class _Replay:
 
 
 def _texts(given: Any) -> set[str]:
-    return (
-        {one for one in cast("list[Any]", given) if isinstance(one, str)}
-        if isinstance(given, list)
-        else set()
-    )
+    return {one for one in given if isinstance(one, str)} if isinstance(given, list) else set()
 
 
 def _key(action: Mapping[str, Any], path: str) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def wrong_change(column: DeltaColumn) -> str | None:
     if not isinstance(changes, list):
         return "is no list"
     last: dict[str, str] = {}
-    for given in cast("list[Any]", changes):
+    for given in changes:
         change = cast("Json", given) if isinstance(given, dict) else {}
         old, new, path = change.get("fromType"), change.get("toType"), change.get("fieldPath", "")
         if not isinstance(old, str) or not isinstance(new, str) or not isinstance(path, str):

@@ -102,7 +102,7 @@ def _blobs(name: str, text: bytes, start: int) -> dict[int, Blob]:
     if not isinstance(given, list):
         raise wrong("its footer has no list of blobs", "a list of blobs", repr(given)[:80])
     blobs: dict[int, Blob] = {}
-    for number, one in enumerate(cast("list[Any]", given)):
+    for number, one in enumerate(given):
         missing = _missing(one)
         if missing:
             raise wrong(f"blob {number} has no {missing}", f"{missing} of every blob", "none of its type")

@@ -67,7 +67,7 @@ class Layout:
 def without_null(schema: Any) -> Any:
     """The type of a schema that may be null."""
     if isinstance(schema, list):
-        others = [one for one in cast("list[Any]", schema) if one != "null"]
+        others = [one for one in schema if one != "null"]
         return others[0] if len(others) == 1 else cast("Any", schema)
     return schema
 

@@ -173,7 +173,7 @@ def objects(holder: Json, name: str) -> list[Json]:
     given = holder.get(name)
     if given is None:
         return []
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in cast("list[Any]", given)):
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise broken(name, f"{name} is not a list of objects", "a list of objects", given)
     return cast("list[Json]", given)
 
@@ -279,7 +279,7 @@ def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
     """The fields of a partition spec. Raises `Malformed`, ICE-001."""
     for number, one in enumerate(given):
         sources: Any = one.get("source-ids")
-        first: Any = cast("list[Any]", sources)[0] if isinstance(sources, list) and sources else None
+        first: Any = sources[0] if isinstance(sources, list) and sources else None
         source = one.get("source-id", first)
         name, transform = one.get("name"), one.get("transform")
         identifier = one.get("field-id", FIRST_PARTITION_FIELD + number)
@@ -339,11 +339,11 @@ def _take_names(mapping: Any, path: tuple[str, ...], found: dict[int, tuple[str,
     """Take those names that are the only ones of their id: of several, a file may have any."""
     if not isinstance(mapping, list) or depth > DEEPEST:
         return
-    for one in cast("list[Any]", mapping):
+    for one in mapping:
         if not isinstance(one, dict):
             continue
         names: Any = cast("Json", one).get("names")
-        if not isinstance(names, list) or len(cast("list[Any]", names)) != 1 or not isinstance(names[0], str):
+        if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
             continue
         here = (*path, names[0])
         identifier = cast("Json", one).get("field-id")

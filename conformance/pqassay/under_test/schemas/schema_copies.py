@@ -131,4 +131,4 @@ def as_object(value: Any) -> dict[str, Any] | None:
 
 def as_list(value: Any) -> list[Any] | None:
     """A part of a JSON that is a list; ``None`` of another one."""
-    return cast("list[Any]", value) if isinstance(value, list) else None
+    return value if isinstance(value, list) else None

@@ -1,7 +1,5 @@
 """Bloom filters compared with all values that they should hold."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from typing import Any

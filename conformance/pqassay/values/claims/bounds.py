@@ -1,7 +1,5 @@
 """Bounds, of a column chunk or of its pages, compared with its values."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

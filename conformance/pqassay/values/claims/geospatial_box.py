@@ -1,7 +1,5 @@
 """The box of geospatial statistics, compared with the coordinates of all geometries."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

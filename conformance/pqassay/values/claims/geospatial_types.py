@@ -1,7 +1,5 @@
 """The types of all geometries of a column chunk, as the first bytes of each tell."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from typing import Any

@@ -4,8 +4,6 @@ Memory stays at the index, a bit for each value of it and each column, and a bou
 however many distinct values it has.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

@@ -6,8 +6,6 @@ value can know, so that none can borrow a bracket or a comma from its neighbour:
 of them is JSON, and the word is every other entry of it.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """The values of one column chunk, decoded once, with the pages and rows in which they are."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ pyarrow's codecs do the work.  Those that cannot work piecewise are told how lon
 was; so what they make is measured otherwise.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Dictionary pages, read to their end: as many entries as the header says, nothing behind them, and in order where it says so."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ All pages of numbers are gone through at once, by ``reduceat`` over the places w
 bytes, page by page; where pages are small, those of one width are compared as words, all at once.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass

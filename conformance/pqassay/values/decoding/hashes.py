@@ -5,8 +5,6 @@ width are hashed by numpy all at once; those of many widths by the library, each
 says `pqassay_spec.parquet.bloom`; here it is done for an array of hashes.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from typing import Any

@@ -4,8 +4,6 @@ Numbers become numpy arrays; bytes, decimals and timestamps become Arrow arrays 
 `pqassay_spec.parquet.column_order.key` says the same of one value, slowly; tests hold the two together.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Where each value takes as many bytes as the next, or where runs and blocks say h
 byte arrays are decoded, but not those of a chunk whose values pyarrow decoded already.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass

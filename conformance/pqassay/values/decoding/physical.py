@@ -7,8 +7,6 @@ in which every annotation and every key is left out: then an INT64 is an int64, 
 Every column chunk is decoded by `decode_chunk`, and by nothing else.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

@@ -1,7 +1,5 @@
 """Values of a described column in the forms that audits of an index directory compare: by their bits, as numbers, as raw bytes."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

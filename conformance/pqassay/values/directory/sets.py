@@ -1,7 +1,5 @@
 """Distinct sets of an index directory, compared with the values of their parts."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

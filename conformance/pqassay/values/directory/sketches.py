@@ -3,8 +3,6 @@
 They are read by Apache DataSketches, which the extra ``sketches`` installs; without it they are not checked.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from abc import abstractmethod

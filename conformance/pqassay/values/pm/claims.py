@@ -3,8 +3,6 @@
 What its rules make of it, `pqassay.checks.pm.values` says.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ How many rows a data file has, its manifest says; where a position lies beyond t
 Source: the Iceberg specification, "Position Delete Files" and "Scan Planning".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ greater than every number.  Texts compare by the bytes of their UTF-8.
 Source: the Iceberg specification, "Sorting".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

@@ -3,8 +3,6 @@
 Source: the Iceberg specification, "Partition Transforms" and "Appendix B: 32-bit Hash Requirements".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from contextlib import suppress

@@ -5,8 +5,6 @@ Every chunk is read once: its stored bytes go into the digest and are decoded fr
 Source: chapter ``directory.md``, sections "Identity", "Granularity" and "What can be described".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

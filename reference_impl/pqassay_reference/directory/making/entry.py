@@ -3,8 +3,6 @@
 Source: chapter ``directory.md``, sections "The entry", "The blob" and "Identity".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import zlib

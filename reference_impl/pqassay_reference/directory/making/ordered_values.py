@@ -6,8 +6,6 @@ back into PLAIN bytes, all at once.
 Source: chapter ``directory.md``, section "Values in blobs".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

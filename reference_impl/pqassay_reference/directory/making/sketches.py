@@ -3,8 +3,6 @@
 Source: chapter ``directory.md``, section "Sketches".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportMissingImports=false
-# The library has no type stubs.
 from __future__ import annotations
 
 import importlib

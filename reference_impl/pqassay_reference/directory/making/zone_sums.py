@@ -5,8 +5,6 @@ Whatever is known of the groups is a column of an array, with an element for eac
 Source: chapter ``directory.md``, section "Zone sums".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ Nothing here raises for what a blob says: a damaged one is left aside, with the 
 Source: chapter ``directory.md``, sections "Reading", "Distinct sets" and "Zone sums".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

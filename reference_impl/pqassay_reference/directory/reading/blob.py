@@ -3,8 +3,6 @@
 Source: chapter ``directory.md``, sections "The blob" and "Granularity".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ leave a part out; joined by OR, each has to.
 Source: chapter ``directory.md``, section "Distinct sets".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import math

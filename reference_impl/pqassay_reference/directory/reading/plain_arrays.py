@@ -6,8 +6,6 @@ file in memory, in the type that the schema element gives, as it decodes the col
 Source: chapter ``directory.md``, section "Values in blobs".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Golden Iceberg tables that have changed, and that have types of version 3: and the same with one claim that is false."""
 
-# pyright: reportUnknownMemberType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from pqassay_reference.golden.page_index.lists import DICTIONARY
 from pqassay_reference.golden.parquet_file.framing import METALS, TWO_COLUMNS
@@ -166,9 +166,7 @@ def _members(record: Record) -> dict[str, Any]:
         if isinstance(value, Record):
             members[field.name] = _members(value)
         elif isinstance(value, list):
-            members[field.name] = [
-                int(one) if isinstance(one, int) else one for one in cast("list[Any]", value)
-            ]
+            members[field.name] = [int(one) if isinstance(one, int) else one for one in value]
         elif value is not None:
             members[field.name] = int(value) if isinstance(value, int) else value
     return members

@@ -1,7 +1,5 @@
 """The rows of the Parquet files that are beside golden ``_pm`` files, and what a scan of them must give."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import io

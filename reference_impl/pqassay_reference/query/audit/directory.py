@@ -6,8 +6,6 @@ than the values, mislead nobody and are true here; for those there is ``pqassay 
 Source: chapter ``directory.md``, sections "Distinct sets" and "Sketches"; chapter ``scan.md``, section "Distrust".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ compared is what the claim is about.
 Source: chapter ``scan.md``; the orders are those of `pqassay_spec.parquet.column_order`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import copy

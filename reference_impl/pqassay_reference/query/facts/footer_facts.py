@@ -6,8 +6,6 @@ chunks: the next scan of such a file reads no metadata.
 Source: chapter ``scan.md``, section "Metadata".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import base64

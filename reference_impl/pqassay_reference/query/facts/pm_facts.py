@@ -7,8 +7,6 @@ nothing to go by.
 Source: chapters ``scan.md``, section "Metadata", and ``pm.md``, section "Reading".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections import Counter

@@ -5,8 +5,6 @@ A query looks at few columns of a file, however many there are; so what is made 
 Source: chapter ``scan.md``, section "Metadata".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import copy

@@ -6,8 +6,6 @@ then found by walking from header to header.
 Source: chapter ``scan.md``, sections "Pages" and "Dictionaries".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import copy

@@ -5,8 +5,6 @@ What is read of them is kept with the facts about the file.
 Source: chapter ``directory.md``, section "Reading".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence

@@ -7,8 +7,6 @@ index may save work, it may never decide more than it knows.
 Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted" and "Security considerations".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ leaves nothing out.  Of nulls and NaN a sketch says nothing but how many other v
 Source: chapter ``directory.md``, section "Sketches"; chapter ``scan.md``, section "Distinct sets".
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# The library has no type stubs.
 from __future__ import annotations
 
 import math
