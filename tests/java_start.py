@@ -48,7 +48,7 @@ def write_archive() -> None:
     unfinished = ARCHIVE.with_suffix(f".{os.getpid()}")
     os.environ[VARIABLE] = f'{QUICK} {QUIET} -XX:ArchiveClassesAtExit="{unfinished}"'
     spark = open_session(name="classes for tests", master="local[2]")
-    java: Any = spark.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
+    java: Any = spark.sparkContext._gateway
     with tempfile.TemporaryDirectory() as folder:
         exercise(spark, folder)
     spark.stop()
