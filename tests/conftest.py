@@ -23,6 +23,7 @@ from pytest_timeout import Settings  # type: ignore[import-untyped]  # it is not
 
 import java_start
 import processes
+from compiled import compile_all
 from pqassay.judge import workers
 from pqassay.under_test.file import Mistake
 from pqassay_spark.jobs.java import JavaMissingError, require_java
@@ -97,7 +98,7 @@ class Watch:
         main = threading.main_thread().ident
         assert main is not None
         while True:
-            time.sleep(self.STEP)
+            time.sleep(self.STEP)  # noqa: TID251 - the clock is what it watches
             with self._lock:
                 if self._end is not None and time.monotonic() > self._end:
                     self._end = None
@@ -150,6 +151,8 @@ class SharedProcesses:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SharedProcesses())
+    if config.getoption("numprocesses", default=None) and not hasattr(config, "workerinput"):
+        compile_all(config)
 
 
 BEFORE = pytest.StashKey[set[int]]()
