@@ -177,10 +177,13 @@ class Browser:
             lambda: not any(map(processes.alive, below)), "all processes of the browser have ended"
         )
 
-    def open(self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False) -> Tab:
+    def open(
+        self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False, begins: str = ""
+    ) -> Tab:
         """Open a page as somebody who was never there, and wait until it is loaded; use it as a context manager, which closes it.
 
         What the page keeps in the browser is its own: otherwise a dark page would be light because the theme keeps the first choice.
+        A script may be named with which it begins, and each page after it.
         """
         context = self.call("Target.createBrowserContext")["browserContextId"]
         target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
@@ -189,7 +192,8 @@ class Browser:
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.call(f"{domain}.enable")
         tab.call("Page.setLifecycleEventsEnabled", enabled=True)
-        tab.call("Page.addScriptToEvaluateOnNewDocument", source=STILL)
+        for script in filter(None, (STILL, begins)):
+            tab.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         # Workers are told about as well.
         tab.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
         tab.resize(width, height)

@@ -26,6 +26,9 @@ def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> processes.Complet
     )
 
 
+WITHOUT_SEARCH = "window.Worker = class extends EventTarget { postMessage() {} terminate() {} };"
+"""A script with which a page begins whose search nobody asks: that of each page indexes the whole site, which takes a second."""
+
 RESULTS = (
     """[...document.querySelectorAll(".md-search-result__list a")].map((link) => link.getAttribute("href"))"""
 )

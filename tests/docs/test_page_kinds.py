@@ -6,6 +6,7 @@ import pytest
 
 from axe import BY_COLOUR, grave, shorten
 from browser import Browser
+from built_site import WITHOUT_SEARCH
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +27,9 @@ KINDS = {
     "module": "reference/pqassay.errors.html",
 }
 
+SEARCHED = {KINDS["home"], KINDS["rule"]}
+"""Where the search runs as well: it is the same in all pages of a folder, and the ways to it are the same in all folders."""
+
 PHONE = 390
 """Width of a phone in pixels."""
 
@@ -34,7 +38,7 @@ PHONE = 390
 def test_everybody_can_use_it_in_light_and_dark_on_a_screen_and_on_a_phone(
     browser: Browser, address: str, page: str
 ) -> None:
-    with browser.open(address + page) as tab:
+    with browser.open(address + page, begins="" if page in SEARCHED else WITHOUT_SEARCH) as tab:
         assert "default" == tab.evaluate("document.body.dataset.mdColorScheme")
         shorten(tab)
         assert [] == grave(tab)
@@ -49,7 +53,7 @@ def test_everybody_can_use_it_in_light_and_dark_on_a_screen_and_on_a_phone(
 
 
 def test_nothing_moves_for_who_wants_it_still(browser: Browser, address: str) -> None:
-    with browser.open(address + KINDS["rule"]) as tab:
+    with browser.open(address + KINDS["rule"], begins=WITHOUT_SEARCH) as tab:
         tab.evaluate("document.adoptedStyleSheets = []")  # what holds every page of the tests still
         moving = tab.measured(
             """[...document.querySelectorAll("*")].flatMap((one) => ["", "::before", "::after"].map((part) => getComputedStyle(one, part)))
@@ -67,7 +71,9 @@ FONTS = 40
 
 def test_the_guide_for_a_wrong_result_is_one_screen_of_a_laptop(browser: Browser, address: str) -> None:
     width, height = LAPTOP
-    with browser.open(f"{address}guide/wrong-result.html", width=width, height=height) as tab:
+    with browser.open(
+        f"{address}guide/wrong-result.html", width=width, height=height, begins=WITHOUT_SEARCH
+    ) as tab:
         steps = tab.evaluate("[...document.querySelectorAll('article strong')].map((one) => one.innerText)")
         assert ["1. Check the file", "2. Prove it.", "3. Strip", "4. Report it"] == steps
         end = tab.measured(
@@ -79,6 +85,6 @@ def test_the_guide_for_a_wrong_result_is_one_screen_of_a_laptop(browser: Browser
 def test_who_wants_it_dark_gets_it_dark(browser: Browser, address: str) -> None:
     schemes = []
     for dark in (False, True):
-        with browser.open(f"{address}faq.html", dark=dark) as tab:
+        with browser.open(f"{address}faq.html", dark=dark, begins=WITHOUT_SEARCH) as tab:
             schemes.append(tab.evaluate("document.body.dataset.mdColorScheme"))
     assert ["default", "slate"] == schemes

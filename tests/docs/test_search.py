@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 def tab(browser: Browser, address: str) -> Iterator[Tab]:
     with browser.open(f"{address}index.html") as opened:
         yield opened
+        assert ([], []) == (opened.complaints, opened.outside(address))
 
 
 @pytest.mark.parametrize(

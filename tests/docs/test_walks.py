@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from browser import Browser, Tab
-from built_site import searched
+from built_site import WITHOUT_SEARCH, searched
 from places import GOLDEN_FILES
 
 pytestmark = pytest.mark.slow
@@ -21,8 +21,14 @@ CUT = "sta/upper-bound-cut-not-raised"
 
 
 @pytest.fixture
-def home(browser: Browser, address: str) -> Iterator[Tab]:
-    with browser.open(f"{address}index.html") as tab:
+def by() -> str:
+    """How somebody goes on from the home page, where a test does not say it."""
+    return "drop"
+
+
+@pytest.fixture
+def home(browser: Browser, address: str, by: str) -> Iterator[Tab]:
+    with browser.open(f"{address}index.html", begins="" if by == "search" else WITHOUT_SEARCH) as tab:
         yield tab
         assert ([], []) == (tab.complaints, tab.outside(address))
 
