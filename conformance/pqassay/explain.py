@@ -6,6 +6,7 @@ import difflib
 import inspect
 import json
 import pkgutil
+import re
 import textwrap
 from collections.abc import Iterator
 from functools import cache
@@ -56,8 +57,7 @@ def tested_by(rule_id: str) -> Iterator[str]:
         folder = golden_folder()
     except CaseError:
         return
-    ids = sorted(path.parent.relative_to(folder).as_posix() for path in folder.rglob(MANIFEST))
-    found = cases_of(rule_id, ids)
+    found = cases_of(rule_id, _case_ids(folder))
     more = f" and {len(found) - CASES_SHOWN:,} more" if len(found) > CASES_SHOWN else ""
     yield from _labelled("tested by", f"{', '.join(found[:CASES_SHOWN])}{more}", break_on_hyphens=False)
     options = [word for case in found[:1] for word in ("--case", case)]
@@ -129,7 +129,7 @@ def golden_pair(rule_id: str) -> Iterator[str]:
     except CaseError:
         return
     # Few of many mention it, so that only these are parsed.
-    mentioning = [json.loads(text) for text in _manifests(folder) if rule_id in text]
+    mentioning = [json.loads(text) for text in _mentioning(folder).get(rule_id, ())]
     breaking = [case for case in mentioning if rule_id in case["expect"]["check"]["rules"]]
     # The one that breaks nothing else says most.
     case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
@@ -147,10 +147,7 @@ def golden_pair(rule_id: str) -> Iterator[str]:
 
 def _golden_table(folder: Path, rule_id: str) -> Iterator[str]:
     """Yield the lines about a golden table that breaks a rule and the one that it was made from."""
-    manifests = sorted(folder.glob(f"*/*/{TABLE_MANIFEST}"))
-    breaking = [
-        case for path in manifests if rule_id in (case := json.loads(path.read_text("utf-8")))["rules"]
-    ]
+    breaking = [case for case in _tables(folder) if rule_id in case["rules"]]
     if not breaking:
         return
     case = breaking[0]
@@ -162,8 +159,29 @@ def _golden_table(folder: Path, rule_id: str) -> Iterator[str]:
 
 
 @cache
-def _manifests(folder: Path) -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in sorted(folder.rglob(MANIFEST))]
+def _case_ids(folder: Path) -> list[str]:
+    return sorted(path.parent.relative_to(folder).as_posix() for path in folder.rglob(MANIFEST))
+
+
+@cache
+def _mentioning(folder: Path) -> dict[str, list[str]]:
+    """The manifests in which each rule is named, by its id."""
+    texts: dict[str, list[str]] = {}
+    for path in sorted(folder.rglob(MANIFEST)):
+        text = path.read_text(encoding="utf-8")
+        for rule_id in set(_ID.findall(text)):
+            texts.setdefault(rule_id, []).append(text)
+    return texts
+
+
+_ID = re.compile(r"\b[A-Z][A-Z0-9]*-[0-9]+\b")
+"""The id of a rule in a text."""
+
+
+@cache
+def _tables(folder: Path) -> list[dict[str, Any]]:
+    """The manifests of golden tables."""
+    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(f"*/*/{TABLE_MANIFEST}"))]
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:

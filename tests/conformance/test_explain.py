@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 
 import pytest
@@ -12,11 +13,16 @@ from pqassay.explain import DISPUTE, explain
 from pqassay_spec.rules.catalogue import file_rules, reader_rules, rules
 
 
+AFTER = re.compile(r"  (kept by|broken by|tested by) ")
+"""Begins the lines behind those that name places."""
+
+
 @functools.cache
 def places(rule: str) -> dict[str, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
-        explained = list(explain(rule))
+        # What follows needs a check of a golden file, and `test_cli` explains every rule to the end.
+        explained = list(itertools.takewhile(lambda line: not AFTER.match(line), explain(rule)))
     found = (re.match(r"  (chapter|declared|checked)\s+(\S+)$", line) for line in explained)
     return {match[1]: match[2] for match in found if match}
 

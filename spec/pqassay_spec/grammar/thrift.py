@@ -88,7 +88,8 @@ class EnumOf:
 
     def label(self, value: int) -> str:
         """``"INT32"`` for 1, ``"unknown"`` for a value without a name."""
-        return next((member.name for member in self.names if member == value), "unknown")
+        member = self.names._value2member_map_.get(value)  # the class itself would raise for other values
+        return "unknown" if member is None else member.name
 
 
 @dataclass(frozen=True)
