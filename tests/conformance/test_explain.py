@@ -12,7 +12,6 @@ from places import ROOT
 from pqassay.explain import DISPUTE, explain
 from pqassay_spec.rules.catalogue import file_rules, reader_rules, rules
 
-
 AFTER = re.compile(r"  (kept by|broken by|tested by) ")
 """Begins the lines behind those that name places."""
 
