@@ -240,8 +240,20 @@ def laid_out(kind: Kind, count: int, seed: str) -> list[Any]:
     return [value for page in pages for value in page][:count]
 
 
+_columns: dict[tuple[str, int, int], tuple[Kind, pa.Array[Any]]] = {}
+"""Columns that were made, with their kinds, whose identities are keys: every writer writes the same ones again and again."""
+
+
 def column(name: str, kind: Kind, count: int) -> pa.Array[Any]:
-    """One column. Days and moments that Python lacks are given as numbers."""
+    """One column, made once."""
+    key = name, id(kind), count
+    if key not in _columns:
+        _columns[key] = kind, _column(name, kind, count)
+    return _columns[key][1]
+
+
+def _column(name: str, kind: Kind, count: int) -> pa.Array[Any]:
+    """Days and moments that Python lacks are given as numbers."""
     values = laid_out(kind, count, name)
     if pa.types.is_temporal(kind.type) and any(isinstance(value, int) for value in values):
         return pa.array(values, pa.int32() if kind.type.bit_width == 32 else pa.int64()).cast(kind.type)

@@ -220,7 +220,9 @@ def asked_of_driver(path: Path, query: Query) -> Any:
 
 
 def _rows_of(answer: Iterable[Sequence[Any]]) -> Rows:
-    return Counter(tuple(cell(literal(value)) for value in row) for row in answer)
+    return Counter(
+        tuple([value if type(value) in PLAIN else cell(literal(value)) for value in row]) for row in answer
+    )
 
 
 class Engine(ABC):

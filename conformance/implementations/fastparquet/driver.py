@@ -239,6 +239,10 @@ def _moments(column: Any, element: Any) -> list[Written]:
 
 
 def _written(value: Any, element: Any) -> Written:
+    if type(value) is str:  # as most are
+        return value
+    if type(value) is int:
+        return written_integer(value)
     import numpy as np
 
     if isinstance(value, np.generic):

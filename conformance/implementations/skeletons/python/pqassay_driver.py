@@ -328,22 +328,31 @@ def truth(predicate: Predicate, record: Record) -> bool | None:
     >>> truth(["not", ["in", "metal", ["tin", None]]], {"metal": "lead"}) is None
     True
     """
+    return _test(predicate)(record)
+
+
+def _test(predicate: Predicate) -> Callable[[Record], bool | None]:
+    """What `truth` asks of a row: made once for many rows, of which each is asked the same."""
     name, *parts = predicate
     match name:
-        case "and":
-            return _all([truth(part, record) for part in parts])
-        case "or":
-            return _any([truth(part, record) for part in parts])
+        case "and" | "or":
+            together = _all if name == "and" else _any
+            tests = [_test(part) for part in parts]
+            return lambda record: together([test(record) for test in tests])
         case "not":
-            return _not(truth(parts[0], record))
-        case "is null" | "is not null":
-            return (record[parts[0]] is None) is (name == "is null")
-        case "in":
-            return _any([_compared("=", record[parts[0]], item) for item in parts[1]])
-        case "not in":
-            return _not(_any([_compared("=", record[parts[0]], item) for item in parts[1]]))
+            negated = _test(parts[0])
+            return lambda record: _not(negated(record))
+        case "is null":
+            return lambda record: record[parts[0]] is None
+        case "is not null":
+            return lambda record: record[parts[0]] is not None
+        case "in" | "not in":
+            equal = [_comparison("=", parts[0], item) for item in parts[1]]
+            if name == "in":
+                return lambda record: _any([test(record) for test in equal])
+            return lambda record: _not(_any([test(record) for test in equal]))
         case _:
-            return _compared(name, record[parts[0]], parts[1])
+            return _comparison(name, *parts)
 
 
 def matching(
@@ -351,7 +360,8 @@ def matching(
 ) -> Iterator[Record]:
     """The rows of which a predicate is true, given as lists of values in the order of ``names``."""
     records = (dict(zip(names, row, strict=True)) for row in rows)
-    return (record for record in records if truth(predicate, record))
+    is_true = _test(predicate)
+    return (record for record in records if is_true(record))
 
 
 def columns_of(predicate: Predicate) -> list[str]:
@@ -362,10 +372,18 @@ def columns_of(predicate: Predicate) -> list[str]:
     return [parts[0]]
 
 
-def _compared(name: str, value: Written, literal: Written) -> bool | None:
-    if value is None or literal is None:
-        return None
-    return bool(COMPARISONS[name](native(value), native(literal)))
+def _comparison(name: str, column: str, literal: Written) -> Callable[[Record], bool | None]:
+    compare = COMPARISONS[name]
+    is_ordered = tag_of(literal) in (None, *_NATIVE)  # if not, only a row with a value refuses it
+    right = native(literal) if is_ordered else None
+
+    def compared(record: Record) -> bool | None:
+        value = record[column]
+        if value is None or literal is None:
+            return None
+        return bool(compare(native(value), right if is_ordered else native(literal)))
+
+    return compared
 
 
 def _not(one: bool | None) -> bool | None:
