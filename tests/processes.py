@@ -25,7 +25,7 @@ from typing import IO, Any
 import psutil
 import pytest
 
-PATIENCE = 240.0
+PATIENCE = 400.0
 """Seconds that anything may take: more than ten times what the longest wait takes on a quiet machine. What takes longer hangs."""
 
 GRACE = 10.0
