@@ -30,6 +30,8 @@ from served_drivers import (
     wrong_about_the_slice,
 )
 
+pytestmark = pytest.mark.slow
+
 SKELETON = IMPLEMENTATIONS / "skeletons" / "python"
 
 LIBRARIES = ("pyarrow", "duckdb", "polars", "datafusion", "fastparquet")

@@ -33,6 +33,7 @@ def running() -> Iterator[EngineProcesses]:
         yield found
 
 
+@pytest.mark.slow
 def test_a_measurement_of_a_few_rules_gives_what_the_table_says(running: EngineProcesses) -> None:
     measured = dict(observe([rules()[rule] for rule in SAMPLE], GOLDEN_FILES, running, "2026-11-23"))
 

@@ -41,6 +41,8 @@ from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import FORMS, Mutation, mutate
 
+pytestmark = pytest.mark.slow
+
 ROWS, ROW_GROUP, PAGE = 800, 200, 50
 
 

@@ -30,6 +30,8 @@ from pqassay.report.renderers.proof_text import write_proof
 from pqassay.report.renderers.text import render
 from pqassay_spec.rules.catalogue import Tier
 
+pytestmark = pytest.mark.slow
+
 LOWERED = GOLDEN_FILES / "dlt/maximum-lowered/table"
 LOWERED_ICEBERG = GOLDEN_FILES / "ice/maximum-lowered/table"
 NEEDS_PYICEBERG = pytest.mark.skipif(

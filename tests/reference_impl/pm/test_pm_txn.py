@@ -193,6 +193,7 @@ def test_show_takes_the_snapshot_that_the_transaction_pins(tmp_path: Path) -> No
 # ------------------------------------------------------------------------------------------- readers beside a writer
 
 
+@pytest.mark.slow
 def test_readers_that_are_pinned_see_no_torn_snapshot_while_a_writer_commits(tmp_path: Path) -> None:
     """A writer updates ``_pm`` and flips ``_txn``, thousands of times; readers follow the token to a whole snapshot.
 

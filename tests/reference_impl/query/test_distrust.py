@@ -113,6 +113,7 @@ def met_lies(golden: Any) -> set[Structure]:
     return lies
 
 
+@pytest.mark.slow
 def test_golden_files_that_lie_about_values_are_named_and_no_others() -> None:
     named: set[str] = set()
     expected: set[str] = set(MORE)
