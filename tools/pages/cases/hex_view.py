@@ -141,7 +141,17 @@ class HexView:
         return sorted(chosen)
 
     def _is_marked(self, row: FieldRow) -> bool:
-        return any(start < row.end and row.start < end for start, end in self.changed)
+        return self._differs(row.start, row.end)
+
+    def _differs(self, start: int, end: int) -> bool:
+        """Whether any of some bytes differ."""
+        place = self._next_changed(start)
+        return place < len(self.changed) and self.changed[place][0] < end
+
+    def _next_changed(self, start: int) -> int:
+        """The position of the first changed range that ends behind an offset."""
+        place = bisect_right(self.changed, (start, start))
+        return place - (place > 0 and self.changed[place - 1][1] > start)
 
     # ------------------------------------------------------------------------------------------------- the table
 
@@ -160,10 +170,10 @@ class HexView:
                 yield f"<tr><th colspan=6 scope=rowgroup>{_text(parent or 'file')}"
             before = number
             leaf = row.items[-1].leaf
-            mark = " class=x" if self._is_marked(row) else ""
-            size = row.end - row.start
+            mark = " class=x" if self.changed and self._is_marked(row) else ""
+            start = row.start
             yield (
-                f"<tr id={self.prefix}f{number}{mark}><td>{row.start}<td>{size}<td>{_text(row.name)}"
+                f"<tr id={self.prefix}f{number}{mark}><td>{start}<td>{row.end - start}<td>{_text(row.name)}"
                 f"<td>{_text(type_of(row.path))}<td>{self._value(row.items[-1])}<td>{_told(leaf.doc)}"
             )
 
@@ -172,7 +182,7 @@ class HexView:
         if isinstance(leaf.value, Unparsed):
             return f"<em>{_text(leaf.value.reason)}</em>"
         if leaf.structural:
-            return _text(structure(leaf))
+            return html.escape(structure(leaf), quote=False)
         if leaf.length > SHORT:
             return html.escape(shown(item, self.fields.source), quote=False)
         return html.escape(show(leaf.value, leaf.label, VALUE), quote=False)
@@ -220,6 +230,10 @@ class HexView:
                 opening, closing = f"<i data-f={number}{about}>", "</i>"
             else:
                 opening, closing = f"<b data-f={number}>", "</b>"
+            if end - begin <= LONG and not (self.changed and self._differs(begin, end)):  # nearly all
+                if begin < end:
+                    yield begin, end, opening, closing
+                continue
             weak = " class=w" if leaf.offset in self.follows else ""
             for first, last in self._visible(row, begin, end):
                 for start, stop, is_changed in self._cut(first, last):
@@ -269,8 +283,7 @@ class HexView:
 
     def _cut(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
         """A run in parts, each with whether it differs."""
-        place = bisect_right(self.changed, (start, start))
-        place -= place > 0 and self.changed[place - 1][1] > start
+        place = self._next_changed(start)
         while start < end:
             begin, stop = self.changed[place] if place < len(self.changed) else (end, end)
             if begin > start:
