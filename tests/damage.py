@@ -31,7 +31,7 @@ HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 <<
 SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 12
 """Of the random damages one of so many is tried; all of them by `make damages`."""
 
-SUGGESTED = SHARE
+SUGGESTED = 1 if SHARE == 1 else 4
 """Of what the grammar suggests for fields of one kind the first is tried, and after it one of so many; all by `make damages`."""
 
 INDEX = re.compile(r"\[\d+\]")

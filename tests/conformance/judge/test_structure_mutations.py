@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import pqassay
-from damage import SHARE, Damaged, bounded_memory, require_report
+from damage import Damaged, bounded_memory, require_report
 from pqassay_reference.tiny.parquet import (
     BODY,
     AnyType,
@@ -106,10 +106,7 @@ DATA = {name: file.build() for name, file in FILES.items()}
 LEAVES = {name: [leaf for leaf in traced_file(data) if leaf.length] for name, data in DATA.items()}
 TIERS: tuple[Tier, ...] = ("index", "pages")
 DECODED = 10
-"""One file of so many is judged by its values, too, by `make damages`."""
-
-IN_PART = 1 if SHARE == 1 else 4
-"""Of those, one of so many is judged by `make test`."""
+"""One file of so many is judged by its values, too."""
 
 HOSTILE = (
     b"\0",
@@ -172,9 +169,9 @@ class TestDamagedStructures(Damaged):
     def test_values_of_damaged_files_are_judged_in_workers_and_no_mistake_comes_to_light(
         self, tmp_path: Path
     ) -> None:
-        files = [self.damaged(Random(seed)) for seed in range(self.drawn // DECODED // IN_PART)]
+        files = [self.damaged(Random(seed)) for seed in range(self.drawn // DECODED)]
         for name in DATA:
-            for mutation in self.possible(name)[:: DECODED * IN_PART]:
+            for mutation in self.possible(name)[::DECODED]:
                 with contextlib.suppress(Inapplicable):
                     files.append(self.mutated(name, mutation))
         for number, data in enumerate(files):
@@ -182,7 +179,7 @@ class TestDamagedStructures(Damaged):
         report = pqassay.check(tmp_path, tier="values", jobs=2)
 
         assert len(files) == len(report.files)
-        assert len(files) > 1_500 // IN_PART
+        assert len(files) > 1_500
         for file in report.files:
             require_report(file)
 
