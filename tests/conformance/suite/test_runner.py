@@ -554,19 +554,21 @@ def test_help_has_an_example() -> None:
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_run_that_is_ended_takes_its_drivers_along(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
-    number = tmp_path / "number"
-    driver = write_driver(tmp_path, f"echo $$ > {number}.part; mv {number}.part {number}; exec sleep 100000")
+    numbers = tmp_path / "numbers"  # of the drivers: several run side by side
+    numbers.touch()
+    driver = write_driver(tmp_path, f"echo $$ >> {numbers}; exec sleep 100000")
     roots = [str(ROOT / name) for name in ("spec", "conformance")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots), "TMPDIR": str(tmp_path)}
     arguments = ["run", "--cases", str(tmp_path / "cases"), "--timeout", "60", "--", *driver]
     with processes.started([sys.executable, "-m", "pqassay", *arguments], env=environment) as process:
-        processes.until(number.exists, "the driver is asked")
+        processes.until(numbers.read_text, "a driver is asked")
         process.send_signal(sent)
         processes.ended(process)
 
     assert code == process.returncode
-    processes.until(lambda: not processes.alive(int(number.read_text())), "the driver is gone")
-    assert {"cases", "driver", "number"} == {path.name for path in tmp_path.iterdir()}
+    drivers = [int(number) for number in numbers.read_text().split()]
+    processes.until(lambda: not any(map(processes.alive, drivers)), "the drivers are gone")
+    assert {"cases", "driver", "numbers"} == {path.name for path in tmp_path.iterdir()}
 
 
 def test_rows_of_all_types_survive_a_writer(tmp_path: Path) -> None:
