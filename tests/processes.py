@@ -229,12 +229,20 @@ def _tree(pid: int) -> list[psutil.Process]:
 
 
 def _abort(tree: list[psutil.Process]) -> None:
-    """Have each process of a tree write down its threads, the lowest first, so that none is waited for in vain."""
+    """Have each process of a tree write down its threads, the lowest first, so that none is waited for in vain.
+
+    One after the other: they share a stream, and what two write at once is a mixture of both.
+    """
+    last = time.monotonic() + GRACE
     for process in reversed(tree):
         with contextlib.suppress(psutil.Error):
-            # Java writes its threads and goes on; Python writes them and ends.
-            process.send_signal(signal.SIGQUIT if process.name() == "java" else signal.SIGABRT)
-    psutil.wait_procs([process for process in tree if process.is_running()], timeout=GRACE)
+            if process.name() == "java":  # writes its threads and goes on
+                process.send_signal(signal.SIGQUIT)
+                continue
+            process.send_signal(signal.SIGABRT)
+            while alive(process.pid) and time.monotonic() < last:
+                time.sleep(0.01)
+    psutil.wait_procs([process for process in tree if process.is_running()], timeout=max(0, last - time.monotonic()))
     _kill(tree)
 
 
