@@ -242,7 +242,9 @@ def _abort(tree: list[psutil.Process]) -> None:
             process.send_signal(signal.SIGABRT)
             while alive(process.pid) and time.monotonic() < last:
                 time.sleep(0.01)
-    psutil.wait_procs([process for process in tree if process.is_running()], timeout=max(0, last - time.monotonic()))
+    psutil.wait_procs(
+        [process for process in tree if process.is_running()], timeout=max(0, last - time.monotonic())
+    )
     _kill(tree)
 
 
