@@ -178,6 +178,16 @@ def alive(pid: int) -> bool:
         return False
 
 
+def gone(pid: int) -> bool:
+    """Whether a process has ended, or does so soon: what was killed may still run for a moment.
+
+    Raises:
+        HungError: It runs on.
+    """
+    until(lambda: not alive(pid), f"process {pid} ends")
+    return True
+
+
 def children(pid: int | None = None) -> list[int]:
     """The processes below one, all the way down; below this one if none is named."""
     try:

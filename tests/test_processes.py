@@ -23,7 +23,7 @@ def test_a_program_that_hangs_is_ended_and_says_what_its_threads_did() -> None:
 
     begun = re.search(r"had not ended after 3 s\nbegun (\d+)\n", str(hung.value))
     assert begun is not None
-    assert not processes.alive(int(begun[1]))
+    assert processes.gone(int(begun[1]))
     assert "in waits_for_nothing" in str(hung.value)
 
 
@@ -35,7 +35,7 @@ def test_a_line_that_does_not_come_and_an_event_that_does_not_come_have_an_end()
         pytest.raises(processes.HungError, match=r"wrote no line within 0\.5 s"),
     ):
         processes.line_of(process, limit=0.5)
-    assert not processes.alive(process.pid)
+    assert processes.gone(process.pid)
     with pytest.raises(processes.HungError, match=r"not after 0\.1 s: the sky falls"):
         processes.until(threading.Event().is_set, "the sky falls", limit=0.1)
 

@@ -185,7 +185,7 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) 
     command = f"echo begun; sleep 1000 & echo $! > {tmp_path}/child; wait"
 
     assert ("begun\nnot ended after 2 s\n", -9) == module()._in_time(["bash", "-c", command], seconds=2)
-    assert not processes.alive(int((tmp_path / "child").read_text()))
+    assert processes.gone(int((tmp_path / "child").read_text()))
 
 
 def test_a_block_that_shows_something_else_is_found(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_program_that_hangs_is_ended_at_its_limit(tmp_path: Path, monkeypatch:
     told = programs.printed([HANGS], tmp_path)
 
     assert "the process of the program: no answer within the time limit\n" == told
-    assert not processes.alive(int((tmp_path / "begun").read_text()))
+    assert processes.gone(int((tmp_path / "begun").read_text()))
 
 
 def test_a_program_of_another_language_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
@@ -75,4 +75,4 @@ def test_a_workshop_hands_programs_of_python_to_its_process(tmp_path: Path) -> N
         number, word = workshop.printed(shown, tmp_path).split()
 
         assert (True, "and") == (int(number) in before, word)
-    assert not processes.alive(int(number))
+    assert processes.gone(int(number))

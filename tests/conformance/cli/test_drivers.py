@@ -196,7 +196,7 @@ def test_a_build_that_hangs_ends_at_its_limit_with_all_that_it_started(room: Pat
         result.exit_code,
         result.stderr.splitlines()[-1],
     )
-    assert not processes.alive(int((room / "builds" / "slow" / "child").read_text()))
+    assert processes.gone(int((room / "builds" / "slow" / "child").read_text()))
     assert not implementations.implementation("slow").is_built
 
 

@@ -66,7 +66,7 @@ def running() -> Iterator[EngineProcesses]:
 
 def ended() -> set[bool]:
     """Whether the processes have ended that `hanging` has told of."""
-    return {not processes.alive(int(pid)) for pid in Path("begun").read_text().split()}
+    return {processes.gone(int(pid)) for pid in Path("begun").read_text().split()}
 
 
 def test_an_engine_that_hangs_on_a_file_is_ended_and_said_to_give_no_answer(

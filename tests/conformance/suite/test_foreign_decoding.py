@@ -31,7 +31,7 @@ def decoders_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[
     for module in (inspector, file_survey):
         monkeypatch.setattr(module, "LIMITS", LIMITS)
     yield
-    assert not processes.alive(int(Path("begun").read_text()))
+    assert processes.gone(int(Path("begun").read_text()))
 
 
 def test_a_written_file_whose_decoding_hangs_is_told_by_how_it_ended() -> None:

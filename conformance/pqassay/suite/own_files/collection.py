@@ -24,6 +24,7 @@ from pqassay.report.run.files import FileAsked, RowsKnown, left_out_lines
 from pqassay.suite.cases.case import CaseError, GoldenCase, matches
 from pqassay.suite.drivers import protocol
 from pqassay.suite.drivers.protocol import Accept
+from pqassay.suite.drivers.side_by_side import in_order
 from pqassay.suite.own_files.file_survey import Survey, Surveyor
 from pqassay.suite.own_files.second_readers import Confirmed, SecondReaders
 from pqassay_spec import __version__
@@ -243,9 +244,8 @@ class CollectionCases:
         asked: list[FileAsked] = []
         with ThreadPoolExecutor(max_workers=jobs) as pool:
             try:
-                for number, (name, made) in enumerate(
-                    zip(chosen, pool.map(self._made, chosen.items()), strict=True), 1
-                ):
+                every = in_order(pool, self._made, chosen.items())
+                for number, (name, made) in enumerate(zip(chosen, every, strict=True), 1):
                     if made.case is None or made.asked is None:
                         files.found.ignore(made.reason, chosen[name].path)
                     else:

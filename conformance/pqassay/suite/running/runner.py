@@ -39,6 +39,7 @@ from pqassay.suite.cases.revision_score import counted_by
 from pqassay.suite.drivers import protocol
 from pqassay.suite.drivers.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.drivers.protocol import Answer, HelloAnswer, Unsupported
+from pqassay.suite.drivers.side_by_side import in_order
 from pqassay.suite.judging.answers import ASKING, operations
 from pqassay.suite.judging.bench import Bench, Judgement, described
 from pqassay.suite.judging.causes import cause_of, severity
@@ -135,7 +136,7 @@ def run(
         done: list[_Done] = []
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
-                for one in pool.map(asking.ask, work):
+                for one in in_order(pool, asking.ask, work):
                     done.append(one)
                     if progress is not None:
                         progress(len(done), len(work), work[len(done) - 1][0].case.id)
