@@ -46,7 +46,7 @@ def test_files_that_a_queue_names_are_judged_and_taken_off_it(server: StoreServe
     with store.open_output_stream("events/a b.parquet") as stream:
         stream.write(bad.read_bytes())
     sqs: Any = boto3.client("sqs")
-    queue = sqs.create_queue(QueueName="new-files", Attributes={"VisibilityTimeout": "600"})["QueueUrl"]
+    queue = sqs.create_queue(QueueName=tmp_path.name, Attributes={"VisibilityTimeout": "600"})["QueueUrl"]
 
     def left() -> int:
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]

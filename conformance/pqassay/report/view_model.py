@@ -27,6 +27,7 @@ OUTCOME_TONES: dict[str, Tone] = {
     "failed": "bad",
     "crashed": "unknown",
     "protocol error": "unknown",
+    "unstable": "bad",
     "no credit": "warn",
     "refused by accident": "warn",
     "inherited": "plain",

@@ -173,6 +173,36 @@ def test_failures_of_one_cause_are_written_as_one_entry() -> None:
     assert (("made/x", "made/y", "made/z"), "decode of IDX1: wrong values") == (entry.case, entry.cause)
 
 
+PINNED = replace(FAILED, pin="rows 8fd0a3c1b2e4f567")
+
+
+def test_another_wrong_answer_is_not_the_one_that_was_foretold() -> None:
+    foretold = replace(parse(written([PINNED], Expectations()).encode()), today=TODAY)
+    other = replace(PINNED, pin="rows 0000000000000000")
+    told = "made/a decode: failed, but with another answer: rows 0000000000000000; pinned is rows 8fd0a3c1b2e4f567"
+
+    assert [] == foretold.compare([PINNED])[1]
+    assert [told] == [problem.problem for problem in foretold.compare([other])[1]]
+    assert 0 == foretold.unpinned(foretold.compare([PINNED])[0])
+
+
+def test_an_entry_that_pins_no_answer_is_counted() -> None:
+    foretold = entries(A)
+
+    assert 1 == foretold.unpinned(foretold.compare([PINNED])[0])
+    assert 0 == foretold.unpinned(foretold.compare([FAILED])[0])  # nothing came that could be pinned
+
+
+def test_pins_written_anew_keep_what_people_wrote() -> None:
+    answers = '[expectation.answers]\n"made/a" = "rows 8fd0a3c1b2e4f567"\n'
+    before = entries(f'{A}issue = "https://example.org/7"\n{answers}')
+    again = parse(written([replace(PINNED, pin="refusal")], before).encode())
+
+    assert [("https://example.org/7", {"made/a": "refusal"})] == [
+        (entry.issue, entry.answers) for entry in again.entries
+    ]
+
+
 OUTCOMES: list[Outcome] = ["failed", "crashed", "protocol error", "no credit"]
 
 

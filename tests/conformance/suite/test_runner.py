@@ -467,6 +467,50 @@ def test_written_expectations_make_the_same_run_pass(tmp_path: Path) -> None:
     assert 0 == narrowed.exit_code
 
 
+def test_another_wrong_answer_than_the_one_that_is_known_exits_3(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    known = tmp_path / "known.toml"
+    answers = [
+        f"""answer '{{"answer": "accept", "value": {{"values": {json.dumps(values)}}}}}'"""
+        for values in ([], ["x"])
+    ]
+    narrow = ("--operation", "decode")
+    command(tmp_path, "--write-expectations", str(known), *narrow, body=answers[0])
+    exits = [
+        command(tmp_path, "--expectations", str(known), *narrow, body=answer).exit_code for answer in answers
+    ]
+
+    assert [0, 3] == exits
+
+
+EVERY_FIFTH = """
+import json, sys
+
+HELLO = {"answer": "accept", "name": "made", "version": "1", "language": "Python", "capabilities": ["idx1.lint", "codec.snappy"], "serve": True}
+if sys.argv[1] == "--serve":
+    for number, line in enumerate(sys.stdin, 1):
+        print(json.dumps({"answer": "accept"} if number % 5 else {"answer": "reject", "message": "no"}), flush=True)
+else:
+    json.dump(HELLO, open(sys.argv[2], "w"))
+"""
+
+
+def test_a_driver_that_is_wrong_every_fifth_time_is_unstable(tmp_path: Path) -> None:
+    for name in "abcdefgh":
+        valid_case(tmp_path / "cases", f"made/{name}")
+    driver = tmp_path / "driver.py"
+    driver.write_text(EVERY_FIFTH)
+    settings = Settings([sys.executable, "-S", str(driver)], Limits(seconds=20), jobs=1, only=("lint",))
+    report = run(load(tmp_path / "cases"), settings)
+    wrong = [result for result in report.results if result.outcome != "passed"]
+
+    assert [("made/e", "unstable", "reject: no; from a fresh process: accept")] == [
+        (result.case, result.outcome, result.actual) for result in wrong
+    ]
+    assert {"passed": 7, "unstable": 1} == report.summary.outcomes
+    assert 1 == report.exit_code
+
+
 def test_json_follows_its_schema_and_names_what_was_compared(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     target = tmp_path / "results.json"

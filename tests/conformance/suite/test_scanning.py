@@ -182,15 +182,27 @@ def test_a_driver_that_hangs_is_waited_for_twice_about_a_case(tmp_path: Path) ->
     assert 2 == driver.waits
 
 
-def test_state_between_requests_is_never_blamed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("twist", "first", "severity_"),
+    [
+        ("if asked > 1: answer['rows'] = []", " missing: ", 1),
+        ("if asked > 1: os.abort()", "ended by SIGABRT; from a fresh process: ", 2),
+    ],
+)
+def test_what_is_right_only_in_a_fresh_process_is_unstable(
+    twist: str, first: str, severity_: int, tmp_path: Path
+) -> None:
     for name in "abc":
         valid_case(tmp_path / "cases", f"made/{name}")
+    report = scanned(tmp_path, twist)
+    unstable = [result for result in report.results if result.outcome != "passed"]
 
-    for twist in (
-        "if asked > 1: answer['rows'] = []",
-        "if asked > 1: os.abort()",
-    ):
-        assert {"passed"} == {result.outcome for result in scanned(tmp_path, twist).results}
+    assert {("unstable", severity_)} == {(result.outcome, result.severity) for result in unstable}
+    assert unstable
+    for result in unstable:
+        assert first in str(result.actual)
+        assert "; from a fresh process: " in str(result.actual)
+    assert 1 == report.exit_code
 
 
 def damaged_case(tmp_path: Path, name: str = "made/damaged", scan: str = "refusal-allowed") -> None:

@@ -25,6 +25,7 @@ Outcome = Literal[
     "crashed",
     "refused by accident",
     "protocol error",
+    "unstable",
     "inherited",
     "no credit",
     "unsupported",
@@ -33,7 +34,7 @@ Outcome = Literal[
 
 ``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``refused by accident``: a refusal
 was right, but what reached the caller is an exception that no library raises on purpose.  ``protocol error``: the answer is
-missing or malformed.  ``inherited``: the answers are wrong, and equally wrong about the valid parent, where they count.  ``no
+missing or malformed.  ``unstable``: the answer is wrong, or there is none, and right when a fresh process is asked.  ``inherited``: the answers are wrong, and equally wrong about the valid parent, where they count.  ``no
 credit``: a negative case was answered rightly by a driver that answers its valid parent wrongly, so the answer proves nothing.
 ``unsupported``: the library does not have what the case takes, and says so.
 """
@@ -116,6 +117,7 @@ class Result:
         cause: What results with the same cause have in common.
         query: The worst query, of a scan.
         unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
+        pin: What came, where something is wrong, in words that change only if it says something else; expectations compare it.
     """
 
     case: str
@@ -136,6 +138,7 @@ class Result:
     cause: str | None = None
     query: QueryResult | None = None
     unscored: bool | None = None
+    pin: str | None = None
 
     @property
     def is_good(self) -> bool:
@@ -277,6 +280,7 @@ class RunSummary:
         outcomes: How many of these have each outcome.
         known: How many of all results an expectation foretold.
         unscored: How many other results have each outcome: those about cases that are not in the revision.
+        unpinned: How many results an expectation foretold that would have fitted any other wrong answer as well.
     """
 
     cases: int
@@ -284,6 +288,7 @@ class RunSummary:
     outcomes: dict[str, int]
     known: int
     unscored: dict[str, int] | None = None
+    unpinned: int | None = None
 
 
 @dataclass(frozen=True)

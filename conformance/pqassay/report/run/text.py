@@ -27,6 +27,7 @@ COLOURS = {
     "failed": "bold red",
     "crashed": "bold magenta",
     "protocol error": "bold magenta",
+    "unstable": "bold red",
     "refused by accident": "yellow",
     "no credit": "yellow",
     "inherited": "dim",
@@ -170,7 +171,9 @@ def _summary(console: Console, report: RunReport) -> None:
             console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
         )
     if summary.known:
-        write_line(console, f"{summary.known} as expected, though not passed")
+        unpinned = f"; any answer would do for {summary.unpinned}: --write-expectations pins them"
+        pins = unpinned if summary.unpinned else ""
+        write_line(console, f"{summary.known} as expected, though not passed{pins}")
 
 
 def _collection(console: Console, collection: run_files.Collection) -> None:

@@ -41,6 +41,7 @@ OUTCOME_MARKS: dict[str, str] = {
     "crashed": "c",
     "refused by accident": "a",
     "protocol error": "p",
+    "unstable": "s",
     "no credit": "n",
     "inherited": "i",
     "unsupported": "u",

@@ -1,7 +1,7 @@
 """Expectations: what an implementation is known to get wrong, with an expiry date.
 
 A file of expectations (TOML) belongs to its implementer.  It makes a run pass that fails only as foretold, and fail as soon as
-anything differs: a better result, another one, an entry that has expired or that is about nothing.
+anything differs: a better result, another wrong answer, an entry that has expired or that is about nothing.
 
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
@@ -12,6 +12,8 @@ anything differs: a better result, another one, an entry that has expired or tha
     reason = "lines() drops carriage returns"
     issue = "https://example.org/issues/7"
     expires = 2027-03-01
+    [expectation.answers]                 # optional: what came, of each case; `--write-expectations` writes it
+    "idx1/carriage-return-last" = "rows 8fd0a3c1b2e4f567"
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import datetime as dt
 import hashlib
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
@@ -50,6 +52,7 @@ class Expectation:
     reason: str | None = None
     issue: str | None = None
     expires: dt.date | None = None
+    answers: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property
     def name(self) -> str:
@@ -81,6 +84,10 @@ class Expectation:
             return f"{where}: {result.outcome}, but about {', '.join(result.rules or ()) or 'no rule'}"
         if self.cause is not None and self.cause not in (result.cause or ""):
             return f"{where}: {result.outcome}, but by another cause: {result.cause}"
+        if self.answers and result.pin is not None:
+            pinned = self.answers.get(result.case, "nothing")
+            if pinned != result.pin:
+                return f"{where}: {result.outcome}, but with another answer: {result.pin}; pinned is {pinned}"
         return ""
 
 
@@ -126,6 +133,15 @@ class Expectations:
                 problems.append(Problem(entry.name, "nothing that ran is concerned; remove the entry"))
         return compared, problems
 
+    def unpinned(self, results: Sequence[Result]) -> int:
+        """How many results are as foretold, and would be with another wrong answer as well."""
+        return sum(
+            result.pin is not None
+            and not next(entry for entry in self.entries if entry.concerns(result)).answers
+            for result in results
+            if result.known
+        )
+
     def _left_out(self, entry: Expectation) -> bool:
         return self.narrowed or any(entry.names(case) for case in self.others)
 
@@ -164,20 +180,28 @@ def _entry(row: Any, number: int) -> Expectation:
     for name, choices in (("outcome", _ALLOWED), ("operation", (*get_args(Operation), "hello"))):
         if name in members and members[name] not in choices:
             raise ExpectationsError(f"{place}: {name} is {members[name]!r}, not one of {', '.join(choices)}")
-    for name in ("case", "outcome"):
+    for name in ("case", "outcome", *(("operation",) if "answers" in members else ())):
         if not members.get(name):
             raise ExpectationsError(f"{place}: {name} is missing")
     cases: str | list[str] = members.pop("case")
     return Expectation((cases,) if isinstance(cases, str) else tuple(cases), **members)
 
 
-WORDS = {"expires": "a date such as 2027-03-01", "case": "text, or a list of texts"}
+WORDS = {
+    "expires": "a date such as 2027-03-01",
+    "case": "text, or a list of texts",
+    "answers": "a table of texts",
+}
 """What members are that are not text."""
 
 
 def _is_of_its_type(name: str, value: object) -> bool:
     if name == "case" and isinstance(value, list):
         return all(isinstance(case, str) for case in cast("list[object]", value))
+    if name == "answers":
+        return isinstance(value, dict) and all(
+            isinstance(pin, str) for pin in cast("dict[str, object]", value).values()
+        )
     return type(value) is (dt.date if name == "expires" else str)
 
 
@@ -196,17 +220,21 @@ def written(results: Sequence[Result], before: Expectations) -> str:
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
     """An entry with its cases, and with the reason of the first, if nobody has written one."""
     cases = tuple(result.case for result in results)
-    return dataclasses.replace(entry, case=cases, reason=entry.reason or results[0].reason or None)
+    answers = {result.case: result.pin for result in results if result.pin is not None}
+    return dataclasses.replace(
+        entry, case=cases, answers=answers, reason=entry.reason or results[0].reason or None
+    )
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
     """The entry for a result, yet without its cases, and without a reason that nobody has written."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
-    if kept is None or kept.disagreement(result):
+    if kept is None or dataclasses.replace(kept, answers={}).disagreement(result):
         kept = Expectation((), result.outcome)
     return dataclasses.replace(
         kept,
         case=(),
+        answers={},
         operation=result.operation,
         cause=kept.cause or result.cause,
     )
@@ -216,8 +244,11 @@ def _toml(entry: Expectation) -> str:
     lines = [f"[[{TABLE}]]"]
     for member in dataclasses.fields(Expectation):
         value = getattr(entry, member.name)
-        if value is not None:
+        if value is not None and member.name != "answers":
             lines.append(f"{member.name} = {_value(value)}")
+    if entry.answers:
+        lines.append(f"[{TABLE}.answers]")
+        lines += [f"{_text(case)} = {_text(pin)}" for case, pin in entry.answers.items()]
     return "\n".join(lines) + "\n"
 
 

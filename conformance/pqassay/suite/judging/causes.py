@@ -96,6 +96,8 @@ def cause_of(
     """
     if outcome == "crashed":
         return f"crash: {_crash(stderr or '') or blanked(reason)}"
+    if outcome == "unstable":
+        return f"unstable: {blanked(reason)}"
     if outcome == "protocol error":
         return f"protocol: {blanked(reason)}"
     if actual is not None and actual.startswith("reject"):

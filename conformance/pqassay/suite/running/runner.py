@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +44,7 @@ from pqassay.suite.judging.answers import ASKING, operations
 from pqassay.suite.judging.bench import Bench, Judgement, described
 from pqassay.suite.judging.causes import cause_of, severity
 from pqassay.suite.judging.credit import credited
+from pqassay.suite.judging.pins import pin_of, pin_of_queries
 from pqassay.suite.judging.reader_faults import broken_reader_rules
 from pqassay.suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
@@ -235,15 +236,21 @@ class _Asking:
         case = golden.case
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
         for number, expected in enumerate(ASKING[operation].expected(case)):
-            result = self._ask_once(golden, operation, number, expected)
+            result, _ = self._ask_once(golden, operation, number, expected)
             if not result.is_good and self.driver.may_ask_again():
                 self.driver.start_afresh()
-                result = self._ask_once(golden, operation, number, expected)
+                first = result
+                result, told = self._ask_once(golden, operation, number, expected)
+                if result.is_good:
+                    result = _unstable(first, told)
             if result.outcome != "passed":
                 break
         return _Done(result)
 
-    def _ask_once(self, golden: GoldenCase, operation: Operation, number: int, expected: object) -> Result:
+    def _ask_once(
+        self, golden: GoldenCase, operation: Operation, number: int, expected: object
+    ) -> tuple[Result, str]:
+        """The result, and the answer in one line."""
         case, asking = golden.case, ASKING[operation]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             bench = Bench(golden, Path(name), self.driver.inspector)
@@ -268,7 +275,8 @@ class _Asking:
             changed: dict[str, Any] = {
                 name: text and bench.without_folder(text) for name, text in texts.items()
             }
-            return dataclasses.replace(result, **changed)
+            told = reply.reason if isinstance(reply, NoAnswer) else described(reply)
+            return dataclasses.replace(result, **changed), bench.without_folder(told)
 
     def _keep_written(self, bench: Bench) -> None:
         if self.settings.written is not None and bench.output.is_file():
@@ -280,7 +288,8 @@ class _Asking:
         outcome, reason, rules = reply.outcome, reply.reason, case.rules or None
         if outcome == "unsupported" and self.hello is not None:
             outcome, reason = "failed", f"declared, and then {reason}"
-        return Result(case.id, case.family, operation, outcome, reason, rules, stderr=reply.stderr)
+        pin = pin_of(reply)
+        return Result(case.id, case.family, operation, outcome, reason, rules, stderr=reply.stderr, pin=pin)
 
     def _judged(self, golden: GoldenCase, operation: Operation, judged: Judgement, reply: Answer) -> Result:
         case = golden.case
@@ -298,6 +307,7 @@ class _Asking:
             judged.actual or described(reply),
             first_difference=judged.difference or None,
             severity=severity(case, judged.fault),
+            pin=pin_of(reply, judged.rules),
         )
 
     # ------------------------------------------------------------------------------------------------------ scans
@@ -305,7 +315,11 @@ class _Asking:
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
         scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
-        judged = scanning.ask()
+        judged, before = scanning.ask(), {}
+        if case.expect.scan == "exposure":
+            judged = [one.before or one for one in judged]
+        else:
+            before = {place: one.before for place, one in enumerate(judged) if one.before is not None}
         if self.settings.keep is not None:
             self._keep_scan(golden, scanning)
         left_aside = sum(one.is_left_aside for one in judged)
@@ -321,6 +335,8 @@ class _Asking:
                 result = self._without_answer(case, "scan", NOT_KNOWN)
             elif judged and all(one.is_unsupported for one in judged):
                 result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
+            elif before:
+                result = self._unstable_scan(golden, judged, before)
             return _Done(result, left_aside=left_aside)
         one = worst(own or list(wrong.values()))
         place = judged.index(one)
@@ -330,7 +346,19 @@ class _Asking:
                 result, outcome="inherited", reason="wrong alike about its valid parent", query=query
             )
             return _Done(result, left_aside=left_aside)
-        return _Done(self._scan_result(golden, one, query), left_aside=left_aside)
+        pins = [([other.query.predicate, other.query.columns], other.pin) for other in wrong.values()]
+        pin = pin_of_queries(pins, len(judged))
+        result = dataclasses.replace(self._scan_result(golden, one, query), pin=pin)
+        return _Done(result, left_aside=left_aside)
+
+    def _unstable_scan(
+        self, golden: GoldenCase, judged: Sequence[Judged], before: Mapping[int, Judged]
+    ) -> Result:
+        """The result where every answer is right in the end, and some were only when a fresh process was asked."""
+        one = worst(list(before.values()))
+        first = [before.get(place, each) for place, each in enumerate(judged)]
+        result = self._scan_result(golden, one, query_result(one, first, None))
+        return _unstable(result, result.expected or "right")
 
     def _scan_result(self, golden: GoldenCase, one: Judged, query: Any) -> Result:
         case, none = golden.case, one.no_answer
@@ -352,6 +380,13 @@ class _Asking:
             bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
             keep(self.settings, bench, scanning.request(bench), "scan-1")
+
+
+def _unstable(first: Result, told: str) -> Result:
+    """The result where the answer was wrong, and right when a fresh process was asked; ``told`` is the right one."""
+    reason = f"{first.reason}; a fresh process answers rightly"
+    actual = f"{first.actual or first.reason}; from a fresh process: {told}"
+    return dataclasses.replace(first, outcome="unstable", reason=reason, actual=actual, pin=None)
 
 
 def keep(settings: Settings, bench: Bench, request: protocol.CaseRequest, name: str) -> None:
@@ -408,6 +443,7 @@ def _report(
             results=len(compared),
             outcomes=counts([result.outcome for result in compared]),
             known=sum(bool(result.known) for result in compared),
+            unpinned=expectations.unpinned(compared) or None,
         ),
         exposures=[one.exposure for one in done if one.exposure],
         not_asked=not_asked,

@@ -23,6 +23,7 @@ from pqassay.suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
 from pqassay.suite.drivers.protocol import IgnoredIndex, Index, Reject, Unsupported
 from pqassay.suite.judging.bench import RIGHT, Bench, Judgement, described, refusal
 from pqassay.suite.judging.causes import Fault
+from pqassay.suite.judging.pins import pin_of
 from pqassay.suite.judging.row_answers import judged_rows, words_of
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
@@ -58,6 +59,8 @@ class Judged:
         is_unsupported: The library does not have what it takes.
         is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
         is_left_aside: The index was not used.
+        pin: What came, if it is not right; see `pqassay.suite.judging.pins`.
+        before: What came of it before, wrong, where it is right now that a fresh process was asked.
     """
 
     known: KnownQuery
@@ -66,6 +69,8 @@ class Judged:
     is_unsupported: bool = False
     is_not_known: bool = False
     is_left_aside: bool = False
+    pin: str = ""
+    before: Judged | None = None
 
     @property
     def query(self) -> CaseQuery:
@@ -182,7 +187,7 @@ class Scanning:
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
             again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
-            judged = [one if one.is_right else next(again) for one in judged]
+            judged = [one if one.is_right else _after(one, next(again)) for one in judged]
         return judged
 
     def request(self, bench: Bench) -> protocol.ScanRequest:
@@ -222,8 +227,18 @@ class Scanning:
             return [_without_folder(one, bench) for one in judged]
 
 
+def _after(before: Judged, again: Judged) -> Judged:
+    """What came of a query that was asked twice."""
+    return replace(again, before=before) if again.is_right else again
+
+
 def _judged(case: Case, known: KnownQuery, reply: Reply) -> Judged:
     """The verdict on one answer."""
+    judged = _verdict(case, known, reply)
+    return judged if judged.is_right else replace(judged, pin=pin_of(reply))
+
+
+def _verdict(case: Case, known: KnownQuery, reply: Reply) -> Judged:
     if isinstance(reply, NoAnswer):
         if reply.outcome == "unsupported":
             return Judged(known, is_unsupported=True, is_not_known=True)
