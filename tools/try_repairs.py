@@ -207,7 +207,7 @@ class Table:
 
     def report(self) -> Any:
         """What a check says of it now."""
-        return pqassay.check(str(self.folder), tier="values", preview=True)
+        return pqassay.check(str(self.folder), tier="values")
 
     def tried(self, about: str, shown: str, statements: list[str]) -> Tried:
         """Run statements, and look at what became of the table."""
@@ -240,7 +240,7 @@ class Table:
             done = self.tried(
                 about, "*the plan's:* " + "; ".join(_code(one, self) for one in statements), statements
             )
-            proof = pqassay.check([], only_files=Path(home, "plan/quarantine.csv"), preview=True)
+            proof = pqassay.check([], only_files=Path(home, "plan/quarantine.csv"))
             assert proof.exit_code == 0, [file.findings for file in proof.files]
         return done
 
@@ -366,7 +366,7 @@ def golden_plans(spark: Any) -> Iterator[Planned]:
 def _golden_plan(spark: Any, case: Path, place: Path) -> Iterator[Planned]:
     is_iceberg = case.parent.name == "ice"
     name = f"golden.{place.name}" if is_iceberg else f"delta.`{place}`"
-    found = of_report(pqassay.check(str(place), tier="values", preview=True), case.name)
+    found = of_report(pqassay.check(str(place), tier="values"), case.name)
     try:
         plan = plan_of(found, names={str(place): name} if is_iceberg else {})
     except pqassay.UsageError:
@@ -393,11 +393,7 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
         return "refused"
     if rows() != before:
         return "**rows differ**"
-    left = {
-        one.rule
-        for file in pqassay.check(str(place), tier="values", preview=True).files
-        for one in file.findings
-    }
+    left = {one.rule for file in pqassay.check(str(place), tier="values").files for one in file.findings}
     return "**not mended**" if left & set(step.rules) else "mended"
 
 

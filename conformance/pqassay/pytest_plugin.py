@@ -46,7 +46,7 @@ class Check:
             options: What else `pqassay.check` takes.
 
         Returns:
-            The report, for further assertions.
+            The report, for further assertions. If ``rules`` pins the check to a release, a warning counts what does not fail for that reason.
         """
         __tracebackhide__ = True
         import pqassay
@@ -69,6 +69,10 @@ class Check:
             stream = io.StringIO()
             render(report, stream)
             pytest.fail(stream.getvalue(), pytrace=False)
+        if report.not_failing:
+            import warnings
+
+            warnings.warn(report.not_failing, stacklevel=2)
         return report
 
 

@@ -69,7 +69,7 @@ def test_three_nights(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
         *[("DLT-027", True)] * 5,
         ("STA-042", False),
     ] == sorted((one["rule"], one["known"]) for one in nights)
-    left = pqassay.check([], only_files="repair-plan/quarantine.json", preview=True)
+    left = pqassay.check([], only_files="repair-plan/quarantine.json")
     assert 4 == left.summary.nonconformant, "nothing is mended yet"
 
 

@@ -46,6 +46,7 @@ COLUMNS = (
     Column("observed", pa.string(), "`finding`: the gravest effect that was seen in engines"),
     Column("counts", pa.bool_(), "`finding`: whether it makes the file nonconformant, unless a baseline lists it"),
     Column("known", pa.bool_(), "`finding`: whether a baseline lists it"),
+    Column("not_failing", pa.bool_(), "`finding`: whether it fails nothing only because its rule came after the release to which the check is pinned"),
     Column("column", pa.string(), "`finding`: the column"),
     Column("count", pa.int64(), "`finding`: how many places break the rule"),
     Column("message", pa.string(), "`finding`: what was found"),

@@ -36,6 +36,9 @@ RUN_COLUMNS = (
 KEY_COLUMNS = ("path", "rule", "column")
 """What a finding is known by."""
 
+FLAG_COLUMNS = ("counts", "known", "not_failing")
+"""What `Found` holds beside the keys."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -45,11 +48,13 @@ class Found:
         keys: A hash of file, rule and column for each.
         counts: Whether it makes a file nonconformant, unless a baseline lists it.
         known: Whether a baseline lists it.
+        not_failing: Whether it fails nothing only because the check is pinned to an earlier release than that of its rule.
     """
 
     keys: Keys
     counts: Flags
     known: Flags
+    not_failing: Flags
 
 
 @dataclass(frozen=True)
@@ -105,8 +110,8 @@ class Past:
     def found(self, numbers: Iterable[int]) -> dict[int, Found]:
         """What some runs found."""
         parts: dict[int, list[Found]] = {number: [] for number in numbers}
-        for number, batch in self._findings(("counts", "known"), list(parts)):
-            parts[number].append(Found(keys_of(batch), flags_of(batch, "counts"), flags_of(batch, "known")))
+        for number, batch in self._findings(FLAG_COLUMNS, list(parts)):
+            parts[number].append(Found(keys_of(batch), *(flags_of(batch, name) for name in FLAG_COLUMNS)))
         return {number: _joined(of_run) for number, of_run in parts.items()}
 
     def compared(self, number: int, found: Found) -> Compared:
@@ -192,9 +197,8 @@ def time_of(run: Mapping[str, Any]) -> str:
 
 def _joined(parts: Sequence[Found]) -> Found:
     if not parts:
-        return Found(np.empty(0, np.uint64), np.empty(0, np.bool_), np.empty(0, np.bool_))
+        return Found(np.empty(0, np.uint64), *(np.empty(0, np.bool_) for _ in FLAG_COLUMNS))
     return Found(
         np.concatenate([one.keys for one in parts]),
-        np.concatenate([one.counts for one in parts]),
-        np.concatenate([one.known for one in parts]),
+        *(np.concatenate([getattr(one, name) for one in parts]) for name in FLAG_COLUMNS),
     )

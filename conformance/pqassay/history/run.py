@@ -111,6 +111,7 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
         "observed": None if finding.observed is None else finding.observed.effect,
         "counts": finding.verdict in COUNTED[report.threshold],
         "known": finding.known,
+        "not_failing": report.is_not_failing(finding),
         "column": clean(finding.column),
         "count": finding.count,
         "message": clean(finding.message),

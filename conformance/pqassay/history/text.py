@@ -26,6 +26,7 @@ def _lines(view: HistoryView) -> Iterator[str]:
     run = view.runs[0]
     partly = ", a part" if run.partial else ""
     known = f", {run.known:,} known" if run.known else ""
+    known += f", {run.not_failing:,} NOT FAILING" if run.not_failing else ""
     yield (
         f"run {run.run} of {printable(run.scope) or 'listed files'}{partly}: {_count(run.files, 'file')}, "
         f"{run.nonconformant:,} nonconformant, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new{known}"
@@ -36,7 +37,8 @@ def _lines(view: HistoryView) -> Iterator[str]:
         return
     for one in view.findings:
         yield ""
-        marks = [name for name, is_so in (("new", one.new), ("known", one.known)) if is_so]
+        states = (("new", one.new), ("known", one.known), ("not failing", one.not_failing))
+        marks = [name for name, is_so in states if is_so]
         column = f", column {printable(one.column)}" if one.column is not None else ""
         state = f" ({', '.join(marks)})" if marks else ""
         yield f"{one.verdict} {one.rule} {printable(one.path)}{column}{state}"
@@ -68,7 +70,7 @@ def _runs(view: HistoryView) -> Iterator[str]:
             f"{one.findings:,}",
             f"{one.new:,}",
             f"{one.known:,}",
-            str(one.exit_code),
+            f"{one.exit_code}{f' ({one.not_failing:,} NOT FAILING)' if one.not_failing else ''}",
             f"{printable(one.scope) or 'listed files'}{' (a part)' if one.partial else ''}",
         )
         for one in view.runs

@@ -40,6 +40,7 @@ NO_OWNER = "no table"
 SHOWN_COLUMNS = (
     "known",
     "counts",
+    "not_failing",
     "verdict",
     "could",
     "writer",
@@ -57,7 +58,7 @@ class RunLine:
     """A run in the list of runs.
 
     ``findings`` are those that count and that no baseline lists, ``new`` those of them that no run before had, and ``known`` those that count but for
-    a baseline.
+    a baseline. ``not_failing`` findings fail nothing since the check is pinned to an earlier release than that of their rules.
     """
 
     run: str
@@ -71,6 +72,7 @@ class RunLine:
     findings: int
     new: int
     known: int = 0
+    not_failing: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class FindingLine:
     user: str | None = None
     query: str | None = None
     remedy: str | None = None
+    not_failing: bool = False
 
 
 @dataclass(frozen=True)
@@ -231,6 +234,7 @@ def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:
         int(told.sum()),
         int((told & is_new).sum()),
         int((found.counts & found.known).sum()),
+        int(found.not_failing.sum()),
     )
 
 
@@ -281,6 +285,7 @@ class _Chosen:
                     user=row["owner_user"],
                     query=row["owner_query"],
                     remedy=row["remedy"],
+                    not_failing=bool(row["not_failing"]),
                 )
 
     def groups(self, by: By) -> list[GroupLine]:

@@ -33,13 +33,15 @@ from pqassay.report.model import (
     Report,
     StaleEntry,
     Threshold,
+    counts,
     members,
     outcome_of,
     summarise,
 )
+from pqassay.report.pin import pinned
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import write_whole
-from pqassay_spec.rules.catalogue import ID_PATTERN
+from pqassay_spec.rules.catalogue import ID_PATTERN, RELEASES, minor_release
 
 
 @dataclass(frozen=True)
@@ -95,20 +97,22 @@ class WriterEntry:
 
 @dataclass(frozen=True)
 class BaselineFile:
-    """The content of a baseline."""
+    """The content of a baseline. ``pqassay`` is the version that wrote it, ``rules`` the newest release whose rules that version had."""
 
     schema_version: Literal[1]
     kind: Literal["baseline"]
     pqassay: str
     findings: list[Entry]
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
+    rules: str | None = None
 
 
 @dataclass
 class Baseline:
     """Known findings, and the file that they are in.
 
-    ``today`` decides what has expired: one day for all files, even if a midnight comes between them.
+    ``today`` decides what has expired: one day for all files, even if a midnight comes between them.  ``release`` is the newest one whose rules
+    it can list, empty if it is not known.
 
     >>> Baseline("known.json").entries
     {}
@@ -120,6 +124,7 @@ class Baseline:
     )
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
     today: dt.date = field(default_factory=expiry.today, compare=False)
+    release: str = RELEASES[-1]
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Baseline:
@@ -141,7 +146,7 @@ class Baseline:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
             entries[entry.key] = entry
-        return cls(name, entries, found.writers)
+        return cls(name, entries, found.writers, release=_release(found))
 
     @classmethod
     def of(
@@ -152,7 +157,9 @@ class Baseline:
         keep: Baseline | None = None,
         by_writer: bool = False,
     ) -> Baseline:
-        """Make a baseline of all findings of a report.
+        """Make a baseline of all findings of a report, but for those of rules that came after the release to which the check is pinned.
+
+        What does not fail the check yet must not be taken as known when it does.
 
         Args:
             report: The report.
@@ -164,7 +171,11 @@ class Baseline:
         if keep is not None:
             made.writers.extend(one for one in keep.writers if not one.has_expired(made.today))
         for file in report.files:
-            found = [(finding.rule, finding.count, _column(finding)) for finding in file.findings]
+            found = [
+                (finding.rule, finding.count, _column(finding))
+                for finding in file.findings
+                if finding.known or report.pin is None or finding.rule not in report.pin.later
+            ]
             for name, count, column in [*found, *((gap.name, gap.count, None) for gap in file.gaps)]:
                 if made._writer_knows(file, name, column):
                     continue
@@ -191,7 +202,7 @@ class Baseline:
             self.entries.values(), key=lambda entry: (entry.path, entry.rule, entry.column or "")
         )
         writers = sorted(self.writers, key=lambda one: (one.created_by, one.rule, one.column or ""))
-        content = members(BaselineFile(1, "baseline", __version__, entries, writers))
+        content = members(BaselineFile(1, "baseline", __version__, entries, writers, RELEASES[-1]))
         write_whole(self.path, f"{json.dumps(content, indent=2)}\n".encode())
 
     def applied(self, report: Report, level: Threshold, roots: Sequence[str] = ()) -> Report:
@@ -217,9 +228,19 @@ class Baseline:
                     StaleEntry(about, writer.rule, f"it expired after {writer.expires}", writer.column)
                 )
         summary = summarise(files, report.ignored)
-        state = BaselineState(self.path, summary.known, unseen, stale)
+        state = BaselineState(
+            self.path, summary.known, unseen, stale, self.release, self._later(files, level)
+        )
         marked = dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
         return marked.at(report.gate)
+
+    def _later(self, files: Iterable[FileReport], level: Threshold) -> int:
+        """How many findings that count are by rules that came after this baseline."""
+        if not self.release:
+            return 0
+        found = [finding for file in files for finding in file.findings if counts(finding, level)]
+        later = pinned(self.release, found).later
+        return sum(finding.rule in later for finding in found)
 
     def _marked(self, file: FileReport, level: Threshold) -> FileReport:
         if not file.findings and not file.gaps:
@@ -286,6 +307,12 @@ _UNSEEN = "not looked at"
 
 WHEN_WRITTEN = "known when this baseline was written"
 """Why writers are in a baseline that a check has written."""
+
+
+def _release(file: BaselineFile) -> str:
+    """The newest release whose rules a baseline can list; empty if this version of pqassay does not know it."""
+    release = file.rules or minor_release(file.pqassay)
+    return release if release in RELEASES else ""
 
 
 def _literally(text: str) -> str:

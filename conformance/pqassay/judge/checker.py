@@ -19,12 +19,14 @@ from pqassay.lake.table_files import Moment, TableAt
 from pqassay.lake.targets import Found, Listing, Target, find
 from pqassay.report.gate import Gate, gate_of
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
+from pqassay.report.pin import NO_PREVIEW, pinned, require_release
 from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import (
     DEFAULT_FILE,
+    RELEASES,
     TABLE_TIER,
     TIERS,
     Tier,
@@ -70,7 +72,7 @@ class Plan:
         known: Findings that do not count.
         complete: Whether what could not be checked counts.
         gate: Which of the findings that count fail the check; ``None`` for all.
-        preview: Whether rules of the newest minor release count as well.
+        rules: The release whose rules fail the check; ``None`` for all.
     """
 
     found: Found
@@ -78,7 +80,7 @@ class Plan:
     known: Baseline | None = None
     complete: bool = False
     gate: Gate | None = None
-    preview: bool = False
+    rules: str | None = None
 
     @property
     def targets(self) -> Sequence[Target]:
@@ -105,7 +107,7 @@ class CheckOptions(TypedDict, total=False):
         complete: Whether files that could not be checked everywhere count as not judged.
         fail_on: Effects, as `pqassay.report.gate.EFFECTS` names them: findings that do none of them do not fail the check.
         max_files: In how many files findings may be that fail the check otherwise.
-        preview: Whether rules of the newest minor release fail the check as well; they are reported in any case.
+        rules: The release whose rules fail the check, such as ``"0.7"``; later ones are only reported. By default, all rules fail it.
         as_files: Whether folders that are tables are judged as folders of files.
         version: The version of Delta tables that is judged; the newest by default.
         snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
@@ -129,7 +131,7 @@ class CheckOptions(TypedDict, total=False):
     complete: bool
     fail_on: Sequence[str]
     max_files: int | None
-    preview: bool
+    rules: str | None
     as_files: bool
     version: int | None
     snapshot: int | None
@@ -243,6 +245,7 @@ def planned(
     only, skip = tuple(options.get("only", ())), tuple(options.get("skip", ()))
     level, profile = options.get("level", "must"), options.get("profile")
     _require_choices(tier, level, profile, (*only, *skip))
+    require_release(options.get("rules"))
     gate = gate_of(options.get("fail_on", ()), options.get("max_files"))
     if crc and tier is not None and not Options(tier).reaches("pages"):
         raise UsageError(
@@ -277,7 +280,7 @@ def planned(
     )
     if reason := why_none(settings.selection, settings.options, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("preview", False))
+    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("rules"))
 
 
 def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
@@ -302,7 +305,9 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         threshold=plan.settings.level,
         complete=plan.complete,
         judged_against=judged_against({target.kind for target in plan.targets}),
-        preview=plan.preview,
+        pin=None
+        if plan.rules is None
+        else pinned(plan.rules, (one for file in files for one in file.findings)),
     ).at(plan.gate)
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 
@@ -337,7 +342,8 @@ def _length(target: Target) -> int:
 
 def _require_known(options: CheckOptions) -> None:
     if unknown := sorted(options.keys() - CheckOptions.__annotations__.keys()):
-        raise TypeError(f"a check has no option {unknown[0]!r}")
+        hint = f": {NO_PREVIEW.format(f'rules={RELEASES[-2]!r}')}" if unknown[0] == "preview" else ""
+        raise TypeError(f"a check has no option {unknown[0]!r}{hint}")
 
 
 def _require_choices(tier: str | None, level: str, profile: str | None, patterns: Iterable[str]) -> None:

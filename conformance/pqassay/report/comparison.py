@@ -169,6 +169,8 @@ def _remarks_of_checks(old: Report, new: Report) -> list[str]:
     if gone:
         count = f"{len(gone):,} file{'' if len(gone) == 1 else 's'}"
         remarks.append(f"{count} of the earlier report are not in the later one, for example {min(gone)}")
+    if new.not_failing:
+        remarks.append(new.not_failing)
     if old.threshold != new.threshold:
         remarks.append(
             f"the earlier report counts from level {old.threshold}, the later one from level {new.threshold}"

@@ -96,7 +96,8 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
         if counted:
             broken[writer_of(file.created_by)] += 1
             owned.update({owner(one) or UNKNOWN for one in counted})
-    gate_files = sum(broken.values()) if report.gate is None else report.gate.files
+    gate_files = sum(any(map(report.is_counted, file.findings)) for file in report.files)
+    not_failing = sum(report.is_not_failing(one) for file in report.files for one in file.findings)
     return Metrics(
         SCHEMA_VERSION,
         "metrics",
@@ -111,6 +112,11 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
                 [Sample({"outcome": outcome}, files[outcome]) for outcome in _outcomes(files)],
             ),
             _one("pqassay_files_at_gate", "Files with findings that fail the check.", gate_files),
+            _one(
+                "pqassay_findings_not_failing",
+                "Findings that do not fail the check since their rules came after the release to which it is pinned.",
+                not_failing,
+            ),
             Metric(
                 "pqassay_findings",
                 "Findings, by rule, verdict, the worst that they could do, and whether a baseline lists them.",

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
+from pqassay.report.pin import Pin
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 from pqassay_spec.rules.observed import Observed
 
@@ -131,8 +132,7 @@ class Finding:
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
     if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
     that does this; it changes nothing else.  ``proof`` shows what engines do with this very file, where that was asked for.
-    ``files`` are the files that a finding about a table is about, relative to the table, `MOST_FILES` at most.  ``preview`` is true if the
-    rule is of the newest minor release: then it does not fail the check unless that is asked for.
+    ``files`` are the files that a finding about a table is about, relative to the table, `MOST_FILES` at most.
     """
 
     rule: str
@@ -151,7 +151,6 @@ class Finding:
     proof: Proof | None = None
     observed: Observed | None = None
     files: list[str] = field(default_factory=list[str])
-    preview: bool = False
 
     @property
     def times(self) -> str:
@@ -288,19 +287,27 @@ class BaselineState:
     """Use of a baseline in this run.
 
     ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not
-    look at; ``stale`` are those that do not occur any more.
+    look at; ``stale`` are those that do not occur any more.  ``later`` counts findings of rules that the ``release`` that wrote the
+    baseline did not have, and that it therefore cannot list.
     """
 
     path: str
     known: int
     unseen: int
     stale: list[StaleEntry]
+    release: str = ""
+    later: int = 0
 
     @property
     def line(self) -> str:
         """The counts in one line."""
         counts = f"{self.known:,} known, {self.unseen:,} not looked at, {len(self.stale):,} stale"
-        return f"{self.path}: {counts}"
+        new = (
+            f", {self.later:,} by rules that came after pqassay {self.release}, which wrote it"
+            if self.later
+            else ""
+        )
+        return f"{self.path}: {counts}{new}"
 
 
 @dataclass(frozen=True)
@@ -334,8 +341,8 @@ class Report:
     """The result of one run of ``pqassay check``.
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
-    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``preview`` whether rules of the newest
-    minor release fail it as well, ``sample`` what is known of the other files where only some were judged.  ``judged_against`` are the documents from
+    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``pin`` the release whose rules fail
+    it, where not all do, ``sample`` what is known of the other files where only some were judged.  ``judged_against`` are the documents from
     which rules for files of these kinds come.
     """
 
@@ -353,17 +360,17 @@ class Report:
     complete: bool = False
     judged_against: list[Revision] = field(default_factory=list[Revision])
     gate: Gate | None = None
-    preview: bool = False
+    pin: Pin | None = None
     sample: Sampled | None = None
 
     @property
     def exit_code(self) -> int:
         """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged.
 
-        With ``complete``, files that are conformant only where they were checked could not all be judged. With a ``gate``, that
-        says whether 1 or 0.  Findings of preview rules alone are no reason for 1.
+        With ``complete``, files that `is_partly_checked` tells of could not all be judged. With a ``gate``, that
+        says whether 1 or 0.  With a ``pin``, findings of later rules are no reason for 1.
         """
-        if self.summary.errored or (self.complete and self.summary.conformant_where_checked):
+        if self.summary.errored or (self.complete and any(map(self.is_partly_checked, self.files))):
             return 4
         if self.baseline is not None and self.baseline.stale:
             return 3
@@ -381,25 +388,25 @@ class Report:
 
     def may_fail(self, finding: Finding) -> bool:
         """Whether a finding counts for the exit code where there is no gate."""
-        return counts(finding, self.threshold) and (self.preview or not finding.preview)
+        return counts(finding, self.threshold) and (self.pin is None or finding.rule not in self.pin.later)
+
+    def is_partly_checked(self, file: FileReport) -> bool:
+        """Whether a file has gaps and nothing that fails the check: also one whose only findings came after the pin."""
+        has_gaps = file.outcome != "errored" and not all(gap.known for gap in file.gaps)
+        return has_gaps and not any(map(self.may_fail, file.findings))
+
+    def is_not_failing(self, finding: Finding) -> bool:
+        """Whether a finding would count for the exit code if the check were not pinned to a release."""
+        is_counted = counts(finding, self.threshold) and (self.gate is None or self.gate.concerns(finding))
+        return is_counted and not self.may_fail(finding)
 
     @property
-    def preview_line(self) -> str:
-        """How many findings do not fail the check since their rules are new, in one line; empty if there are none."""
-        found = [
-            finding
-            for file in self.files
-            for finding in file.findings
-            if counts(finding, self.threshold) and not self.may_fail(finding)
-        ]
-        if not found:
+    def not_failing(self) -> str:
+        """How many findings do not fail the check since their rules came after its pin, in one line; empty if there are none."""
+        if self.pin is None:
             return ""
-        rules = sorted({finding.rule for finding in found})
-        named = ", ".join(rules[:FIRST_POSITIONS]) + (
-            f" and {len(rules) - FIRST_POSITIONS} more" if rules[FIRST_POSITIONS:] else ""
-        )
-        noun, verb = ("finding", "counts") if len(found) == 1 else ("findings", "count")
-        return f"{len(found):,} {noun} of preview rules ({named}) {verb} from the next minor release on, or with --preview"
+        found = (finding for file in self.files for finding in file.findings)
+        return self.pin.line(filter(self.is_not_failing, found))
 
     def at(self, gate: Gate | None) -> Report:
         """The report before a gate, whose files are counted."""

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 
 from pqassay.report.model import Revision
 from pqassay_spec.rules import documents
-from pqassay_spec.rules.catalogue import Rule, Stability, families, family_of
+from pqassay_spec.rules.catalogue import Rule, families, family_of
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profiles
 from pqassay_spec.rules.quirks import quirks_of
 from pqassay_spec.rules.releases import release
-
-STABILITIES: Mapping[Stability, str] = {
-    "stable": "stable: it fails a check",
-    "preview": "preview: it is reported, and fails a check from the next minor release on; before that, with --preview",
-}
-"""What a rule does to the exit code, by the release that introduced it."""
 
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:
@@ -33,7 +27,7 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
         ("obliges", f"since {obliged_since(rule)}"),
         ("field", rule.field),
         *([("tier", f"{rule.tier}  (pqassay check --tier {rule.tier} FILE)")] if rule.judges_files else []),
-        ("since", f"{rule.since}  ({STABILITIES[rule.stability]})" if rule.judges_files else rule.since),
+        ("since", rule.since),
         ("practice", rule.practice),
         ("reading", rule.reading),
         *_promotions(rule),

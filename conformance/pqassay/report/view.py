@@ -44,7 +44,7 @@ def _of_check(report: Report) -> View:
         ("tier", ", ".join(_tiers(report))),
         ("counted", _counted(report)),
         ("gate", report.gate and report.gate.line),
-        ("preview", report.preview_line),
+        ("pin", report.pin and f'rules = "{report.pin.rules}"'),
         *(("sample", line.strip().removeprefix("sample: ")) for line in sample),
         ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
@@ -71,7 +71,8 @@ def _of_check(report: Report) -> View:
         kind="check",
         title="pqassay check",
         outcome=outcome,
-        tone=OUTCOME_TONES[outcome],
+        tone="warn" if outcome == "nonconformant" and not report.exit_code else OUTCOME_TONES[outcome],
+        not_failing=report.not_failing,
         place="file",
         facts=[(label, value) for label, value in facts if value],
         tiles=tiles,
@@ -101,21 +102,24 @@ def _file(file: FileReport, report: Report) -> Group:
     remarks += [f"{'known: ' if gap.known else ''}{gap.line}" for gap in file.gaps]
     if file.created_by:
         remarks.append(f"created by {file.created_by}")
-    items = [_finding(finding, is_counted=report.is_counted(finding)) for finding in file.findings]
+    items = [_finding(finding, report) for finding in file.findings]
     return Group(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
 
 
-def _finding(finding: Finding, *, is_counted: bool) -> Item:
+def _finding(finding: Finding, report: Report) -> Item:
+    not_failing = report.is_not_failing(finding)
+    tone = VERDICT_TONES[finding.verdict]
     return Item(
         where=finding.path,
         part=finding.column if finding.column is not None else "",
         verdict=finding.verdict,
-        tone="bad" if is_counted else VERDICT_TONES[finding.verdict],
+        tone="bad" if report.is_counted(finding) else "warn" if not_failing else tone,
         rule=finding.rule,
         could=finding.could,
         observed=observed_effect(finding),
         message=finding.message,
         known=finding.known,
+        not_failing=not_failing,
         count=finding.count,
         details=[row for row in details(finding) if row[0] not in ("found", "more")],
         hexdump=finding.hexdump,

@@ -58,6 +58,7 @@ class Item:
         observed: What engines were seen to do with it, in one word, or in a run what the driver did; empty for neither.
         message: What is wrong, in one line.
         known: It was known before and does not count.
+        not_failing: It does not fail the check, since its rule came after the release to which that is pinned.
         count: In how many places.
         details: Labels and values.
         hexdump: Rows with lines of marks.
@@ -74,6 +75,7 @@ class Item:
     observed: str
     message: str
     known: bool = False
+    not_failing: bool = False
     count: int = 1
     details: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     hexdump: list[str] = field(default_factory=list[str])
@@ -150,6 +152,7 @@ class View:
         groups: Files with something to say; in a run causes, the gravest first.
         quiet: Names of files with which nothing is wrong.
         scores: Rows of a table, its header first; empty for a check.
+        not_failing: How many findings fail nothing since the check is pinned to a release, in one line; empty for none.
         alarms: What is wrong with a list of known things.
         ignored: What was met and not judged.
         unchecked: What was not checked, and why.
@@ -170,6 +173,7 @@ class View:
     groups: list[Group]
     quiet: list[str] = field(default_factory=list[str])
     scores: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    not_failing: str = ""
     alarms: list[str] = field(default_factory=list[str])
     ignored: list[str] = field(default_factory=list[str])
     unchecked: list[Unchecked] = field(default_factory=list[Unchecked])

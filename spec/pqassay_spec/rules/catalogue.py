@@ -19,8 +19,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, cast, get_args
 
-from pqassay_spec import __version__
-
 Level = Literal["MUST", "SHOULD", "MAY"]
 """The demand of the document."""
 
@@ -39,14 +37,14 @@ Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosme
 Decoding = Literal["reject", "either"]
 """The answer of a reader of the structure to a file that breaks a rule, where the rule alone decides that."""
 
-Stability = Literal["stable", "preview"]
-"""Whether breaking a rule fails a check, or is only reported since the rule is new."""
-
 OriginKind = Literal["stated", "inferred", "ours"]
 """The source of an obligation: the document says it, the document implies it, or this specification adds it."""
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+RELEASES = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7")
+"""The minor releases of this specification, the oldest first. The last one is the one that new rules are written for."""
 
 DEFAULT_FILE = "parquet"
 """The kind of file that a family's rules judge, where its rules file names none."""
@@ -122,9 +120,9 @@ class Rule:
         return self.role != "reader"
 
     @property
-    def stability(self) -> Stability:
-        """Whether breaking it fails a check: not in the minor release that introduced it, so that no upgrade turns a lake red."""
-        return "stable" if minor_release(self.since) < minor_release(__version__) else "preview"
+    def release(self) -> str:
+        """The minor release that introduced it, one of `RELEASES`."""
+        return minor_release(self.since)
 
 
 @dataclass(frozen=True)
@@ -157,13 +155,13 @@ class Family:
         return f"{self.module}.md"
 
 
-def minor_release(version: str) -> tuple[int, ...]:
+def minor_release(version: str) -> str:
     """The release line of a version.
 
-    >>> minor_release("0.10.2") > minor_release("0.9.0")
-    True
+    >>> minor_release("0.10.2")
+    '0.10'
     """
-    return tuple(int(part) for part in version.split(".")[:2])
+    return ".".join(version.split(".")[:2])
 
 
 DEFAULT_VERDICT: Mapping[Level, Verdict] = {"MUST": "FAIL", "SHOULD": "WARN", "MAY": "INFO"}

@@ -48,10 +48,8 @@ def test_a_false_entry_is_one_finding_in_text_and_json(
     path = str(GOLDEN_FILES / "dir" / name / "data.parquet")
     tells = TIERS.index(tier) >= TIERS.index(first)
     rule, verdict, could = expected
-    text = CliRunner().invoke(app, ["check", path, "--preview", "--tier", tier])
-    found = json.loads(
-        CliRunner().invoke(app, ["check", path, "--preview", "--tier", tier, "--format", "json"]).stdout
-    )
+    text = CliRunner().invoke(app, ["check", path, "--tier", tier])
+    found = json.loads(CliRunner().invoke(app, ["check", path, "--tier", tier, "--format", "json"]).stdout)
     (file,) = found["files"]
     findings = [(one["rule"], one["verdict"], one["could"]) for one in file["findings"]]
     lines = [line.split() for line in text.stdout.splitlines()]

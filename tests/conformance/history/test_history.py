@@ -286,7 +286,7 @@ def test_what_is_no_history_is_told_in_one_line(tmp_path: Path) -> None:
 def test_checks_append_runs_that_the_command_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "sales")
-    common = ["check", "--no-config", "--preview", "--tier", "footer", "--history", "findings"]
+    common = ["check", "--no-config", "--tier", "footer", "--history", "findings"]
     assert [1, 1] == [invoke(*common, "sales").exit_code for _ in range(2)]
     assert 2 == len(list(Path("findings").iterdir()))
     assert 0 == invoke("history", "findings", "--new").exit_code

@@ -31,7 +31,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(*options: str, code: int = 1) -> str:
-    result = CliRunner().invoke(app, ["check", "t", "--tier", "values", "--preview", *options])
+    result = CliRunner().invoke(app, ["check", "t", "--tier", "values", *options])
     assert code == result.exit_code, result.output
     return result.stdout
 

@@ -283,12 +283,10 @@ def mended(table: Path) -> None:
 def test_after_the_repair_what_came_in_its_place_is_judged_and_nothing_else(lake: Path, form: str) -> None:
     reported("sales")
     planned()
-    before = run(
-        "check", "--only-files", f"repair-plan/quarantine.{form}", "--preview", "--format", "json", code=1
-    )
+    before = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--format", "json", code=1)
     mended(lake / "sales")
 
-    after = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--preview", "--format", "json")
+    after = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--format", "json")
 
     assert {"sales": "conformant", "sales/part-0.parquet": "nonconformant"} == outcomes(before)
     assert {"sales": "conformant", "sales/part-9.parquet": "conformant"} == outcomes(after)

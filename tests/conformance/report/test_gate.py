@@ -23,7 +23,7 @@ SOUND = str(GOLDEN_FILES / "sta" / "counted" / "data.parquet")
 
 
 def checked(*paths: str, **options: object) -> Report:
-    return pqassay.check(list(paths), tier="values", preview=True, **options)  # type: ignore[arg-type]  # options of a check
+    return pqassay.check(list(paths), tier="values", **options)  # type: ignore[arg-type]  # options of a check
 
 
 def effect_of(path: str) -> str:

@@ -379,12 +379,12 @@ def test_a_file_of_a_table_is_judged_again_when_the_table_says_something_else(
     shutil.copytree(GOLDEN_FILES / family / "plain" / "table", table)
     for path in table.rglob("*.*"):
         os.utime(path, ns=(LONG_AGO, LONG_AGO))
-    first = check(spark, table, tier="values", out=out, preview=True)
+    first = check(spark, table, tier="values", out=out)
     (table / said_in).write_bytes((GOLDEN_FILES / family / "maximum-lowered/table" / said_in).read_bytes())
-    again = check(spark, table, tier="values", out=out, incremental=True, preview=True)
+    again = check(spark, table, tier="values", out=out, incremental=True)
 
     assert (0, ["parquet", "parquet"]) == (first.exit_code, [file.kind for file in first.files[1:]])
-    assert pqassay.check(table, tier="values", preview=True) == again
+    assert pqassay.check(table, tier="values") == again
     assert (1, 1) == (again.exit_code, again.summary.nonconformant)
 
 

@@ -96,9 +96,7 @@ def files(site: Site) -> Iterator[File]:
 
 def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
     members = {name: value for name, value in asdict(rule).items() if value != ""}
-    if rule.judges_files:
-        members["stability"] = rule.stability
-    else:
+    if not rule.judges_files:
         members.pop("verdict")
     cases = cases_about(rule, site)
     if catalogue.family_of(rule.id).is_about_tables:

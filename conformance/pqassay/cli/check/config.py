@@ -26,7 +26,8 @@ from pqassay.errors import UsageError
 from pqassay.lake.targets import is_uri
 from pqassay.report.formats import FormatName
 from pqassay.report.model import COUNTED
-from pqassay_spec.rules.catalogue import TIERS
+from pqassay.report.pin import NO_PREVIEW
+from pqassay_spec.rules.catalogue import RELEASES, TIERS
 from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
 FILE_NAME = "pqassay.toml"
@@ -36,7 +37,7 @@ GREATEST = 1 << 20
 
 TABLE = "check"
 
-KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size"]
+KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size", "release"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ KEYS: Mapping[str, Key] = {
     "complete": Key("flag"),
     "fail-on": Key("texts"),
     "max-files": Key("whole"),
-    "preview": Key("flag"),
+    "rules": Key("release"),
     "rule": Key("texts"),
     "skip-rule": Key("texts"),
     "include": Key("texts"),
@@ -82,6 +83,7 @@ _WANTED: Mapping[KeyKind, str] = {
     "number": "a number, at least 0",
     "whole": "a whole number, at least 0",
     "size": 'a number of bytes, or a string like "2G"',
+    "release": "a release in quotes, one of " + ", ".join(f'"{release}"' for release in RELEASES),
 }
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(?:i?b)?|b)?", re.IGNORECASE)
@@ -154,6 +156,9 @@ def parse_size(text: str) -> int:
 
 def _require_known(path: str, place: str, entries: Mapping[str, Any], known: list[str]) -> None:
     for key in entries:
+        if key == "preview":
+            instead = f'rules = "{RELEASES[-2]}"'
+            raise UsageError(f"{path}: {place}{key}: {NO_PREVIEW.format(instead)}")
         if key not in known:
             near = difflib.get_close_matches(key.replace("_", "-"), known, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
@@ -175,6 +180,8 @@ def _value(path: str, key: str, value: Any) -> Any:
             return _located(path, value)
         case (("texts" | "paths"), [*items]) if all(isinstance(item, str) for item in items):
             return [_located(path, item) for item in items] if declared.kind == "paths" else items
+        case "release", str() if value in RELEASES:
+            return value
         case "size", str():
             with contextlib.suppress(ValueError):
                 return parse_size(value)

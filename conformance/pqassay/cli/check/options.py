@@ -18,7 +18,8 @@ from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.model import Threshold
-from pqassay_spec.rules.catalogue import Tier
+from pqassay.report.pin import NO_PREVIEW
+from pqassay_spec.rules.catalogue import RELEASES, Tier
 
 if TYPE_CHECKING:
     from pqassay.cli.check.config import Config
@@ -106,14 +107,16 @@ class Arguments:
             help="In so many files findings may be that fail the check otherwise.",
         ),
     ] = None
-    preview: Annotated[
-        bool | None,
+    rules: Annotated[
+        str | None,
         typer.Option(
-            "--preview/--no-preview",
-            help="Rules of the newest minor release fail the check as well; without it they are only reported.",
+            "--rules",
+            metavar="RELEASE",
+            help="Only rules of this release, such as 0.7, fail the check. Default: all rules.",
             show_default=False,
         ),
     ] = None
+    preview: Annotated[bool | None, typer.Option("--preview/--no-preview", hidden=True)] = None
     rule: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
     ] = None
@@ -391,6 +394,8 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
     Raises:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
     """
+    if arguments.preview is not None:
+        raise UsageError(f"--preview: {NO_PREVIEW.format(f'--rules {RELEASES[-2]}')}")
     defaults = _defaults(arguments.config, arguments.no_config)
     history = defaults.get("history", arguments.history)
     is_listed = arguments.files_from is not None or arguments.only_files is not None
@@ -409,7 +414,7 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         "complete": bool(defaults.get("complete", arguments.complete)),
         "fail_on": defaults.get("fail-on", arguments.fail_on) or (),
         "max_files": defaults.get("max-files", arguments.max_files),
-        "preview": bool(defaults.get("preview", arguments.preview)),
+        "rules": defaults.get("rules", arguments.rules),
         "literal": _listed(arguments.files_from, arguments.null),
         "as_files": defaults.get("as", arguments.as_) == "files",
         "version": arguments.version,

@@ -96,9 +96,13 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
         cases = _cases(file, report, in_full=told < FILES_IN_FULL)
         told += bool(file.findings)
         suite = _suite(file.path, _class_of(file.path), cases, file.path)
-        if not number and report.judged_against:
+        about = {
+            "judged against": judged_against_line(report.judged_against),
+            "not failing": report.not_failing,
+        }
+        if not number and any(about.values()):
             # Of the whole check, and said once: there may be very many files.
-            _say(suite, {"judged against": judged_against_line(report.judged_against)})
+            _say(suite, {name: value for name, value in about.items() if value})
         yield suite
     if report.baseline is not None and report.baseline.stale:
         yield _suite(
@@ -120,7 +124,7 @@ def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case
     coverage = report.coverages[file.coverage]
     if file.outcome == "errored":
         yield _Case("judged", "error", file.error or "not judged", "errored")
-    elif file.outcome == "conformant where checked":
+    elif report.is_partly_checked(file):
         yield _partly_checked(file, report)
     elif not file.findings:
         yield _Case(
@@ -173,6 +177,8 @@ def _broken(findings: list[Finding], report: Report) -> _Case:
     if len(shown) > FINDINGS_OF_A_RULE:
         text += (f"... and {len(shown) - FINDINGS_OF_A_RULE} further columns",)
     if not counted:
+        if report.pin is not None and (line := report.pin.line(filter(report.is_not_failing, findings))):
+            text = (line, *text)
         return _Case(_named(first.rule), output=text)
     more = f" (and {len(shown) - 1} further columns)" if len(shown) > 1 else ""
     return _Case(

@@ -96,6 +96,8 @@ def _blocks(shown: View) -> Iterator[str]:
     yield table(
         [tuple(escaped(tile.label) for tile in shown.tiles), tuple(f"{tile.count:,}" for tile in shown.tiles)]
     )
+    if shown.not_failing:
+        yield f"**{escaped(shown.not_failing)}**"
     if shown.alarms:
         yield "### Lists of known findings that do not hold"
         yield _list([escaped(alarm) for alarm in shown.alarms], "entries")
@@ -217,7 +219,8 @@ def _item(item: Item) -> str:
     """One item; members that take several lines follow in one line each."""
     column = f", {code(item.part)}" if item.part else ""
     times = f" ({item.count:,} times)" if item.count > 1 else ""
-    lines = [f"- {code(item.where)}{column}: {escaped(item.message)}{times}"]
+    mark = "not failing, " if item.not_failing else ""
+    lines = [f"- {mark}{code(item.where)}{column}: {escaped(item.message)}{times}"]
     if item.of and item.rule:
         lines.append(f"    - rule: {escaped(item.rule)} {item.sentence}".rstrip())
     wanted = SHOWN_OF_A_RESULT if item.of else SHOWN_OF_A_FINDING

@@ -42,6 +42,7 @@ NOTIFICATIONS = {
     "not-checked": "Rules that were not checked, and why.",
     "not-judged": "A file that could not be judged.",
     "note": "Something of a file that no rule judges.",
+    "not-failing": "Findings by rules that came after the release to which the check is pinned.",
     "stale": "An entry of the baseline, or an expectation, that does not hold any more.",
     "broken-driver": "A driver that crashed, or broke the protocol.",
 }
@@ -126,10 +127,7 @@ def _of_check(report: Report, site: str | None) -> Json:
     findings = [finding for file in report.files for finding in file.findings]
     ids = sorted({finding.rule for finding in findings})
     number = {rule: index for index, rule in enumerate(ids)}
-    results = [
-        _finding(finding, number[finding.rule], has_baseline=report.baseline is not None)
-        for finding in findings
-    ]
+    results = [_finding(finding, number[finding.rule], report) for finding in findings]
     configuration = [
         _notification(
             "not-checked",
@@ -138,6 +136,8 @@ def _of_check(report: Report, site: str | None) -> Json:
         )
         for entry in unchecked(report)
     ]
+    if report.not_failing:
+        configuration.append(_notification("not-failing", "warning", report.not_failing))
     if report.baseline is not None:
         configuration += [
             _notification("stale", "warning", f"baseline {report.baseline.path}: {entry.line}")
@@ -173,7 +173,7 @@ def _notification(name: str, level: str, text: str, locations: list[Json] | None
     return {**notification, "locations": locations} if locations else notification
 
 
-def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
+def _finding(finding: Finding, number: int, report: Report) -> Json:
     shown = {
         label: value
         for label, value in details(finding)
@@ -191,6 +191,8 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
         "could": finding.could,
         "hexdump": [printable(row) for row in finding.hexdump],
     }
+    if report.is_not_failing(finding):
+        properties["notFailing"] = True
     if finding.observed is not None:
         properties["observed"] = members(finding.observed)
     if finding.explanation:
@@ -200,7 +202,8 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
     result: Json = {
         "ruleId": finding.rule,
         "ruleIndex": number,
-        "level": LEVELS[finding.verdict],
+        # Code scanning fails a change for errors: what does not fail the check here must not fail it there.
+        "level": "warning" if report.is_not_failing(finding) else LEVELS[finding.verdict],
         "message": {"text": printable(text)},
         "locations": [_location(position, finding) for position in finding.at[:1]],
         "relatedLocations": [
@@ -210,7 +213,7 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
         "partialFingerprints": {FINGERPRINT: digest, GITHUB_FINGERPRINT: f"{digest}:1"},
         "properties": properties,
     }
-    if has_baseline:
+    if report.baseline is not None:
         result |= _state(known=finding.known, justification="The baseline lists it.")
     return result
 

@@ -97,6 +97,8 @@ class _Text:
         self._summary()
         for note in self._notes:
             self._line(note)
+        if self._report.not_failing:
+            self._line((self._report.not_failing, "bold yellow"))
 
     def _files(self) -> None:
         named = 0
@@ -283,8 +285,6 @@ class _Text:
     def _gate(self) -> None:
         """Which of several things the exit code is about, where it can be about one alone."""
         report, summary = self._report, self._report.summary
-        if report.preview_line:
-            self._line(report.preview_line)
         if report.gate is not None:
             colour = "green" if report.gate.passed else "red"
             self._line(("gate", colour), f" {report.gate.line}")
