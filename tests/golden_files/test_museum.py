@@ -119,10 +119,10 @@ class Mended:
 
 
 def run(command: str) -> None:
-    """Run a command as a finding names it."""
+    """Run a command that strips, as a finding names it, for values that are known to be right."""
     program, *arguments = shlex.split(command)
     assert program == "pqassay-ref"
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(app, [*arguments, "--values-are-right"])
     assert result.exit_code == 0, (command, result.output)
 
 

@@ -29,7 +29,7 @@ from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, R
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import BytesSource, write_whole
 from pqassay_spec.parquet.file import read_framing
-from pqassay_spec.rules.catalogue import digest
+from pqassay_spec.rules.catalogue import digest, file_rules
 from pqassay_spec.rules.observed import observed
 
 PART = "findings.parquet"
@@ -448,4 +448,6 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     stored["files"] = stored.get("files") or []
     positions = [Position(**position) for position in row["positions"]]
     # Measurements are made anew without a change of the rules: what is known now counts.
-    return Finding(**stored, at=positions, observed=observed(row["rule"]))
+    rule = file_rules().get(row["rule"])
+    is_comparison = rule is not None and rule.compares_values
+    return Finding(**stored, at=positions, observed=observed(row["rule"]), compares_values=is_comparison)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pqassay.history.views import HistoryView
+from pqassay.report.rules import COMPARE_FIRST
 from pqassay_spec.base.terminal import printable
+from pqassay_spec.rules.catalogue import rules
 
 WIDEST = 60
 """Characters of a name in a table."""
@@ -54,6 +56,8 @@ def _lines(view: HistoryView) -> Iterator[str]:
             ]
             more = f" ({', '.join(said)})" if said else ""
             yield f"  owner     {printable(one.owner)}{more}"
+        if one.rule in rules() and rules()[one.rule].compares_values:
+            yield f"  first     {COMPARE_FIRST}"
         if one.remedy:
             yield f"  remedy    {printable(one.remedy)}"
     if not view.findings:

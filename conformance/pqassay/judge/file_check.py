@@ -362,6 +362,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         hexdump=hexdump(holder.source, positions[0]),
         explanation=explained(rule.id, group.first, file),
         files=list(group.files),
+        compares_values=rule.compares_values,
     )
 
 

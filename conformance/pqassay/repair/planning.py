@@ -24,6 +24,7 @@ from pqassay.repair.open_tables import OpenTable, open_table
 from pqassay.repair.reports import Concerned, Reported
 from pqassay.report.gate import EFFECTS
 from pqassay.report.model import MOST_FILES, Finding
+from pqassay.report.rules import COMPARE_FIRST
 from pqassay.tables.repairs import (
     ICEBERG_SORTED,
     OF_FILES,
@@ -152,6 +153,8 @@ def _repair_of(finding: Finding, table: Concerned | None) -> str:
 
 def _note(work: _Work, finding: Finding) -> None:
     work.rules[finding.rule] = None
+    if finding.compares_values:
+        work.notes[COMPARE_FIRST] = None
     remedy = finding.remedy or ""
     if remedy.startswith(OURS):
         work.commands[remedy] = None

@@ -58,7 +58,7 @@ class Concerned:
 class Reported:
     """What a report says.
 
-    What a gate or the age of a rule keeps from failing the check is wrong all the same, and is there.
+    What a gate or a pin keeps from failing the check is wrong all the same, and is there.
 
     Attributes:
         name: The report.

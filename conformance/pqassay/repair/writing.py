@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from pqassay.checks.commands import OURS
 from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
 from pqassay.repair.model import Plan, Step
 from pqassay.repair.planning import COMMANDS, SAFE
@@ -17,6 +18,9 @@ from pqassay_spec.base.terminal import printable
 
 QUARANTINE_CSV, QUARANTINE_JSON = "quarantine.csv", "quarantine.json"
 STATEMENTS, SCRIPT = "repair.sql", "repair.sh"
+
+STRIP, VALUES_ARE_RIGHT = f"{OURS} strip ", "--values-are-right"
+"""The command that removes what is said about values, and the option without which it refuses to."""
 
 COLUMNS = (PATH, TABLE, MOMENT, TIER, "rules", "could", "created_by", "owner", "repair")
 
@@ -92,15 +96,22 @@ def sql_lines(plan: Plan) -> Iterator[str]:
 
 
 def script_lines(plan: Plan) -> Iterator[str]:
-    """The commands for files of no table; nothing where there is none."""
+    """The commands for files of no table; nothing where there is none.
+
+    The option by which somebody vouches for the values is not in it: whoever runs it has to give it.
+    """
     steps = [step for step in plan.steps if step.repair == COMMANDS and step.statements]
     if not steps:
         return
     yield "#!/bin/sh"
+    yield f"# Once the values are known to be right: sh {SCRIPT} {VALUES_ARE_RIGHT}"
     yield "set -e"
     for step in steps:
         yield f"# {heading(step)}"
-        yield from step.statements
+        for note in step.notes:
+            yield f"# {printable(note)}"
+        for command in step.statements:
+            yield f'{command} "$@"' if command.startswith(STRIP) else command
 
 
 def text_lines(plan: Plan) -> Iterator[str]:

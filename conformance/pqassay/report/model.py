@@ -1,7 +1,6 @@
 """The report: what a check found, and what it did and did not look at.
 
-Every renderer and every consumer works on these classes; `to_json` and the JSON Schema in ``schemas/`` are derived
-from them.
+Every renderer and every consumer works on these classes; `to_json` and the JSON Schema in ``schemas/`` are derived from them.
 """
 
 from __future__ import annotations
@@ -129,10 +128,10 @@ class Finding:
 
     ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
     that break it; both are the same for all findings of a rule.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
-    rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
-    if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
-    that does this; it changes nothing else.  ``proof`` shows what engines do with this very file, where that was asked for.
-    ``files`` are the files that a finding about a table is about, relative to the table, `MOST_FILES` at most.
+    rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true if the baseline lists it: then it
+    does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
+    what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
+    table, `MOST_FILES` at most.  ``compares_values`` is true where a claim is held against values, and either may be wrong.
     """
 
     rule: str
@@ -151,6 +150,7 @@ class Finding:
     proof: Proof | None = None
     observed: Observed | None = None
     files: list[str] = field(default_factory=list[str])
+    compares_values: bool = False
 
     @property
     def times(self) -> str:
@@ -238,8 +238,7 @@ class Gap:
 class FileReport:
     """The verdict on one file.
 
-    ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
-    be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
+    ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
     listed, ``"delta"`` or ``"iceberg"`` for a table, whose ``size`` is that of the metadata which were read.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
     about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: a signature, the content of
     extensions.  ``gaps`` are parts of it that rules could not look at, at most one for each obstacle.
@@ -342,8 +341,7 @@ class Report:
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
     ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``pin`` the release whose rules fail
-    it, where not all do, ``sample`` what is known of the other files where only some were judged.  ``judged_against`` are the documents from
-    which rules for files of these kinds come.
+    it, where not all do, ``sample`` what is known of the other files where only some were judged.  ``judged_against`` are the documents from which rules for files of these kinds come.
     """
 
     schema_version: int
@@ -397,16 +395,15 @@ class Report:
 
     def is_not_failing(self, finding: Finding) -> bool:
         """Whether a finding would count for the exit code if the check were not pinned to a release."""
-        is_counted = counts(finding, self.threshold) and (self.gate is None or self.gate.concerns(finding))
-        return is_counted and not self.may_fail(finding)
+        is_concerned = self.gate is None or self.gate.concerns(finding)
+        return is_concerned and counts(finding, self.threshold) and not self.may_fail(finding)
 
     @property
     def not_failing(self) -> str:
         """How many findings do not fail the check since their rules came after its pin, in one line; empty if there are none."""
         if self.pin is None:
             return ""
-        found = (finding for file in self.files for finding in file.findings)
-        return self.pin.line(filter(self.is_not_failing, found))
+        return self.pin.line(one for file in self.files for one in file.findings if self.is_not_failing(one))
 
     def at(self, gate: Gate | None) -> Report:
         """The report before a gate, whose files are counted."""

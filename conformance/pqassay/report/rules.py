@@ -13,6 +13,9 @@ from pqassay_spec.rules.profiles import profiles
 from pqassay_spec.rules.quirks import quirks_of
 from pqassay_spec.rules.releases import release
 
+COMPARE_FIRST = "compare the values with their source: either they, or what is said about them, may be wrong"
+"""What to do first about a finding that holds a claim against values. Without the claim, nothing shows that values are damaged."""
+
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:
     """Members of a rule beside its sentence: labels and values."""
@@ -28,6 +31,7 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
         ("field", rule.field),
         *([("tier", f"{rule.tier}  (pqassay check --tier {rule.tier} FILE)")] if rule.judges_files else []),
         ("since", rule.since),
+        ("first", COMPARE_FIRST if rule.compares_values else ""),
         ("practice", rule.practice),
         ("reading", rule.reading),
         *_promotions(rule),

@@ -114,7 +114,7 @@ def embed(
         )
 
 
-@app.command(epilog="Example: `pqassay-ref strip part-0.parquet --idx1`")
+@app.command(epilog="Example: `pqassay-ref strip part-0.parquet --idx1 --values-are-right`")
 def strip(
     file: Annotated[
         str,
@@ -185,6 +185,13 @@ def strip(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
+    values_are_right: Annotated[
+        bool,
+        typer.Option(
+            "--values-are-right",
+            help="Confirm that you compared the values with their source. Needed to remove bounds, counts, indexes or filters.",
+        ),
+    ] = False,
     inside_table: Annotated[
         bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
@@ -215,7 +222,14 @@ def strip(
             )
         except ValueError as error:
             fail(f"{error}; see pqassay-ref strip --help", 2)
-        done = strip_file(file, selection, output=output, inside_table=inside_table, dry_run=dry_run)
+        done = strip_file(
+            file,
+            selection,
+            output=output,
+            inside_table=inside_table,
+            values_are_right=values_are_right,
+            dry_run=dry_run,
+        )
     written = output if output is not None else file
     for line in _stripped_lines(done, shown(written) if "://" in written else written, dry_run=dry_run):
         typer.echo(printable(line))

@@ -161,6 +161,17 @@ class Stripped:
     column_orders: bool = False
     indexes: tuple[Entry, ...] = ()
 
+    def says_about_values(self, selection: Selection) -> bool:
+        """True if something of this is held against values by those who check a file: bounds, counts, orders, indexes, filters."""
+        return any(
+            (
+                *(self.column_indexes, self.offset_indexes, self.bloom_filters, self.statistics),
+                *(self.column_orders, selection.sorting_columns and self.row_groups),
+                *(key == KEY or key in INDEX_KEYS for key in self.keys),
+                *self.indexes,
+            )
+        )
+
     @property
     def anything(self) -> bool:
         """True if there was something to strip."""
@@ -179,6 +190,7 @@ def strip_file(
     *,
     output: str | os.PathLike[str] | None = None,
     inside_table: bool = False,
+    values_are_right: bool = False,
     dry_run: bool = False,
 ) -> Stripped:
     """Strip a file by a footer-only rewrite, replacing it atomically; or an object of a store, see `pqassay_reference.rewrite.stored_object`.
@@ -191,10 +203,11 @@ def strip_file(
         selection: What is to go.
         output: Write the stripped file here (of a URI, another one) and leave ``path`` as it is.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
+        values_are_right: Whether the caller knows that the values are right, so that what is said about them may go: bounds, counts, indexes, filters.
         dry_run: Do everything but write.
 
     Raises:
-        Refused: There is no such column or row group; a file inside a table; a store in which nothing can be replaced on a condition.
+        Refused: What is said about values would go and nobody vouches for them; there is no such column or row group; a file inside a table; a store in which nothing can be replaced on a condition.
         FormatError: The file is no Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
     """
@@ -221,6 +234,11 @@ def strip_file(
             stripped = replace(stripped, indexes=lost)
         if stripped.anything:
             stripped = replace(stripped, saved=len(before) - len(footer), dead=_dead(file, footer))
+        if not (dry_run or values_are_right) and stripped.says_about_values(selection):
+            raise Refused(
+                "what would be removed may be all that shows that values are damaged; compare the values with their source, "
+                "then add --values-are-right"
+            )
         if not dry_run and (stripped.anything or output is not None):
             file.rewrite(footer, body_end=file.framing.footer_start, output=target)
     return stripped

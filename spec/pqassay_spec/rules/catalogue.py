@@ -55,6 +55,12 @@ DEFAULT_CALLED = "file"
 TABLE_TIER: Tier = "meta"
 """The tier that opens no data file."""
 
+NOT_CLAIMS = ("pages.body", "footer.schema", "metaData.", "file_position_delete.")
+"""Parts of paths of fields that hold the values themselves, their types and constraints, or rows of delete files."""
+
+COMPARES_BYTES = frozenset(("DIR-017",))
+"""Rules that hold a digest against the bytes of values, for which no value is decoded."""
+
 ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 
 
@@ -118,6 +124,14 @@ class Rule:
     def judges_files(self) -> bool:
         """Whether a file can break it."""
         return self.role != "reader"
+
+    @property
+    def compares_values(self) -> bool:
+        """Whether it holds a claim (a bound, a count, an index, a filter) against values: a finding does not show which of the two is wrong."""
+        return self.judges_files and (
+            self.id in COMPARES_BYTES
+            or (self.tier == "values" and not any(part in self.field for part in NOT_CLAIMS))
+        )
 
     @property
     def release(self) -> str:

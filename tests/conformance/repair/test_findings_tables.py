@@ -28,7 +28,7 @@ def test_a_findings_table_and_a_report_in_json_have_one_plan(
         "--output",
         "report.json",
     ]
-    assert 0 == CliRunner().invoke(app, arguments).exit_code
+    assert 1 == CliRunner().invoke(app, arguments).exit_code
     plans: list[str] = []
     for report in ("verdicts", "report.json"):
         assert 0 == CliRunner().invoke(app, ["plan-repair", report, "--output", f"plan-{report}"]).exit_code

@@ -95,7 +95,7 @@ def test_the_list_is_written_as_csv_and_json_and_statements_as_files_to_run(lake
         line for line in statements if line and not line.startswith("--")
     ]
     assert (
-        "pqassay-ref strip plain.parquet --statistics"
+        'pqassay-ref strip plain.parquet --statistics "$@"'
         in Path("repair-plan/repair.sh").read_text().splitlines()
     )
 

@@ -77,7 +77,7 @@ def test_strip_says_what_went_and_what_stays(path: Path) -> None:
     run(app, ["embed", str(path), "--column", "nation"])
     planned = run(app, ["strip", str(path), "--all", "--dry-run"])
     output = path.with_name("stripped.parquet")
-    done = run(app, ["strip", str(path), "--all", "--output", str(output)])
+    done = run(app, ["strip", str(path), "--all", "--values-are-right", "--output", str(output)])
     again = run(app, ["strip", str(output), "--all"])
     went = (
         "2 column indexes, 2 offset indexes, the statistics of 2 column chunks, "
@@ -108,7 +108,7 @@ def test_strip_says_what_went_and_what_stays(path: Path) -> None:
 )  # fmt: skip
 def test_strip_takes_what_the_options_name(arguments: list[str], went: str, path: Path) -> None:
     pq.write_table(table(), path, write_page_index=True, store_schema=True)
-    result = run(app, ["strip", str(path), *arguments])
+    result = run(app, ["strip", str(path), "--values-are-right", *arguments])
 
     assert f"{path}: removed {went}" == result.stdout.splitlines()[0]
 

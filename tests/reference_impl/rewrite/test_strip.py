@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from places import GOLDEN_FILES
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite import finished_file
 from pqassay_reference.rewrite.embed import IndexingWriter, embed_file
-from pqassay_reference.rewrite.strip import Selection, Stripped, strip_file
+from pqassay_reference.rewrite.strip import Selection, Stripped
+from pqassay_reference.rewrite.strip import strip_file as stripped_file
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import BytesSource, temporary_name
 from pqassay_spec.grammar.thrift import UnknownField
@@ -42,6 +44,9 @@ pytestmark = pytest.mark.slow
 
 ROWS = 4000
 NATIONS = ["Peru", "日本", None, "Côte d'Ivoire", "Singapore", "Chad", ""]
+strip_file = partial(stripped_file, values_are_right=True)
+"""Whoever strips here knows the values."""
+
 EVERYTHING = Selection(idx1=True, bloom_filters=True, column_index=True, offset_index=True, statistics=True)
 SELECTIONS = {
     "idx1": Selection(idx1=True),
@@ -566,7 +571,7 @@ def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> 
     old, new = killed_everywhere(
         path,
         "from pqassay_reference.rewrite.strip import Selection, strip_file",
-        "strip_file(path, Selection(idx1=True, statistics=True))",
+        "strip_file(path, Selection(idx1=True, statistics=True), values_are_right=True)",
     )
 
     assert old > 30

@@ -59,7 +59,7 @@ def content(store: fs.FileSystem, key: str) -> bytes:
 
 
 def strip(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["strip", *arguments])
+    return CliRunner().invoke(app, ["strip", "--values-are-right", *arguments])
 
 
 def test_a_new_object_is_written_and_the_old_one_left(store: fs.FileSystem) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pqassay.report.model import Finding, Position
+from pqassay.report.rules import COMPARE_FIRST
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
@@ -19,6 +20,8 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     rows += effects(finding)
     if finding.explanation:
         rows.append(("known", finding.explanation))
+    if finding.compares_values:
+        rows.append(("first", COMPARE_FIRST))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
     rows.append(("more", f"pqassay explain {finding.rule}"))

@@ -34,7 +34,7 @@ NAMED = 20
 IDS_SHOWN = 12
 """Rules of one reason that are named."""
 
-SHOWN_OF_A_FINDING = ("remedy", "repeat")
+SHOWN_OF_A_FINDING = ("first", "remedy", "repeat")
 SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat", "features")
 """Details of a finding of a check, and of a result of a run, that are shown."""
 

@@ -177,7 +177,7 @@ def _finding(finding: Finding, number: int, report: Report) -> Json:
     shown = {
         label: value
         for label, value in details(finding)
-        if label in ("column", "expected", "actual", "could", "observed", "remedy")
+        if label in ("column", "expected", "actual", "could", "observed", "first", "remedy")
     }
     text = ". ".join(
         [

@@ -1,0 +1,90 @@
+"""Findings that hold a claim against values say, in every format and in plans, to compare with the source first."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import pqassay
+from golden_cases import golden_cases
+from places import GOLDEN_FILES
+from pqassay.cli.main import app
+from pqassay.report.renderers.details import details
+from pqassay.report.rules import COMPARE_FIRST
+from pqassay_spec.rules.catalogue import file_rules
+
+FALSE_BOUND = "sta/max-too-small/data.parquet"
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_rules_that_hold_claims_against_values_are_those_about_claims() -> None:
+    compared = {rule.id for rule in file_rules().values() if rule.compares_values}
+
+    assert {"STA-041", "STA-043", "PIX-050", "BLM-020", "IDX1-016", "PM-140", "DIR-017"} <= compared
+    assert {"DLT-027", "DLT-028", "ICE-040", "ICE-041", "PQF-075", "DIR-035"} <= compared
+    # Bounds that are wrong by themselves, pages that are broken, values that do not fit their type or a constraint.
+    assert set() == compared & {"STA-018", "DLT-012", "PQF-077", "PQF-101", "DLT-050", "ICE-048"}
+    assert {"values", "pages"} == {file_rules()[rule].tier for rule in compared}
+
+
+def test_findings_of_golden_files_say_it_where_values_were_compared() -> None:
+    said: dict[bool, set[str]] = {True: set(), False: set()}
+    for golden in golden_cases():
+        if golden.case.family in ("STA", "PIX", "BLM") and golden.case.kind == "invalid":
+            for finding in pqassay.check(golden.content(), tier="values").files[0].findings:
+                first = dict(details(finding)).get("first")
+                assert first in (None, COMPARE_FIRST)
+                said[first is not None].add(finding.rule)
+
+    assert said[True]
+    # No rule is in both sets.
+    assert {True: True, False: False} == {
+        is_said: all(file_rules()[rule].compares_values for rule in rules)
+        if is_said
+        else any(file_rules()[rule].compares_values for rule in rules)
+        for is_said, rules in said.items()
+    }
+
+
+@pytest.mark.parametrize("form", ["text", "junit", "sarif", "markdown", "html"])
+def test_every_format_says_it_once_for_each_finding(form: str) -> None:
+    shown = run("check", str(GOLDEN_FILES / FALSE_BOUND), "--format", form).stdout
+
+    assert 1 <= shown.count(COMPARE_FIRST)
+    assert (form in ("text", "junit", "markdown")) <= (1 == shown.count(COMPARE_FIRST))
+
+
+def test_json_history_and_explanation_say_it(tmp_path: Path) -> None:
+    place = str(tmp_path / "history")
+    done = run("check", str(GOLDEN_FILES / FALSE_BOUND), "--format", "json", "--history", place)
+    (finding,) = json.loads(done.stdout)["files"][0]["findings"]
+
+    assert finding["compares_values"]
+    assert COMPARE_FIRST in run("history", place, "--new").stdout
+    assert COMPARE_FIRST in " ".join(run("explain", "STA-041").stdout.split())
+
+
+def test_plans_say_it_and_vouch_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN_FILES / FALSE_BOUND, "plain.parquet")
+    shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "sales")
+    report = pqassay.check(["plain.parquet", "sales"], tier="values")
+    Path("report.json").write_text(report.to_json())
+    told = run("plan-repair", "report.json").stdout
+    plan = json.loads(Path("repair-plan/quarantine.json").read_text())
+    script = Path("repair-plan/repair.sh").read_text().splitlines()
+
+    assert 2 == told.count(f"note: {COMPARE_FIRST}")
+    assert [True, True] == [COMPARE_FIRST in step["notes"] for step in plan["steps"]]
+    assert f"-- {COMPARE_FIRST}" in Path("repair-plan/repair.sql").read_text()
+    assert f"# {COMPARE_FIRST}" in script
+    assert "# Once the values are known to be right: sh repair.sh --values-are-right" in script
+    assert 'pqassay-ref strip plain.parquet --statistics "$@"' == script[-1]
