@@ -23,6 +23,7 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.baseline import Baseline, Entry, json_schema
 from pqassay.report.model import json_schema as report_schema
+from pqassay_spec.rules.catalogue import RELEASES
 
 pytestmark = pytest.mark.slow
 
@@ -167,6 +168,7 @@ def test_paths_are_relative_to_the_baseline_wherever_it_is_used(
         "kind": "baseline",
         "pqassay": pqassay.__version__,
         "findings": [{"path": "../data/bad.parquet", "rule": "IDX1-016", "count": 1, "column": "nation"}],
+        "rules": RELEASES[-1],
     } == {**content, "findings": [{**content["findings"][0], "count": 1}]}
     jsonschema.validate(content, json_schema())
     monkeypatch.chdir("data")

@@ -15,7 +15,7 @@ from pages.tables import golden_tables, table_pages
 from pages.tables.lessons import lessons_of, seen_of
 from pqassay.checks.remedies import remedy
 from pqassay.explain import places
-from pqassay.report.rules import obliged_since
+from pqassay.report.rules import COMPARE_FIRST, obliged_since
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.golden.case import to_json
@@ -91,6 +91,7 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         changed=changed(pair, MOST_FIELDS) if pair is not None else None,
         mutation=mutation_sentence(pair) if pair is not None else "",
         downloads=_downloads(pair),
+        first=COMPARE_FIRST if rule.compares_values else "",
         mends=_remedy(pair, rule) if pair is not None else None,
         lessons=lessons,
         asked=asked,
@@ -168,6 +169,7 @@ def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         if pair
         else [],
         findings=findings[:1],
+        first=COMPARE_FIRST if rule.compares_values else "",
         mends=findings[0].remedy if findings else "",
         exhibits=[],
     )
