@@ -15,7 +15,7 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.file import chunk_start, chunks_of_this_file
+from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, ColumnIndex, OffsetIndex
 
@@ -132,7 +132,7 @@ def embedded_index(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
 def _chunks(file: FileUnderTest) -> Iterator[tuple[str, ColumnChunk]]:
     """The chunks in this file, each with its path; none in a summary of other files."""
     if not file.is_summary:
-        for _, path, _, chunk in chunks_of_this_file(file.metadata):
+        for _, path, _, chunk in file.own_chunks:
             yield path.removeprefix("footer."), chunk
 
 

@@ -17,7 +17,7 @@ from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.trace import Leaf
-from pqassay_spec.parquet.file import chunk_start, chunks_of_this_file
+from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.table.json_places import members
 
 BATCH = 4096
@@ -58,9 +58,10 @@ def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
     found: list[tuple[int, tuple[int, int]]] = []
     rows = 0
     with suppress(FormatError):
-        metadata = FileUnderTest(source, Options("footer")).metadata
+        file = FileUnderTest(source, Options("footer"))
+        metadata = file.metadata
         places: dict[int, list[tuple[int, int]]] = {}
-        for group, _, _, chunk in chunks_of_this_file(metadata):
+        for group, _, _, chunk in file.own_chunks:
             start = chunk_start(chunk)
             if start is not None and chunk.meta_data is not None:
                 places.setdefault(group, []).append((start, start + chunk.meta_data.total_compressed_size))

@@ -22,7 +22,7 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
-from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier
 
@@ -309,7 +309,16 @@ class FileUnderTest:
     @Remembered
     def is_summary(self) -> bool:
         """Whether the footer describes other files (``_metadata``, ``_common_metadata``)."""
-        return parquet_file.is_summary(self.metadata, self.source.name)
+        return parquet_file.is_summary(self.metadata, self.source.name, self.framing)
+
+    @property
+    def own_chunks(self) -> Iterator[tuple[int, str, str, ColumnChunk]]:
+        """Row group, field path, column name and chunk of every chunk that is stored in this file."""
+        return parquet_file.chunks_of_this_file(self.metadata, self.framing)
+
+    def is_elsewhere(self, chunk: ColumnChunk) -> bool:
+        """Whether the pages of a chunk are in another file."""
+        return bool(chunk.file_path) and parquet_file.is_elsewhere(chunk, self.framing)
 
     @Remembered
     def schema(self) -> Schema:
@@ -324,7 +333,7 @@ class FileUnderTest:
     @Remembered
     def offsets(self) -> list[parquet_file.ByteRange]:
         """Every offset into this file that the footer holds; those of a summary lead into other files."""
-        return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata))
+        return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata, self.framing))
 
     @Remembered
     def layout(self) -> Layout | None:
@@ -351,7 +360,7 @@ class FileUnderTest:
         lost = {field.rpartition(".")[0] for field in self.stray_offsets}
         return sorted(
             given
-            for given in parquet_file.referenced_ranges(self.metadata, source)
+            for given in parquet_file.referenced_ranges(self.metadata, source, self.framing)
             if given.kind != "column chunk"
             or (given.length >= 0 and given.field.rpartition(".")[0] not in lost)
         )

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pqassay_spec.base.sources import is_near
-from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start, chunks_of_this_file
+from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
 from pqassay_spec.rules.catalogue import file_rules
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequ
 def _stated_indexes(file: FileUnderTest) -> Iterator[Piece]:
     if file.is_summary:
         return
-    for _, _, _, chunk in chunks_of_this_file(file.metadata):
+    for _, _, _, chunk in file.own_chunks:
         for start, length in (
             (chunk.column_index_offset, chunk.column_index_length),
             (chunk.offset_index_offset, chunk.offset_index_length),
@@ -169,7 +169,7 @@ def _stated_filters(file: FileUnderTest, most: int) -> Iterator[Piece]:
         return
     filters: list[tuple[int, int | None]] = []
     starts = {file.framing.footer_start}
-    for _, _, _, chunk in chunks_of_this_file(file.metadata):
+    for _, _, _, chunk in file.own_chunks:
         starts.update(
             start
             for start in (chunk_start(chunk), chunk.column_index_offset, chunk.offset_index_offset)

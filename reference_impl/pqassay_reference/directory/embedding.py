@@ -211,7 +211,7 @@ def _opened(file: FinishedFile) -> OpenFile:
     metadata = file.metadata
     if metadata.encryption_algorithm is not None:
         raise Unsupported("the file is encrypted; its index would be readable by everybody", field="footer")
-    if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
+    if any(is_summary(metadata, name, file.framing) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; index each of those")
     return OpenFile(file.source, file.framing, metadata)
 

@@ -94,7 +94,7 @@ def _generate(
     read_head(source)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
-    if is_summary(metadata, source.name):
+    if is_summary(metadata, source.name, framing):
         raise Refused("it describes other files; generate from those")
     column_count = len(fields_of(metadata))
     named_key = (

@@ -281,7 +281,7 @@ def _without_index_keys(schema: pa.Schema) -> pa.Schema:
 
 def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
     """Raise `Refused` for pages in other files: pyarrow would read what is at the same offsets of this one."""
-    if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
+    if any(is_summary(metadata, name, file.framing) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; embed an index into each of those")
     for number, row_group in enumerate(metadata.row_groups):
         for chunk in row_group.columns:

@@ -34,7 +34,7 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.entries import KEY, Entry
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.file import referenced_ranges
+from pqassay_spec.parquet.file import Framing, is_elsewhere, referenced_ranges
 from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue, RowGroup
 
@@ -221,7 +221,7 @@ def strip_file(
     )
     with opened as file:
         _require_plaintext(file.metadata)
-        removal, stripped = _removal(file.metadata, selection)
+        removal, stripped = _removal(file.metadata, file.framing, selection)
         stripped = replace(stripped, path=file.path)
         before = file.footer
         footer = without(before, removal) if removal else before
@@ -275,7 +275,7 @@ def _require_plaintext(metadata: FileMetaData) -> None:
 # ----------------------------------------------------------------------------------------- what is to be removed
 
 
-def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
+def _removal(metadata: FileMetaData, framing: Framing, selection: Selection) -> tuple[Removal, Stripped]:
     removal, keys = _removal_of_whole_file(metadata, selection)
     counts = Counter[str]()
     if selection.chunks or selection.of_row_groups:
@@ -283,7 +283,7 @@ def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Str
         row_groups: dict[str | int, Removal | None] = {}
         for number in _row_groups(metadata, selection.row_groups):
             group = metadata.row_groups[number]
-            if going := _row_group_removal(group, ordinals, selection, counts):
+            if going := _row_group_removal(group, framing, ordinals, selection, counts):
                 row_groups[number] = going
         if row_groups:
             removal["row_groups"] = row_groups
@@ -313,6 +313,7 @@ def _removal_of_whole_file(
 
 def _row_group_removal(
     group: RowGroup,
+    framing: Framing,
     ordinals: Collection[int] | None,
     selection: Selection,
     counts: Counter[str],
@@ -326,7 +327,7 @@ def _row_group_removal(
     for ordinal, chunk in enumerate(group.columns):
         if ordinals is not None and ordinal not in ordinals:
             continue
-        if chunk.file_path:
+        if is_elsewhere(chunk, framing):
             counts["elsewhere"] += 1
         elif fields := _chunk_removal(chunk, selection, counts):
             columns[ordinal] = fields
@@ -391,14 +392,15 @@ def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]
 def _dead(file: FinishedFile | StoredObject, footer: bytes) -> int:
     """Bytes of the body that belong to a structure by the old footer and to none by the new one."""
     after, _ = decode(FileMetaData, footer)
-    old = list(_ranges(file.metadata, file.source, file.framing.footer_start))
-    new = list(_ranges(after, file.source, file.framing.footer_start))
+    old = list(_ranges(file.metadata, file.source, file.framing))
+    new = list(_ranges(after, file.source, file.framing))
     return _covered(old) - _covered(new)
 
 
-def _ranges(metadata: FileMetaData, source: Source, body_end: int) -> Iterator[tuple[int, int]]:
+def _ranges(metadata: FileMetaData, source: Source, framing: Framing) -> Iterator[tuple[int, int]]:
     """Every range inside the body that the footer gives to a structure, the blob of an IDX1 index included."""
-    for found in referenced_ranges(metadata, source):
+    body_end = framing.footer_start
+    for found in referenced_ranges(metadata, source, framing):
         if 0 <= found.start < found.end <= body_end:
             yield found.start, found.end
     blob = _blob(metadata.key_value_metadata or [], source, body_end)

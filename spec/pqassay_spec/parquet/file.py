@@ -295,32 +295,48 @@ def chunk_start(chunk: ColumnChunk) -> int | None:
     return min(dictionary, data) if has_data else dictionary
 
 
-def is_summary(metadata: FileMetaData, name: str) -> bool:
+def is_elsewhere(chunk: ColumnChunk, framing: Framing) -> bool:
+    """Whether a chunk is stored in another file: it names one, and its first page cannot be in the body of this one.
+
+    Most readers ignore the path. A chunk whose pages this file may hold is one of this file, whatever it names.
+    """
+    if not chunk.file_path:
+        return False
+    start = chunk_start(chunk)
+    return start is None or not framing.body_start <= start < framing.footer_start
+
+
+def is_summary(metadata: FileMetaData, name: str, framing: Framing) -> bool:
     """Whether a file describes other files: by its name, or since every chunk is stored in another one.
 
     Its key-values are then copies, and the offsets in them mean places in those other files.
     """
     if name.rpartition("/")[2] in SUMMARY_NAMES:
         return True
-    row_groups = [row_group for row_group in metadata.row_groups if row_group.columns]
-    return bool(row_groups) and all(chunk.file_path for group in row_groups for chunk in group.columns)
+    chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
+    return bool(chunks) and all(is_elsewhere(chunk, framing) for chunk in chunks)
 
 
-def chunks_of_this_file(metadata: FileMetaData) -> Iterator[tuple[int, str, str, ColumnChunk]]:
-    """Yield row group, field path, column name and chunk of every chunk that is stored in this file."""
+def chunks_of_this_file(
+    metadata: FileMetaData, framing: Framing | None = None
+) -> Iterator[tuple[int, str, str, ColumnChunk]]:
+    """Yield row group, field path, column name and chunk of every chunk that is stored in this file.
+
+    Without ``framing``, a chunk that names another file is taken to be there.
+    """
     for index, row_group in enumerate(metadata.row_groups):
         for ordinal, chunk in enumerate(row_group.columns):
-            if not chunk.file_path:
+            if not chunk.file_path or (framing is not None and not is_elsewhere(chunk, framing)):
                 name = ".".join(chunk.meta_data.path_in_schema) if chunk.meta_data else f"#{ordinal}"
                 yield index, f"footer.row_groups[{index}].columns[{ordinal}]", name, chunk
 
 
-def referenced_offsets(metadata: FileMetaData) -> Iterator[ByteRange]:
+def referenced_offsets(metadata: FileMetaData, framing: Framing | None = None) -> Iterator[ByteRange]:
     """Yield every offset into this file that the footer holds, as an empty range, in footer order.
 
-    0 means "none", but for the first data page of a chunk with values.
+    0 means "none", but for the first data page of a chunk with values. The chunks are those of `chunks_of_this_file`.
     """
-    for index, field, name, chunk in chunks_of_this_file(metadata):
+    for index, field, name, chunk in chunks_of_this_file(metadata, framing):
         facts = chunk.meta_data
         offsets: list[tuple[str, str, int | None]] = []
         if facts is not None:
@@ -340,14 +356,16 @@ def referenced_offsets(metadata: FileMetaData) -> Iterator[ByteRange]:
                 yield ByteRange(offset, offset, kind, f"{field}.{part}", index, name)
 
 
-def referenced_ranges(metadata: FileMetaData, source: Source | None = None) -> Iterator[ByteRange]:
+def referenced_ranges(
+    metadata: FileMetaData, source: Source | None = None, framing: Framing | None = None
+) -> Iterator[ByteRange]:
     """Yield every range of this file that the footer gives to a structure, in footer order.
 
     Ranges of length 0, chunks stored in another file and chunks without plaintext metadata are left out.
     A bloom filter whose length the footer omits is read from ``source``; without one, or where its header does
     not decode, it is left out.
     """
-    for index, field, name, chunk in chunks_of_this_file(metadata):
+    for index, field, name, chunk in chunks_of_this_file(metadata, framing):
         facts = chunk.meta_data
         start = chunk_start(chunk)
         if facts and start is not None and facts.total_compressed_size != 0:

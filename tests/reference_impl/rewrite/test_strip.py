@@ -376,7 +376,10 @@ def test_unknown_fields_survive(path: Path) -> None:
 
 def test_chunks_that_are_stored_in_other_files_are_left_alone(path: Path) -> None:
     def move(metadata: FileMetaData) -> None:
-        metadata.row_groups[0].columns[0].file_path = "other.parquet"
+        chunk = metadata.row_groups[0].columns[0]
+        assert chunk.meta_data is not None
+        chunk.file_path = "other.parquet"
+        chunk.meta_data.dictionary_page_offset, chunk.meta_data.data_page_offset = None, 1 << 40
 
     path.write_bytes(edited(path.read_bytes(), move))
     done = strip_file(path, Selection(statistics=True))

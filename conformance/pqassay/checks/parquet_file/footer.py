@@ -201,7 +201,7 @@ def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks as stored. One that reaches into the footer PQF-133 reports."""
-    first = None if group.file.is_summary else _first_page(group.part)
+    first = None if group.file.is_summary else _first_page(group)
     if (
         first is not None
         and first + (group.part.total_compressed_size or 0) > group.file.framing.footer_start
@@ -219,7 +219,7 @@ def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
 )
 def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Each row group belongs to the split that its middle lies in, and a middle beyond the file lies in none."""
-    size, first = group.part.total_compressed_size or 0, _first_page(group.part)
+    size, first = group.part.total_compressed_size or 0, _first_page(group)
     if first is None:
         raise NotApplicable
     end = group.file.framing.footer_start
@@ -259,7 +259,7 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 @rule("PQF-021", of=OWN_ROW_GROUP, screen=own_row_group_shape)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
-    file_offset, first = group.part.file_offset, _first_page(group.part)
+    file_offset, first = group.part.file_offset, _first_page(group)
     if file_offset is None or first is None:
         raise NotApplicable
     if file_offset != first:
@@ -268,11 +268,11 @@ def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator
         yield Violation(said, group.field / "file_offset", str(first), str(file_offset))
 
 
-def _first_page(group: RowGroup) -> int | None:
+def _first_page(group: RowGroupUnderTest) -> int | None:
     """Where the first page of a row group is; ``None`` where the footer does not say it of every chunk."""
     first: int | None = None
-    for chunk in group.columns:
-        if chunk.meta_data is None or chunk.file_path:
+    for chunk in group.part.columns:
+        if chunk.meta_data is None or group.file.is_elsewhere(chunk):
             return None
         start = chunk_start(chunk)
         if start is not None and (first is None or start < first):

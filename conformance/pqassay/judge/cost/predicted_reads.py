@@ -18,7 +18,7 @@ from pqassay.under_test.index_reads import index_pieces
 from pqassay.under_test.pages.walk import BATCH, header_reads
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
-from pqassay_spec.parquet.file import HEAD_SIZE, TAIL_SIZE, chunk_start, chunks_of_this_file
+from pqassay_spec.parquet.file import HEAD_SIZE, TAIL_SIZE, chunk_start
 from pqassay_spec.parquet.thrift import ColumnMetaData, PageType
 
 Read = tuple[int, int]
@@ -76,7 +76,7 @@ def predicted_reads(file: FileUnderTest) -> list[Read]:
 
 def _chunk_reads(file: FileUnderTest) -> Iterator[list[Read]]:
     """The reads of each chunk: its page headers; where bodies are read, these as well, once surveyed and once decoded."""
-    for _, _, _, chunk in chunks_of_this_file(file.metadata):
+    for _, _, _, chunk in file.own_chunks:
         start, facts = chunk_start(chunk), chunk.meta_data
         if facts is None or start is None:
             continue
@@ -113,7 +113,7 @@ def _up_to_the_next(file: FileUnderTest, offsets: list[int]) -> Iterator[Read]:
 
 def _starts(file: FileUnderTest) -> Iterator[int]:
     """Where structures begin that the footer names."""
-    for _, _, _, chunk in chunks_of_this_file(file.metadata):
+    for _, _, _, chunk in file.own_chunks:
         bloom = chunk.meta_data.bloom_filter_offset if chunk.meta_data is not None else None
         for start in (chunk_start(chunk), chunk.column_index_offset, chunk.offset_index_offset, bloom):
             if start is not None:

@@ -36,7 +36,6 @@ from pqassay.under_test.tables.iceberg_table import TABLES_KEPT
 from pqassay_spec import __version__
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
-from pqassay_spec.parquet.file import chunks_of_this_file
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TABLE_TIER, Tier
 from pqassay_spec.table.layout import DELTA_CHECKSUM, DELTA_LOG
 
@@ -320,7 +319,7 @@ def _cost(objects: dict[str, tuple[int, list[Read]]]) -> Cost:
 def _seconds(file: FileUnderTest, processor: Mapping[Tier, Work]) -> float:
     """Seconds of a processor, by what the footer says is there."""
     try:
-        chunks = [facts for *_, chunk in chunks_of_this_file(file.metadata) if (facts := chunk.meta_data)]
+        chunks = [facts for *_, chunk in file.own_chunks if (facts := chunk.meta_data)]
         pieces = index_pieces(file) if file.options.reaches("index") else []
     except FormatError:
         return 0.0
