@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
 from pqassay.report.pin import Pin
+from pqassay_spec.base.mistakes import SOFTWARE
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 from pqassay_spec.rules.observed import Observed
 
@@ -24,6 +25,9 @@ SCHEMA_VERSION = 2
 Outcome = Literal["conformant", "conformant where checked", "nonconformant", "errored"]
 """``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``errored``: the file could not be
 judged, through nobody's proven fault; never a kind of pass."""
+
+MISTAKE = "a mistake in pqassay, please report it"
+"""Begins the `FileReport.error` of a file that was not judged because of one."""
 
 Obstacle = Literal["file", "key", "tool", "request", "another rule"]
 """What keeps a rule from being tested: the ``file``, which does not hold what is needed, or nothing with a meaning that anybody
@@ -363,12 +367,15 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged.
+        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged, 70 where only mistakes of ours are to blame for that.
 
         With ``complete``, files that `is_partly_checked` tells of could not all be judged. With a ``gate``, that
         says whether 1 or 0.  With a ``pin``, findings of later rules are no reason for 1.
         """
-        if self.summary.errored or (self.complete and any(map(self.is_partly_checked, self.files))):
+        if self.summary.errored:
+            mistaken = sum(1 for file in self.files if (file.error or "").startswith(MISTAKE))
+            return SOFTWARE if mistaken == self.summary.errored else 4
+        if self.complete and any(map(self.is_partly_checked, self.files)):
             return 4
         if self.baseline is not None and self.baseline.stale:
             return 3

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from pqassay.lake.table_files import TableAt
-from pqassay.report.model import Obstacle
+from pqassay.report.model import MISTAKE, Obstacle
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.layout import Layout, layout_of
@@ -108,9 +108,7 @@ class Mistake(NotChecked):
 
     def __init__(self, error: Exception) -> None:
         text = " ".join(str(error).split())[:200]
-        super().__init__(
-            f"a mistake in pqassay, please report it: {type(error).__name__}: {text}", "tool", judgeable=False
-        )
+        super().__init__(f"{MISTAKE}: {type(error).__name__}: {text}", "tool", judgeable=False)
 
     @classmethod
     def by(cls, error: Exception) -> Mistake:

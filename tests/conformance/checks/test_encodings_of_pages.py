@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet, decimal
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -203,6 +203,25 @@ def test_entries_are_plain(encoding: int, statistics: bool) -> None:
         ("double", [6.0, 0.5], {"PQF-088"}),
         ("string", ["", "a", "aa", "é"], set[str]()),
         ("string", ["é", "a"], {"PQF-088"}),
+        *(
+            (decimal(10, 2, physical, length), values, rules)
+            for physical, length in (
+                (Type.INT32, None),
+                (Type.INT64, None),
+                (Type.BYTE_ARRAY, None),
+                (Type.FIXED_LEN_BYTE_ARRAY, 8),
+            )
+            for values, rules in (
+                ([-300, -1, 0, 127, 128, 40_000], set[str]()),
+                ([-1], set[str]()),
+                ([-1, -300], {"PQF-088"}),
+                ([128, 127], {"PQF-088"}),
+            )
+        ),
+        ("float16", [b"\0\xbc", b"\0\x3c"], set[str]()),
+        ("float16", [b"\0\x3c", b"\0\xbc"], {"PQF-088"}),
+        ("uuid", [bytes(16), b"\xff" * 16], set[str]()),
+        ("uuid", [b"\xff" * 16, bytes(16)], {"PQF-088"}),
     ],
 )
 def test_entries_ascend_where_it_is_said(

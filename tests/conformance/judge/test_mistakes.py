@@ -46,6 +46,12 @@ def test_what_a_check_raises_costs_its_rule(monkeypatch: pytest.MonkeyPatch) -> 
     require_the_rest(*checked(), {"PQF-084"})
 
 
+def test_a_mistake_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "encodes", fail)
+
+    assert 70 == pqassay.check(FILE, tier="values").exit_code
+
+
 def test_what_a_claim_raises_costs_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StatisticsClaims, "_judge_nulls", fail)
     require_the_rest(*checked(), {"STA-043"})

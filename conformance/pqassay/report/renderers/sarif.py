@@ -83,7 +83,7 @@ def _run(
         },
         "invocations": [
             {
-                "executionSuccessful": report.exit_code != 4,
+                "executionSuccessful": report.exit_code < 4,
                 "exitCode": report.exit_code,
                 **{name: found for name, found in notifications.items() if found},
             }

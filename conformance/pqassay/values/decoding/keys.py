@@ -38,7 +38,7 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
     Args:
         order: Their order.
         values: Values without nulls, as `pqassay.values.decoding.physical` gives them; no dictionary.
-        width: Bytes to which decimals are extended.
+        width: Bytes to which decimals are extended; 0 for as many as the longest of these has.
 
     Raises:
         NotChecked: The type of the values is none of this order.
@@ -49,7 +49,7 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
         texts: Keys = values.cast(pa.large_binary()) if pa.types.is_fixed_size_binary(values.type) else values
         return texts
     if order is Order.DECIMAL:
-        return _signed_rows(extended(values, max(width, 1)), 0)
+        return _signed_rows(extended(values, width or max(decimal_width(values), 1)), 0)
     if order is Order.TIMESTAMP:
         return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0, INT96_WIDTH - DAYS_FROM)
     if order in (Order.HALF, Order.HALF_TOTAL):
