@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,18 @@ import pqassay
 from pqassay.tables.delta.widening import is_widened
 from pqassay.tables.iceberg.transforms import transformed
 from pqassay_reference.golden.iceberg.evolved import point, sites
+from pqassay_reference.golden.iceberg.files import (
+    LIST,
+    MANIFEST,
+    METADATA,
+    data_file,
+    entry,
+    listed,
+    manifest,
+    manifest_list,
+    metadata,
+)
+from pqassay_reference.tiny.parquet import Column, TinyParquet
 
 NEAR_ALL = (1 << 31) - 1
 """As many buckets as there are hashes without their sign, less one."""
@@ -89,3 +102,71 @@ def test_points_are_in_order_but_for_longitudes(
 )
 def test_types_are_widened_as_the_protocol_lets_them(old: str, new: str, allowed: bool) -> None:
     assert allowed is is_widened(old, new)
+
+
+def migrated(folder: Path, bounds: dict[str, Any], *, transform: str = "identity", **of_column: Any) -> Path:
+    """A table of one file, which does not hold the column ``city`` of the table, with the value Oslo in its partition."""
+    columns = [
+        {"id": 1, "name": "id", "required": False, "type": "long"},
+        {"id": 2, "name": "city", "required": False, "type": "string", **of_column},
+    ]
+    data = TinyParquet((Column("id", "int64", [1, 2], field_id=1),)).build()
+    spec = [{"source-id": 2, "field-id": 1000, "name": "city_part", "transform": transform}]
+    spec = [] if of_column else spec
+    value = {"identity": "Oslo", "bucket[4]": 0}[transform]
+    kind = {"identity": "string", "bucket[4]": "int"}[transform]
+    values = {"city_part": value} if spec else {}
+    entries = [entry(data_file("data/part-0.parquet", data, 2, values, **bounds))]
+    avro = [(1000, "city_part", kind)] if spec else []
+    raw = manifest(entries, avro, columns=columns, partitioned_by=spec)
+    of_part = {
+        "contains_null": False,
+        "contains_nan": None,
+        "lower_bound": b"Oslo" if transform == "identity" else bytes(4),
+        "upper_bound": b"Oslo" if transform == "identity" else bytes(4),
+    }
+    version = 3 if of_column else 2
+    files = {
+        METADATA: metadata(
+            columns, spec, rows=2, version=version, **({"next_row_id": 0} if of_column else {})
+        ),
+        LIST: manifest_list([listed(MANIFEST, raw, entries, partitions=[of_part] if spec else [])]),
+        MANIFEST: raw,
+        "data/part-0.parquet": data,
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+OSLO = {"lower_bounds": {2: b"Oslo"}, "upper_bounds": {2: b"Oslo"}}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "transform", "rules"),
+    [
+        (OSLO, "identity", []),
+        ({"lower_bounds": {2: b"Oslo"}}, "identity", []),
+        ({"lower_bounds": {2: b"P"}, "upper_bounds": {2: b"Q"}}, "identity", ["ICE-057"]),
+        (OSLO, "bucket[4]", ["ICE-057", "ICE-033"]),
+    ],
+)
+def test_a_column_that_is_constant_in_its_partition_need_not_be_in_the_file(
+    bounds: dict[str, Any], transform: str, rules: list[str], tmp_path: Path
+) -> None:
+    report = pqassay.check(migrated(tmp_path, bounds, transform=transform))
+
+    assert rules == [finding.rule for file in report.files for finding in file.findings]
+
+
+def test_bounds_of_a_default_are_not_checked(tmp_path: Path) -> None:
+    report = pqassay.check(migrated(tmp_path, OSLO, **{"initial-default": "Oslo"}))
+    reasons = [coverage.not_checked.get("ICE-033") for coverage in report.coverages.values()]
+
+    assert [] == [
+        finding.rule for file in report.files for finding in file.findings if finding.rule == "ICE-033"
+    ]
+    assert ["bounds of city in data/part-0.parquet are of a default, which is not compared"] == [
+        gap.reason for gap in reasons if gap is not None
+    ]

@@ -12,6 +12,7 @@ import pqassay
 from pqassay_reference.tiny.columns import AnyType, decimal, fixed
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.thrift import Type
 
 NAN = float("nan")
 SAYING = Layout(
@@ -138,3 +139,25 @@ def test_deprecated_bounds_of_unsigned_numbers_are_true_by_sign_or_as_unsigned()
     data = written("uint32", [1, 1 << 31])
     assert set() == rules_of(data)
     assert {"STA-052"} == rules_of(mutate(data, Mutation("set", header("min"), struct.pack("<I", 2))))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rules"),
+    [
+        (b"\x7f", b"\0\x80", set[str]()),  # as numbers
+        (b"\0\x80", b"\x7f", set[str]()),  # as signed bytes
+        (b"\2", b"\1", {"STA-030"}),
+        (b"\x01", b"\xff", {"STA-030"}),
+    ],
+)
+def test_deprecated_bounds_of_decimals_are_in_order_as_numbers_or_as_signed_bytes(
+    low: bytes, high: bytes, rules: set[str]
+) -> None:
+    values = [b"\0\x80", b"\x7f"]
+    layout = Layout(page_statistics=True, deprecated=True, bounds=False)
+    data = written(decimal(9, 0, Type.BYTE_ARRAY), values, layout)
+    data = mutate(data, Mutation("set", header("min"), low))
+    data = mutate(data, Mutation("set", header("max"), high))
+    (file,) = pqassay.check(data, only=["STA-030"]).files
+
+    assert rules == {finding.rule for finding in file.findings}

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.statistics.bounds import bounds_of_values, comparable_pairs, is_no_value
+from pqassay.checks.statistics.bounds import DEPRECATED, Pair, bounds_of_values, comparable_pairs, is_no_value
 from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, is_bound, type_order
+from pqassay_spec.parquet.column_order import (
+    FLOATING,
+    Order,
+    annotation_fits,
+    is_bound,
+    key_by_signed_bytes,
+    type_order,
+)
 from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statistics
 
 
@@ -45,8 +52,14 @@ def _wrong_bounds(
     for name, raw in wrong:
         yield is_no_value(chunk, name, raw, _field(chunk, page, name), of)
     for pair in () if wrong else comparable_pairs(chunk, statistics):
-        if pair.is_swapped:
+        if pair.is_swapped and not _is_in_order_as_bytes(pair):
             yield pair.violation(_field(chunk, page, pair.names[0]), of)
+
+
+def _is_in_order_as_bytes(pair: Pair) -> bool:
+    """Whether deprecated bounds of decimals are in order by signed bytes, as old writers compared them (PARQUET-686)."""
+    is_of_bytes = pair.names is DEPRECATED and pair.order is Order.DECIMAL
+    return is_of_bytes and key_by_signed_bytes(pair.low) <= key_by_signed_bytes(pair.high)
 
 
 def _wrong_null_count(
