@@ -97,7 +97,8 @@ def _lint_element(element: SchemaElement) -> None:
         unknown = converted_of(element) is None
         annotation = CONVERTED.get(element.converted_type if element.converted_type is not None else -1)
     if not unknown and (annotation is None or not annotation.fits(element)):
-        raise wrong("PQF-027", f"the annotation of {element.name!r} does not fit its type", "footer.schema")
+        fault = "PQF-027" if annotation is None or element.type is None else "PQF-155"
+        raise wrong(fault, f"the annotation of {element.name!r} does not fit its type", "footer.schema")
     if element.type == Type.FIXED_LEN_BYTE_ARRAY and (element.type_length or 0) <= 0:
         raise wrong("PQF-029", f"{element.name!r} has no length", "footer.schema")
 

@@ -49,6 +49,11 @@ def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise survey.problem
 
 
+@by_survey("PQF-154", "decoding.survey._Surveyor._levels", only=_has_levels)
+def nothing_follows_the_levels() -> None:
+    """A reader that decodes all runs has more levels than values."""
+
+
 def _has_lists(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.data_pages) and chunk.leaf.max_repetition_level > 0
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FOOTER, Subject
-from pqassay.under_test.file import FileUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import ElementUnderTest, listed
 from pqassay.under_test.screens.footer import footer_shape
 from pqassay.under_test.violation import Violation, name_in
@@ -17,6 +17,7 @@ from pqassay_spec.parquet.schema.lists_and_maps import misfits
 from pqassay_spec.parquet.schema.types import (
     ANNOTATIONS,
     CONVERTED,
+    Annotation,
     annotation_of,
     converted_of,
     most_digits,
@@ -78,23 +79,46 @@ def _is_mistyped(element: SchemaElement) -> bool:
 
 
 @rule("PQF-027", of=ANNOTATED, only=lambda place: _annotation_name(place.part) is not None)
-def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
+def annotations_are_possible(place: ElementUnderTest) -> Iterator[Violation]:
     """A reader takes the values for what the annotation says: the logical type where there is one, else the converted one."""
     element, name = place.part, _annotation_name(place.part)
-    kind = "converted_type" if element.logicalType is None else "logicalType"
-    annotation = (
-        CONVERTED.get(element.converted_type if element.converted_type is not None else -1)
-        if element.logicalType is None
-        else ANNOTATIONS.get(name or "")
-    )
+    annotation = _annotation(element)
     if annotation is None:
         said = f"{show(element.name)} is {name}, which does not exist"
-        yield Violation(said, place.field / kind, "one of the widths 8, 16, 32 and 64", name or "")
+        yield Violation(said, place.field / _kind(element), "one of the widths 8, 16, 32 and 64", name or "")
     elif not annotation.fits(element):
-        said = f"{show(element.name)} is {name} on {_carrier(element)}"
-        yield Violation(said, place.field / kind, annotation.carriers, _carrier(element))
+        if element.type is None:
+            yield _misfit(place, annotation)
     elif name == "DECIMAL":
         yield from _digits(place)
+
+
+@rule("PQF-155", of=ANNOTATED, only=lambda place: place.part.type is not None)
+def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
+    """Readers that do not ignore the annotation refuse the file."""
+    annotation = _annotation(place.part)
+    if annotation is None:
+        raise NotApplicable
+    if not annotation.fits(place.part):
+        yield _misfit(place, annotation)
+
+
+def _kind(element: SchemaElement) -> str:
+    """The field of the annotation that counts."""
+    return "converted_type" if element.logicalType is None else "logicalType"
+
+
+def _annotation(element: SchemaElement) -> Annotation | None:
+    """The annotation that counts; ``None`` of one that is not known."""
+    if element.logicalType is not None:
+        return ANNOTATIONS.get(annotation_of(element) or "")
+    return None if element.converted_type is None else CONVERTED.get(element.converted_type)
+
+
+def _misfit(place: ElementUnderTest, annotation: Annotation) -> Violation:
+    element, carrier = place.part, _carrier(place.part)
+    said = f"{show(element.name)} is {_annotation_name(element)} on {carrier}"
+    return Violation(said, place.field / _kind(element), annotation.carriers, carrier)
 
 
 def _annotation_name(element: SchemaElement) -> str | None:
@@ -132,7 +156,8 @@ def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not know logical types go by the converted type, which has to say the same."""
     element, name = place.part, annotation_of(place.part)
     converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
-    if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
+    may_be_absent = not wanted or _is_local(element) or not ANNOTATIONS[name or ""].fits(element)
+    if converted not in wanted and not (converted is None and may_be_absent):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
         message = f"{show(element.name)} is {name}, and its converted type is {actual}"
         field = place.field / "converted_type"

@@ -22,7 +22,7 @@ from pqassay.values.decoding.list_levels import NOTHING, ListLevels, Stray
 from pqassay.values.decoding.page_values import ALL_GROUPS, SHORT_RUN, PageValues, lack_of_groups, taken
 from pqassay.values.decoding.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.parquet.encoding.levels import bit_width
+from pqassay_spec.parquet.encoding.levels import are_whole_runs, bit_width
 from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
@@ -238,7 +238,7 @@ class _Surveyor:
                 continue
             if encoding == Encoding.RLE:
                 section, rest = _prefixed(rest)
-                sections.append(_levels(section, greatest, header.num_values))
+                sections.append(self._levels(page, section, greatest))
             elif encoding == Encoding.BIT_PACKED:
                 levels = _bit_packed(rest, greatest, header.num_values)
                 sections.append(levels)
@@ -272,7 +272,7 @@ class _Surveyor:
         ):
             section = body[start : start + length]
             start += length
-            sections.append(_levels(section, greatest, header.num_values) if greatest else None)
+            sections.append(self._levels(page, section, greatest) if greatest else None)
         content = self._content(page, sections, None, page.header.uncompressed_page_size - levels)
         codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
         try:
@@ -282,6 +282,21 @@ class _Surveyor:
         except NotChecked as reason:
             self.result.unread = self.result.unread or reason
         return content
+
+    def _levels(self, page: PageUnderTest, section: memoryview, greatest: int) -> Runs:
+        """The levels of one section. Raises PQF-071."""
+        runs = _levels(section, greatest, page.data_header.num_values)
+        if runs.taken < len(section):
+            self.result.note(
+                MORE_LEVELS,
+                Violation(
+                    f"{len(section) - runs.taken} bytes of runs follow the levels of page {page.number}",
+                    self.chunk.fields.body(page),
+                    expected=f"{runs.taken} bytes of levels",
+                    actual=f"{len(section)} bytes",
+                ),
+            )
+        return runs
 
     def _content(
         self, page: PageUnderTest, sections: list[Runs | None], values: memoryview | None, length: int
@@ -369,6 +384,9 @@ class _Surveyor:
         )
 
 
+MORE_LEVELS = "PQF-154"
+"""The rule about runs behind the levels."""
+
 OF_VALUES = ("PQF-077", "PQF-078", "PQF-079", "PQF-089", "PQF-090", "PQF-091", "PQF-092", SHORT_RUN)
 """Rules of what is behind the levels."""
 
@@ -378,7 +396,7 @@ OWN_RULES = ("PQF-070", "PQF-071", *OF_VALUES)
 NOT_OF_LEVELS = (*OF_VALUES, "PQF-084")
 """Rules that leave the levels of a page in order: the encoding of its values is no matter of theirs."""
 
-HARMLESS = ("PQF-076", "PQF-087", "PQF-088")
+HARMLESS = ("PQF-076", "PQF-087", "PQF-088", MORE_LEVELS)
 """Rules that keep no reader from the values."""
 
 
@@ -405,12 +423,13 @@ def _bit_packed(rest: memoryview, greatest: int, count: int) -> Runs:
 
 
 def _levels(section: memoryview, greatest: int, count: int) -> Runs:
-    """The levels of one section. Raises PQF-071."""
+    """The levels of one section, which nothing but whole runs may follow. Raises PQF-071."""
     try:
         runs = read_runs(section, width=bit_width(greatest), count=count)
     except Malformed as error:
         raise error.within(rule="PQF-071") from None
-    if (left := len(section) - runs.taken) > 0:
+    left = len(section) - runs.taken
+    if left > 0 and not are_whole_runs(section[runs.taken :], width=bit_width(greatest)):
         raise Malformed(
             f"the levels end {left} byte{'s' * (left > 1)} before their section does",
             rule="PQF-071",

@@ -116,7 +116,7 @@ class Summary(Valid):
 
 
 GOOD = (
-    Good("pqf/types", "A string, an integer of 16 bits, a decimal and fixed bytes, all with their annotations", TYPES, LEAD, rules=("PQF-027", "PQF-028", "PQF-029"), misread_by=("fastparquet",), since=SINCE),
+    Good("pqf/types", "A string, an integer of 16 bits, a decimal and fixed bytes, all with their annotations", TYPES, LEAD, rules=("PQF-027", "PQF-028", "PQF-029", "PQF-155"), misread_by=("fastparquet",), since=SINCE),
     Good("pqf/dictionary", "A dictionary page comes before the data page of each chunk", TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)), LEAD, rules=("PQF-026",), since=SINCE),
     Good("pqf/sorted", "The row group says by which column it is sorted", SORTED, LEAD, rules=("PQF-030",), since=SINCE),
     Good("pqf/old-bounds", "A text column with the deprecated bounds alone", TinyParquet((Column("metal", "string", ["lead"] * 4), Column("year", "int64", YEARS[:4], optional=False)), layouts={"metal": Layout(deprecated=True, bounds=False)}), LEAD, rules=("PQF-024",), since=SINCE),
@@ -169,7 +169,8 @@ BAD = (
     _bad("dictionary-page-not-first", "data_page_offset is that of the dictionary page", "none: readers look at the type of the page that they find", "dictionary", set_to(f"{CHUNK}.data_page_offset", 4), "PQF-055", tier="pages"),
     _bad("dictionary-page-behind", "dictionary_page_offset lies behind the data page", "A reader that believes it takes data for the dictionary.", "plain", set_to(f"{CHUNK}.dictionary_page_offset", 50), "PQF-026", since="0.7.0"),
     _bad("integer-of-7-bits", "An integer is said to have 7 bits", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 7), "PQF-027"),
-    _bad("integer-too-wide", "An integer of 64 bits is said to be stored in an INT32", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-027", "PQF-028"),
+    _bad("integer-too-wide", "An integer of 64 bits is said to be stored in an INT32", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-028", "PQF-155"),
+    _bad("uuid-on-a-number", "A number is said to be a UUID", "Readers refuse the file, or ignore the type.", "plain", set_to("footer.schema[2].logicalType", {"UUID": {}}), "PQF-155", since="0.7.0"),
     _bad("no-converted-type", "A string has no converted type", "Old readers take the text for bytes.", "types", Mutation("remove", "footer.schema[1].converted_type"), "PQF-028"),
     _bad("converted-scale", "A decimal has another scale as a converted type", "Old readers are wrong by a factor of ten.", "types", set_to("footer.schema[3].scale", 3), "PQF-028"),
     _bad("no-type-length", "Fixed bytes have no length", "Readers cannot tell where a value ends.", "types", Mutation("remove", "footer.schema[4].type_length"), "PQF-029"),

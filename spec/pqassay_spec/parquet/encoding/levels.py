@@ -138,6 +138,24 @@ def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
     return True
 
 
+def are_whole_runs(data: bytes | memoryview, *, width: int) -> bool:
+    """Whether bytes are runs of at least one value each, and nothing else.
+
+    >>> [are_whole_runs(bytes.fromhex(runs), width=1) for runs in ("0a 01 03 88", "0a 01 00", "00 01")]
+    [True, False, False]
+    """
+    data, position = bytes(data), 0
+    while position < len(data):
+        try:
+            header, position = read_header(data, position)
+        except Malformed:
+            return False
+        position += (header >> 1) * width if header & PACKED else value_size(width)
+        if not header >> 1 or position > len(data):
+            return False
+    return True
+
+
 def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
     """Decode levels in the deprecated encoding BIT_PACKED, from the highest bit of the first byte on, without runs.
 
