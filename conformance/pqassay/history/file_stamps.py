@@ -11,6 +11,7 @@ from typing import cast
 
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.targets import Target
+from pqassay_spec.parquet.file import SUMMARY_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def stamps(targets: Sequence[Target]) -> list[Stamp]:
 def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
     if target.is_table:
         return UNKNOWN  # its metadata were read already, and are judged in no time
+    if target.name.rpartition("/")[2] in SUMMARY_NAMES:
+        return UNKNOWN  # what it says is compared with other files, which may have changed
     size, modified, ctime = listed[target.store, target.path]
     parts: list[str] = []
     youngest = modified

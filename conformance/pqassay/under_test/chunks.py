@@ -361,10 +361,14 @@ def why_left_out(
     """Why nobody can look into a chunk in this file, if so."""
     of = f"row group {row_group} of column {leaf.name}"
     if file.is_elsewhere(chunk):
-        return NotChecked(f"{of} is stored in another file", "file")
+        return _elsewhere(of)
     if chunk.crypto_metadata is not None or chunk.meta_data is None:
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
     return None
+
+
+def _elsewhere(of: str) -> NotChecked:
+    return NotChecked(f"{of} is stored in another file", "file")
 
 
 class ColumnChunks:
@@ -405,6 +409,9 @@ class ColumnChunks:
                         self.left_out.note(reason, leaf.name)
                     if facts is None or reason is not None:
                         continue
+                    # Those that go by the path find other pages than those here, which are judged.
+                    of = f"row group {number} of column {leaf.name}"
+                    self.left_out.note(_elsewhere(of), leaf.name)
                 if not leaf.is_at(facts.path_in_schema):
                     raise Malformed(
                         f"chunk {ordinal} of row group {number} is of column {'.'.join(facts.path_in_schema)}, "

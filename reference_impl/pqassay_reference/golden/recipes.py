@@ -288,7 +288,9 @@ class Bad(Invalid):
             predicate=None if scan is None else self._predicate(parent, scan, rows),
             rows=None if scan is None and self.encode is None else rows,
         )
-        return Made(self.manifest(parent, input_of(parent.input.file, data), expect, column=column), data)
+        beside = before[self.parent].beside
+        given = input_of(parent.input.file, data, beside)
+        return Made(self.manifest(parent, given, expect, column=column), data, beside)
 
     def _predicate(self, parent: Case, scan: Scan, rows: Rows | None) -> list[Any]:
         """What a scan looks for: that of the table, or what a lie is about, or else what it looks for in the parent."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fastparquet  # type: ignore[import-untyped] # it has no types
+import pandas as pd  # type: ignore[import-untyped] # its stubs are not installed
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -49,12 +51,15 @@ def test_a_file_with_pages_is_judged_by_them_though_every_chunk_names_another_fi
     )
 
 
-def test_as_many_rules_are_checked_as_without_the_paths() -> None:
+def test_what_the_other_file_holds_is_a_gap() -> None:
     plain = parquet(TABLE)
+    report = pqassay.check(edited(plain, moved))
     (alone,) = pqassay.check(plain).coverages.values()
-    (elsewhere,) = pqassay.check(edited(plain, moved)).coverages.values()
+    (coverage,) = report.coverages.values()
 
-    assert set(alone.checked) | {"PQF-023"} == set(elsewhere.checked)
+    assert set(alone.checked) <= {*coverage.checked, *coverage.not_checked}
+    assert {"row group 0 of column x is stored in another file"} == set(coverage.reasons.values())
+    assert "conformant where checked" == report.files[0].outcome
 
 
 @pytest.mark.parametrize("name", ["_metadata", "summary.parquet"])
@@ -90,3 +95,94 @@ def test_strip_removes_what_is_said_of_pages_that_are_in_the_file(tmp_path: Path
 
     assert (0, [("WARN", "PQF-023")]) == (stripped.exit_code, verdicts(path.read_bytes()))
     assert TABLE.equals(pq.read_table(path))
+
+
+# ------------------------------------------------------------------------------------------ what a summary says
+
+
+def parts(folder: Path, rows: dict[str, int], row_group_size: int = 1000) -> None:
+    """Write files of so many rows, as a partitioned folder has them."""
+    for name, count in rows.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        table = pa.table({"x": pa.array(range(count), pa.int64())})
+        pq.write_table(table, folder / name, row_group_size=row_group_size)
+
+
+def summary(folder: Path, names: list[str], called: dict[str, str] | None = None) -> Path:
+    """Write the summary of files."""
+    found = []
+    for name in names:
+        metadata = pq.read_metadata(folder / name)
+        metadata.set_file_path((called or {}).get(name, name))
+        found.append(metadata)
+    whole = found[0]
+    for one in found[1:]:
+        whole.append_row_groups(one)
+    whole.write_metadata_file(folder / "_metadata")
+    return folder / "_metadata"
+
+
+FOLDER = {"a=1/p.parquet": 2500, "a=2/p.parquet": 1500}
+
+
+@pytest.mark.parametrize(
+    ("now", "size", "message"),
+    [
+        (2500, 1000, None),
+        (
+            1300,
+            1000,
+            "a=1/p.parquet is said to have 2,500 rows in 3 row groups, and has 1,300 rows in 2 row groups",
+        ),
+        (
+            2500,
+            5000,
+            "a=1/p.parquet is said to have 2,500 rows in 3 row groups, and has 2,500 rows in 1 row group",
+        ),
+    ],
+)
+def test_a_summary_is_compared_with_the_files_that_it_names(
+    tmp_path: Path, now: int, size: int, message: str | None
+) -> None:
+    parts(tmp_path, FOLDER)
+    path = summary(tmp_path, list(FOLDER))
+    parts(tmp_path, {"a=1/p.parquet": now}, size)
+    (file,) = [one for one in pqassay.check(tmp_path).files if one.path == str(path)]
+
+    assert [("FAIL", "PQF-156", message)] * (message is not None) == [
+        (one.verdict, one.rule, one.message) for one in file.findings
+    ]
+
+
+def test_a_file_of_as_many_rows_but_other_sizes_is_another_one(tmp_path: Path) -> None:
+    parts(tmp_path, FOLDER)
+    path = summary(tmp_path, list(FOLDER))
+    pq.write_table(pa.table({"x": [5] * 1500}), tmp_path / "a=2/p.parquet", row_group_size=1000)
+
+    assert {"PQF-156"} == {one.rule for one in pqassay.check(path).files[0].findings}
+
+
+def test_a_summary_that_fastparquet_writes_is_that_of_its_files(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1, 1, 2, 2], "x": [1.5, 2.5, 3.5, 4.5]})
+    fastparquet.write(str(tmp_path), frame, file_scheme="hive", partition_on=["a"])
+    report = pqassay.check(tmp_path / "_metadata")
+
+    assert "PQF-156" in next(iter(report.coverages.values())).checked
+    assert [] == [one.rule for one in report.files[0].findings if one.rule == "PQF-156"]
+
+
+@pytest.mark.parametrize(
+    ("called", "reason"),
+    [
+        ("gone.parquet", "gone.parquet, which the summary names, is not there"),
+        ("../a.parquet", "../a.parquet is not in the folder of the summary"),
+        ("/etc/a.parquet", "/etc/a.parquet is not in the folder of the summary"),
+        ("s3://bucket/a.parquet", "s3://bucket/a.parquet is not in the folder of the summary"),
+    ],
+)
+def test_files_that_are_not_below_a_summary_are_not_opened(tmp_path: Path, called: str, reason: str) -> None:
+    parts(tmp_path, {"a.parquet": 10})
+    report = pqassay.check(summary(tmp_path, ["a.parquet"], {"a.parquet": called}))
+    (coverage,) = report.coverages.values()
+
+    assert ([], reason) == (report.files[0].findings, coverage.not_checked["PQF-156"].reason)

@@ -94,9 +94,11 @@ class Summary(Valid):
 
     Attributes:
         file: The file that is described.
+        is_beside: Whether it is beside the summary.
     """
 
     file: TinyParquet
+    is_beside: bool = False
 
     def make(self, _: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
@@ -104,7 +106,7 @@ class Summary(Valid):
         footer, _taken = read_footer(source, read_framing(source))
         for group in footer.row_groups:
             for chunk in group.columns:
-                chunk.file_path = "part-0.parquet"
+                chunk.file_path = PART
         content = HEAD.build({}) + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))
         expect = Expect(
             check=CheckExpectation(rules=[], tier="values"),
@@ -112,7 +114,8 @@ class Summary(Valid):
             read=NOTHING_TO_READ,
             rows=literal_rows(self.file),
         )
-        return Made(self.manifest(input_of(SUMMARY_NAME, content), expect), content)
+        beside = {PART: self.file.build()} if self.is_beside else {}
+        return Made(self.manifest(input_of(SUMMARY_NAME, content, beside), expect), content, beside)
 
 
 GOOD = (
@@ -125,10 +128,14 @@ GOOD = (
     Good("pqf/two-row-groups", "Two row groups and nothing else", TinyParquet(TWO_COLUMNS, row_group_rows=4), LEAD, rules=("PQF-016", "PQF-031"), since=SINCE),
     Good("pqf/blob", "Padding and a blob that a key names are stored behind the row groups", MARKED, LEAD, rules=("PQF-037",), since=SINCE),
     Summary("pqf/summary", "A summary file: its chunks are stored in another file", TinyParquet(TWO_COLUMNS), rules=("PQF-035",), since=SINCE),
+    Summary("pqf/summary-beside-its-file", "A summary file beside the file that it describes", TinyParquet(TWO_COLUMNS), is_beside=True, rules=("PQF-156",), since="0.7.0"),
     # Against the values
     Good("pqf/sorted-floats", "Rows sorted by numbers, NaN and zeros of both signs among them, and by a second column", SORTED_FLOATS, ("=", "depth", 12), rules=("PQF-075", "PQF-132"), since="0.7.0"),
     audited("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED_ROWS, ("PQF-075",)),
 )  # fmt: skip
+
+PART = "part-0.parquet"
+"""The file that a summary describes."""
 
 NOTHING = "none: nothing depends on it"
 GROUP = "footer.row_groups[0]"
@@ -186,6 +193,7 @@ BAD = (
     _bad("repetition-missing", "A column does not say whether it is required, optional or repeated", "pyarrow and DuckDB take it for required, and the levels of its pages for values.", "plain", Mutation("remove", "footer.schema[1].repetition_type"), "PQF-040", since="0.6.0"),
     _bad("repetition-unknown", "The repetition type of a column is the fourth of three", "Readers refuse the file, or take the column for what they like.", "plain", set_to("footer.schema[1].repetition_type", 3), "PQF-040", since="0.6.0"),
     _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", "summary", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035"),
+    _bad("summary-stale", "A summary file has two offsets that are exchanged in its file", "Readers that use it look for pages in the wrong place.", "summary-beside-its-file", Mutation("swap", f"{CHUNK}.data_page_offset", f"{GROUP}.columns[1].meta_data.data_page_offset"), "PQF-156", since="0.7.0"),
     _bad("blob-without-key", "No key names the blob behind the row groups any more", "Programs that rewrite the file drop the bytes.", "blob", Mutation("remove", "footer.key_value_metadata[0]"), "PQF-037", tier="index"),
     _bad("blob-key-elsewhere", "The key of the blob names another place", "Programs that rewrite the file drop the bytes.", "blob", set_to("footer.key_value_metadata[0].value", "0004"), "PQF-037", tier="index", since="0.7.0"),
     _bad("row-group-unlisted", "The footer lists one of two row groups; the pages of the other are still there", "Rows are lost.", "two-row-groups", Mutation("remove", "footer.row_groups[1]"), "PQF-016", "PQF-037", tier="index"),
