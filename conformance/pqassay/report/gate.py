@@ -26,6 +26,7 @@ class Gate:
 
     Attributes:
         effects: Findings that could do one of these, or that engines were seen to answer with one of them, count; all if empty.
+            Of the latter a WARN counts, too.
         max_files: In how many files there may be findings that count.
         files: In how many there are.
     """
@@ -52,6 +53,17 @@ class Gate:
             return True
         seen = None if finding.observed is None else finding.observed.effect
         return finding.could in self.effects or seen in self.effects
+
+    def has_seen(self, finding: Finding) -> bool:
+        """Whether engines were seen to do what this gate is about: then a WARN counts as well as a FAIL.
+
+        >>> from types import SimpleNamespace as Some
+        >>> found = Some(verdict="WARN", known=False, could="rows lost", observed=Some(effect="rows lost"))
+        >>> Gate(["rows lost"]).has_seen(found), Gate(["read fails"]).has_seen(found), Gate([]).has_seen(found)
+        (True, False, False)
+        """
+        seen = None if finding.observed is None else finding.observed.effect
+        return finding.verdict == "WARN" and not finding.known and seen in self.effects
 
     def after(self, files: Iterable[Sequence[Finding]]) -> Gate:
         """This gate with the number of files that concern it, given the findings of each file that count otherwise."""

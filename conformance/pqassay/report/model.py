@@ -392,8 +392,12 @@ class Report:
         return self.may_fail(finding) and (self.gate is None or self.gate.concerns(finding))
 
     def may_fail(self, finding: Finding) -> bool:
-        """Whether a finding counts for the exit code where there is no gate."""
-        return counts(finding, self.threshold) and (self.pin is None or finding.rule not in self.pin.later)
+        """Whether a finding counts for the exit code where the gate does not sort it out."""
+        return self._would_fail(finding) and (self.pin is None or finding.rule not in self.pin.later)
+
+    def _would_fail(self, finding: Finding) -> bool:
+        """The same if the check were not pinned to a release."""
+        return counts(finding, self.threshold) or (self.gate is not None and self.gate.has_seen(finding))
 
     def is_partly_checked(self, file: FileReport) -> bool:
         """Whether a file has gaps and nothing that fails the check: also one whose only findings came after the pin."""
@@ -403,7 +407,7 @@ class Report:
     def is_not_failing(self, finding: Finding) -> bool:
         """Whether a finding would count for the exit code if the check were not pinned to a release."""
         is_concerned = self.gate is None or self.gate.concerns(finding)
-        return is_concerned and counts(finding, self.threshold) and not self.may_fail(finding)
+        return is_concerned and self._would_fail(finding) and not self.may_fail(finding)
 
     @property
     def not_failing(self) -> str:
@@ -416,7 +420,8 @@ class Report:
         """The report before a gate, whose files are counted."""
         if gate is None:
             return self
-        counted = ([one for one in file.findings if self.may_fail(one)] for file in self.files)
+        gated = dataclasses.replace(self, gate=gate)
+        counted = ([one for one in file.findings if gated.may_fail(one)] for file in self.files)
         return dataclasses.replace(self, gate=gate.after(counted))
 
     def to_json(self, indent: int | None = 2) -> str:

@@ -217,6 +217,22 @@ def is_nan(order: Order, raw: bytes) -> bool:
     return value is not None and value != value  # noqa: PLR0124 - NaN alone differs from itself
 
 
+def excludes_numbers(order: Order, raw: bytes, *, above: bool) -> bool:
+    """Whether a bound is a NaN that lies on the wrong side of all numbers, by its sign.
+
+    A reader that takes NaN for the greatest value finds no number above such a lower bound.
+
+    Args:
+        order: That of the column.
+        raw: The bound.
+        above: Whether it is the upper one.
+
+    >>> [excludes_numbers(Order.FLOAT, bytes.fromhex("0000c07f"), above=above) for above in (False, True)]
+    [True, False]
+    """
+    return is_nan(order, raw) and bool(raw[-1] & SIGN) == above
+
+
 def key(order: Order, raw: bytes) -> Any:
     """Bytes as Python compares them in an order; ``None`` where they have no place in it: NaN, or no value of the type.
 

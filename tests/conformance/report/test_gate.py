@@ -54,6 +54,17 @@ def test_a_finding_fails_the_check_by_what_it_does(slower: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["sta/nan-bound-below", "pix/lower-bound-not-a-number"])
+def test_a_warning_fails_the_check_where_engines_were_seen_to_do_it(name: str) -> None:
+    path = str(GOLDEN_FILES / name / "data.parquet")
+
+    assert [0, 1, 0] == [
+        checked(path).exit_code,
+        checked(path, fail_on=["rows-lost"]).exit_code,
+        checked(path, fail_on=["read-fails"]).exit_code,
+    ]
+
+
 def test_a_gate_changes_no_verdict(slower: str) -> None:
     report = checked(slower, fail_on=["rows-lost"])
 

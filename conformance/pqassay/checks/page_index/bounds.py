@@ -15,10 +15,12 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.pages.bounds import PageBounds
+from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay.under_test.screens.index import COMPARED, NUMBERS, column_index_shape
 from pqassay.under_test.violation import Violation, first_places
-from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, width_of
+from pqassay_spec.parquet.column_order import TOTAL, Order, excludes_numbers, shown, type_order, width_of
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
+from pqassay_spec.rules.catalogue import file_rules
 
 
 def _entry(chunk: ColumnChunkUnderTest, name: str, page: int) -> Field:
@@ -52,6 +54,10 @@ class _Side:
         """A bound that is NaN."""
         said = f"the {self.word} bound of page {page} of {self.chunk} is NaN"
         return Violation(said, _entry(self.chunk, self.name, page), "a number, or no column index", "NaN")
+
+    def excludes(self, page: int) -> bool:
+        """Whether a bound is a NaN on the wrong side of all numbers."""
+        return excludes_numbers(self.order, self.raws[page], above=self.name == "max_values")
 
     def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
         """A bound that the bound of an earlier page should not precede."""
@@ -154,8 +160,30 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     bounds = chunk.page_bounds
     if bounds.sound:
         return
+    is_obliged = _knows_of_nan(chunk)
     for side in _sides(bounds):
-        yield from first_places(bounds.not_numbers(side.raws, side.keys), side.is_nan)
+        pages = bounds.not_numbers(side.raws, side.keys)
+        yield from first_places(
+            [page for page in pages if is_obliged or not side.excludes(page)], side.is_nan
+        )
+
+
+@rule("PIX-086", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=column_index_shape)
+def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A reader that compares NaN as the greatest value skips the page. What PIX-030 obliges the writer to is its matter."""
+    bounds = chunk.page_bounds
+    if bounds.sound:
+        return
+    if _knows_of_nan(chunk):
+        raise NotApplicable
+    for side in _sides(bounds):
+        pages = bounds.not_numbers(side.raws, side.keys)
+        yield from first_places([page for page in pages if side.excludes(page)], side.is_nan)
+
+
+def _knows_of_nan(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether the file shows that its writer knew the text which forbids NaN in an index."""
+    return chunk.file.part(ShownReleases).shows(file_rules()["PIX-030"].obliged_since)
 
 
 @rule(

@@ -16,7 +16,7 @@ from pqassay.values.claims.geospatial_types import types_of
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.levels import counts_of
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
+from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, shown, type_order
 from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.encoding.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_code
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
@@ -98,7 +98,7 @@ class StatisticsClaims(ChunkClaims):
         beyond = self._judged.of_chunk(order, raw, above=above)
         if beyond is not None:
             yield rule, self._beyond_bound(decoded, beyond, raw, name, order, above=above)
-        elif exact and self._judged.is_met(order, raw, above=above) is False:
+        elif exact and not self._occurs(order, raw, decoded, above=above):
             text = shown(order, raw)
             yield (
                 EXACT,
@@ -109,6 +109,12 @@ class StatisticsClaims(ChunkClaims):
                     actual="exact",
                 ),
             )
+
+    def _occurs(self, order: Order, raw: bytes, decoded: ChunkValues, *, above: bool) -> bool:
+        """Whether a bound may be a value, NaN among others."""
+        if is_nan(order, raw):
+            return bool(decoded.is_nan.any())
+        return self._judged.is_met(order, raw, above=above) is not False
 
     def _beyond_bound(
         self, decoded: ChunkValues, beyond: Beyond, raw: bytes, name: str, order: Order | None, *, above: bool

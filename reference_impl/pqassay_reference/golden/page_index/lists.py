@@ -168,6 +168,7 @@ BAD = (
     _bad("row-of-another-page-of-lists", "A page of lists is said to begin one row too late", SHIFTED, "histograms", Mutation("add", _page(2, 1, "first_row_index"), 1), "PIX-038"),
     # Its bounds
     _bad("bound-not-a-number", "The upper bound of a page is NaN", SKIPPED, "ordered-three-ways", set_to(_chunk(1, "column_index.max_values[0]"), bytes.fromhex("000000000000f87f")), "PIX-030", is_older=True),
+    _bad("lower-bound-not-a-number", "The lower bound of a page is NaN", SKIPPED, "ordered-three-ways", set_to(_chunk(1, "column_index.min_values[0]"), bytes.fromhex("000000000000f87f")), "PIX-086", since="0.7.0"),
     _bad("int96-without-order", "The column order of INT96 is that of the type, which defines none", "Readers compare bytes, and skip pages that hold rows.", "timestamp-order", Mutation("swap", "footer.column_orders[0].INT96_TIMESTAMP_ORDER", "footer.column_orders[0].TYPE_ORDER"), "PIX-031"),
     _bad("nan-count-too-great", "A page is said to hold a NaN more than there are", "none", "total-order", Mutation("add", _chunk(0, "column_index.nan_counts[3]"), 1), "PIX-032", scan="same-rows"),
     _bad("nan-counts-of-integers", "The column index of integers counts NaN", NOTHING, "ordered-three-ways", set_to(_chunk(0, "column_index.nan_counts"), [0, 0, 0]), "PIX-073", scan="same-rows"),
