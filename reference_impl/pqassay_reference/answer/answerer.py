@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from pqassay_reference.answer.known_lake import KnownLake, Progress, know_lake
 from pqassay_reference.answer.ordering import SortedBy, order_of
 from pqassay_reference.answer.plan import Plan, plan
 from pqassay_reference.answer.question import Item, Question, parse_question
-from pqassay_reference.answer.row_reading import RowReader, Rows, compared
+from pqassay_reference.answer.row_reading import RowReader, Rows, compared, has_floats
 from pqassay_reference.answer.settling import all_of, settled, some_row_of
 from pqassay_reference.answer.tally import Tally, has_sum
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake.listing import Roots, list_files
+from pqassay_reference.predicate.exact import exact_predicate
 from pqassay_reference.predicate.expressions import compared_type, find_column
 
 ROWS_AT_ONCE = 1 << 20
@@ -135,6 +136,10 @@ class Answerer:
         """
         asked = parse_question(question) if isinstance(question, str) else question
         schema = self.lake.schema
+        if asked.predicate is not None:
+            asked = replace(
+                asked, predicate=exact_predicate(asked.predicate, lambda name: _kind(schema, name))
+            )
         kinds = {name: _kind(schema, name) for name in (*asked.group_by, *asked.measures)}
         for one in asked.aggregates:
             if one.function in ("sum", "avg") and not has_sum(kinds[one.column or ""]):
@@ -143,7 +148,9 @@ class Answerer:
                 )
         names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
         reader = RowReader(self.lake, self._dataset, names, asked.predicate)
-        known = settled(self.lake, asked.predicate, asks_statistics=bool(asked.estimates))
+        # What the reader may not leave to Arrow's reading of statistics is asked of them here.
+        asks = bool(asked.estimates) or has_floats(asked.predicate, schema)
+        known = settled(self.lake, asked.predicate, asks_statistics=asks)
         estimates = self._estimator.answer(asked, all_of(known, len(self.lake.row_counts)))
         found = plan(self.lake, asked, known)
         tally = Tally(asked.group_by, kinds, asked.aggregates)

@@ -29,6 +29,7 @@ from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import (
     TableColumns,
     columns_named,
+    compared_type,
     evaluated,
     expression_of,
     find_column,
@@ -88,7 +89,10 @@ class RowReader:
         self, lake: KnownLake, dataset: pads.FileSystemDataset, names: Sequence[str], predicate: Tree | None
     ) -> None:
         self._lake, self._dataset, self._names = lake, dataset, names
+        self._predicate = predicate
         self._condition = expression_of(predicate, lake.schema) if predicate is not None else None
+        if has_floats(predicate, lake.schema):
+            self._condition = None  # Arrow leaves out NaN that is beside bounds, whatever is asked
         self._parts: list[Part] = parts_of(predicate) if predicate is not None else []
         self._asked = self._fields(columns_named(predicate) if predicate is not None else ())
         self._wanted = self._fields(names)
@@ -154,12 +158,18 @@ class RowReader:
         dataset = pads.FileSystemDataset(
             fragments, self._lake.schema, self._dataset.format, self._dataset.filesystem
         )
-        columns: Any = {name: pc.field(name) for name in self._wanted}
+        predicate = self._predicate if self._condition is None else None
+        names = self._wanted if predicate is None else self._all_fields
+        columns: Any = {name: pc.field(name) for name in names}
         scanner = dataset.scanner(columns=columns, filter=self._condition)
         yield Rows(None, length)
         for batch in scanner.to_batches():
-            if len(batch):
-                yield Rows(_table(pa.Table.from_batches([batch]), len(batch)), 0)
+            table, count = pa.Table.from_batches([batch]), len(batch)
+            if predicate is not None:
+                true = _mask(evaluated(predicate, TableColumns(table)))
+                table, count = table.filter(pa.array(true)).select(self._wanted), int(true.sum())
+            if count:
+                yield Rows(_table(table, count), 0)
 
     # ---------------------------------------------------------------------------------------------- directly
 
@@ -304,6 +314,12 @@ def _in_threads(
                 future.cancel()
 
 
+def has_floats(predicate: Tree | None, schema: pa.Schema) -> bool:
+    """Whether a condition names a column of floating point numbers."""
+    named = columns_named(predicate) if predicate is not None else ()
+    return any(pa.types.is_floating(compared_type(find_column(schema, name)[1])) for name in named)
+
+
 def _any_of_each(true: Mask, rows: Numbers) -> Mask:
     """Whether something is true of any row of each row group."""
     ends = np.cumsum(rows)
@@ -369,4 +385,4 @@ def compared(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return _table(pa.table(found), len(table))
 
 
-__all__ = ["RowReader", "Rows", "compared"]
+__all__ = ["RowReader", "Rows", "compared", "has_floats"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, cast
 
 from construct import ConstructError
@@ -65,8 +66,10 @@ def _number(element: SchemaElement, number: float | Decimal) -> bytes | None:
         scale = logical.DECIMAL.scale
     elif not _is_plain(element) and (logical is None or logical.INTEGER is None):
         return None
-    unscaled = Decimal(str(number)).scaleb(scale)
-    return _integer(element, int(unscaled)) if unscaled == int(unscaled) else None
+    if not math.isfinite(number):
+        return None
+    unscaled = Fraction(str(number)) * 10**scale
+    return _integer(element, int(unscaled)) if unscaled.denominator == 1 else None
 
 
 def _text(element: SchemaElement, text: str) -> bytes | None:

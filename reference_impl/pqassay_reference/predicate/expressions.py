@@ -7,14 +7,13 @@ on something unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import Moment, TypedText, python_value
+from pqassay_reference.predicate.exact import exact_predicate, scalar_of
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,
@@ -53,8 +52,12 @@ class Operands(Protocol):
         """A column, in a form that Arrow compares."""
         ...
 
+    def kind(self, name: str) -> Any:
+        """The type in which a column is compared."""
+        ...
+
     def constant(self, name: str, value: Any) -> Any:
-        """A constant of the type of a column."""
+        """A constant that is a value of the type of a column."""
         ...
 
     def false(self) -> Any:
@@ -69,27 +72,31 @@ def evaluated(predicate: Sequence[Any], operands: Operands) -> Any:
         Refused: It is no predicate, or does not fit the columns.
     """
     try:
-        match predicate:
-            case [("and" | "or") as name, *parts] if parts:
-                return folded(CONNECTIVES[name], [evaluated(part, operands) for part in parts])
-            case ["not", part]:
-                return pc.invert(evaluated(part, operands))
-            case [str(name), str(column)] if name in NULL_TESTS:
-                return NULL_TESTS[name](operands.column(column))
-            case [str(name), str(column), list(literals)] if name in MEMBERSHIPS:
-                equal = [_compared("=", column, literal, operands) for literal in literals]
-                found = folded(pc.or_kleene, [operands.false(), *equal])
-                return found if name == "in" else pc.invert(found)
-            case [str(name), str(column), literal] if name in COMPARISONS:
-                return _compared(name, column, literal, operands)
-            case _:
-                raise Refused(f"{str(predicate)[:80]} is no predicate")
+        return _evaluated(exact_predicate(predicate, operands.kind), operands)
     except (pa.ArrowException, ValueError) as error:
         raise Refused(f"{str(predicate)[:80]} does not fit its column: {error}") from None
 
 
+def _evaluated(predicate: Sequence[Any], operands: Operands) -> Any:
+    match predicate:
+        case [("and" | "or") as name, *parts] if parts:
+            return folded(CONNECTIVES[name], [_evaluated(part, operands) for part in parts])
+        case ["not", part]:
+            return pc.invert(_evaluated(part, operands))
+        case [str(name), str(column)] if name in NULL_TESTS:
+            return NULL_TESTS[name](operands.column(column))
+        case [str(name), str(column), list(literals)] if name in MEMBERSHIPS:
+            equal = [_compared("=", column, literal, operands) for literal in literals]
+            found = folded(pc.or_kleene, [operands.false(), *equal])
+            return found if name == "in" else pc.invert(found)
+        case [str(name), str(column), literal] if name in COMPARISONS:
+            return _compared(name, column, literal, operands)
+        case _:
+            raise Refused(f"{str(predicate)[:80]} is no predicate")
+
+
 def _compared(name: str, column: str, literal: Any, operands: Operands) -> Any:
-    return COMPARISONS[name](operands.column(column), operands.constant(column, python_value(literal)))
+    return COMPARISONS[name](operands.column(column), operands.constant(column, literal))
 
 
 def folded(function: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
@@ -133,9 +140,13 @@ class TableColumns:
             self._columns[name] = values if compared == values.type else values.cast(compared)
         return self._columns[name]
 
+    def kind(self, name: str) -> Any:
+        """The type of the values."""
+        return self.column(name).type
+
     def constant(self, name: str, value: Any) -> Any:
         """A scalar."""
-        return scalar_of(name, value, self.column(name).type)
+        return scalar_of(value, self.kind(name))
 
     def false(self) -> Any:
         """A mask."""
@@ -157,9 +168,13 @@ class SchemaColumns:
             reference if compared in (kind, getattr(kind, "value_type", None)) else reference.cast(compared)
         )
 
+    def kind(self, name: str) -> Any:
+        """The type of the values."""
+        return compared_type(find_column(self._schema, name)[1])
+
     def constant(self, name: str, value: Any) -> pc.Expression:
         """A literal."""
-        scalar = scalar_of(name, value, compared_type(find_column(self._schema, name)[1]))
+        scalar = scalar_of(value, self.kind(name))
         constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
         found: pc.Expression = constant(scalar)
         return found
@@ -189,45 +204,6 @@ def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataT
         field = place.field(part)
         place = field.type
     return path, place
-
-
-def scalar_of(name: str, value: Any, kind: Any) -> Any:
-    """A constant as Arrow compares it with a column of a type.
-
-    Raises:
-        Refused: It is a date or a time, and the column is text.
-        ArrowException, ValueError: It is not a value of the type.
-    """
-    if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
-    if isinstance(value, Moment):
-        return _moment_of(value, kind)
-    if isinstance(value, str) and pa.types.is_temporal(kind):
-        return pa.scalar(str(value), pa.string()).cast(kind)
-    if isinstance(value, float) and pa.types.is_decimal(kind):
-        value = Decimal(repr(value))  # as it was written
-    return pa.scalar(value, kind)
-
-
-_UNITS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-"""Nanoseconds of the units of Arrow."""
-
-
-def _moment_of(moment: Moment, kind: Any) -> Any:
-    """A date or a time as a scalar of a type.
-
-    Raises:
-        ValueError: It is another kind of moment, or finer than the type.
-    """
-    of: dict[str, Callable[[Any], bool]] = {
-        "date": pa.types.is_date32,
-        "time": pa.types.is_time,
-        "timestamp": pa.types.is_timestamp,
-    }
-    unit = 1 if moment.kind == "date" else _UNITS.get(getattr(kind, "unit", ""), 1)
-    if not of[moment.kind](kind) or moment.number % unit:
-        raise ValueError(f"{moment.kind} {moment.number} is not a value of {kind}")
-    return pa.scalar(moment.number // unit, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
 
 
 def compared_type(kind: Any) -> Any:

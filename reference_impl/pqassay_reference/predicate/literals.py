@@ -14,6 +14,16 @@ Tree = list[Any]
 """A predicate: its name, then its parts."""
 
 
+class PlacedTree(list[Any]):
+    """A comparison that was read from text.
+
+    Attributes:
+        position: The character of the text at which it begins, counted from 1.
+    """
+
+    position: int = 1
+
+
 class Moment(NamedTuple):
     """A date, a time of day or a timestamp as the protocol writes it.
 

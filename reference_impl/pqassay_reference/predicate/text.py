@@ -16,7 +16,7 @@ from sqlglot import expressions as exp
 from sqlglot.errors import SqlglotError
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import Tree, TypedText
+from pqassay_reference.predicate.literals import PlacedTree, Tree, TypedText
 
 LONGEST = 10_000
 """Characters of the longest text."""
@@ -114,13 +114,14 @@ def _comparison(node: Any) -> Tree:
     left, right = node.this, node.expression
     if _column(left) is None and _column(right) is not None:
         left, right, name = right, left, _MIRRORED[name]
-    return [name, _required_column(left, node), _constant(right)]
+    return _placed([name, _required_column(left, node), _constant(right)], node)
 
 
 def _between(node: Any) -> Tree:
     column = _required_column(node.this, node)
     low, high = _constant(node.args["low"]), _constant(node.args["high"])
-    tree = ["and", [">=", column, low], ["<=", column, high]]
+    from_low, to_high = _placed([">=", column, low], node), _placed(["<=", column, high], node)
+    tree = ["and", from_low, to_high]
     if not node.args.get("symmetric"):
         return tree
     return ["or", tree, ["and", [">=", column, high], ["<=", column, low]]]
@@ -129,7 +130,15 @@ def _between(node: Any) -> Tree:
 def _in(node: Any) -> Tree:
     if not node.expressions or node.args.get("query") is not None:
         raise Refused(f"{node.sql()!r}: IN takes a list of constants")
-    return ["in", _required_column(node.this, node), [_constant(part) for part in node.expressions]]
+    column, constants = _required_column(node.this, node), [_constant(part) for part in node.expressions]
+    return _placed(["in", column, constants], node)
+
+
+def _placed(comparison: Tree, node: Any) -> Tree:
+    """A comparison that knows where it is in the text."""
+    placed = PlacedTree(comparison)
+    placed.position = 1 + min((part.meta["start"] for part in node.walk() if "start" in part.meta), default=0)
+    return placed
 
 
 def _is(node: Any) -> Tree:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pqassay_reference.directory.reading.excluding import FileSets
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
+from pqassay_reference.predicate.exact import exact_predicate
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.audit.directory import DirectoryAudit
@@ -149,7 +150,8 @@ class FileScan:
         if expected is not schema:
             constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
         constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
-        self._require_fitting(constants)
+        self._bind(constants)
+        query = self._query
         names = list(expected.names) if query.columns is None else query.columns
         named = columns_named(query.predicate) if query.predicate is not None else set[str]()
         output = [self._place(name) for name in names if name not in constants]
@@ -166,17 +168,19 @@ class FileScan:
         unique = list(dict.fromkeys(output))
         return Question(query.predicate, parts, unique, needed, constants, query.rungs, reading)
 
-    def _require_fitting(self, constants: dict[str, Any]) -> None:
-        """Raise `Refused` unless the condition fits the columns, whether any row is ever tried or not."""
-        if self._query.predicate is None:
+    def _bind(self, constants: dict[str, Any]) -> None:
+        """Make the constants of the condition values of the columns; raise `Refused` where they do not fit, whether any row is ever tried or not."""
+        predicate = self._query.predicate
+        if predicate is None:
             return
-        named = columns_named(self._query.predicate) - constants.keys()
+        named = columns_named(predicate) - constants.keys()
         places = sorted({self._place(name) for name in named})
         fields = [self.facts.schema.field(place) for place in places]
         columns = [pa.array([], one.type) for one in fields]
         values = [pa.array([], value.type) for value in constants.values()]
-        empty = pa.table([*columns, *values], [*(one.name for one in fields), *constants])
-        evaluated(self._query.predicate, TableColumns(empty))
+        empty = TableColumns(pa.table([*columns, *values], [*(one.name for one in fields), *constants]))
+        evaluated(predicate, empty)
+        self._query = replace(self._query, predicate=exact_predicate(predicate, empty.kind))
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
