@@ -14,6 +14,7 @@ import typer
 
 from pqassay_reference.cli.errors import fail, said
 from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -380,12 +381,12 @@ def _say_rest(done: Changed) -> None:
 
 
 def _each(named: Sequence[Path], one: Callable[[str], None]) -> None:
-    """Do something to each file; what goes wrong with one is said in one line, and the others are done."""
+    """Do something to each file; what goes wrong with one, foreseen or not, is said in one line, and the others are done."""
     from pqassay_reference.errors import Refused, Undecodable
     from pqassay_spec.base.errors import FormatError
 
     paths = list(_files(named))
-    code = 0
+    code, is_mistaken = 0, False
     for path in _with_progress(paths):
         try:
             one(path)
@@ -397,6 +398,12 @@ def _each(named: Sequence[Path], one: Callable[[str], None]) -> None:
             code = _failed(said(error, path))
         except MemoryError:
             code = _failed(f"{path}: there is not enough memory for it")
+        except Exception as error:  # noqa: BLE001 - one file must not keep the others from what is done to them
+            show_traceback(error)
+            is_mistaken = True
+            _failed(f"{path}: {mistake('pqassay-ref', error)}")
+    if is_mistaken:
+        raise typer.Exit(SOFTWARE)
     if code:
         raise typer.Exit(code)
 

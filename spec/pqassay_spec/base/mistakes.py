@@ -34,25 +34,29 @@ def own_mistakes(program: str) -> Generator[None]:
     except MemoryError as error:
         _end(error, "there is not enough memory", "nothing was judged")
     except Exception as error:  # noqa: BLE001 - that is what this is for
-        _end(
-            error,
-            f"a mistake in {program}, please report it: {_told(error)}",
-            f"{TRACEBACK}=1 shows where it comes from",
-        )
+        _end(error, mistake(program, error), f"{TRACEBACK}=1 shows where it comes from")
 
 
-def _told(error: Exception) -> str:
+def mistake(program: str, error: Exception) -> str:
+    """What is said of an error that nobody foresaw, in one line."""
     import traceback  # noqa: PLC0415 - a command that works needs none
 
     where = traceback.extract_tb(error.__traceback__)[-1]
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"{what} ({Path(where.filename).name}, line {where.lineno})"
+    return (
+        f"a mistake in {program}, please report it: {what} ({Path(where.filename).name}, line {where.lineno})"
+    )
 
 
-def _end(error: Exception, what: str, hint: str) -> None:
+def show_traceback(error: Exception) -> None:
+    """Print where an error comes from, if that was asked for."""
     if os.environ.get(TRACEBACK):
         import traceback  # noqa: PLC0415 - as above
 
         traceback.print_exception(error)
+
+
+def _end(error: Exception, what: str, hint: str) -> None:
+    show_traceback(error)
     print(f"error: {printable(what)}\n{printable(hint)}", file=sys.stderr)  # noqa: T201 - what a command says last
     sys.exit(SOFTWARE)

@@ -12,9 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from pqassay import check
+from pqassay.suite.cases.case import golden_folder
+from pqassay_reference.answer.answerer import Answerer
 from pqassay_reference.cli.main import app
+from pqassay_reference.directory import embedding
 from pqassay_reference.directory.embedding import add_indexes, drop_indexes, refresh_indexes
-from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.directory.making.entry import Request, make_index
 from pqassay_reference.directory.reading.inventory import list_indexes
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.directory.whole import SALES
@@ -245,6 +249,54 @@ def test_of_several_files_one_that_cannot_be_indexed_is_named_and_the_others_are
 
     assert (1, 1, 1) == (done.exit_code, len(done.stderr.splitlines()), len(_states(path)))
     assert "broken.parquet" in done.stderr
+
+
+def test_a_mistake_of_ours_with_one_file_keeps_no_other_from_its_index(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumbling(opened: Any, request: Request, **options: Any) -> Any:
+        if "broken" in opened.source.name:
+            raise ZeroDivisionError("nobody foresaw this")
+        return make_index(opened, request, **options)
+
+    monkeypatch.setattr(embedding, "make_index", stumbling)
+    broken = path.parent / "broken.parquet"
+    broken.write_bytes(path.read_bytes())
+    done = CliRunner().invoke(app, ["index", "add", str(path.parent), "--type", "hll", "--columns", "lot"])
+
+    assert (70, 1, 0) == (done.exit_code, len(_states(path)), len(_states(broken)))
+    assert f"error: {broken}: a mistake in pqassay-ref, please report it: ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["zone-sums", "kll", "distinct-set", "hll"])
+@pytest.mark.parametrize("granularity", ["file", "row-group"])
+def test_a_file_with_an_empty_row_group_is_indexed_like_any_other(
+    kind: str, granularity: str, tmp_path: Path
+) -> None:
+    schema = pa.schema([("x", pa.float64()), ("n", pa.int64())])
+    for name, groups in (("a", [[1.5, -2.5]]), ("b", [[], [-0.5, None]]), ("c", [[]]), ("d", [])):
+        with pq.ParquetWriter(tmp_path / f"{name}.parquet", schema) as writer:
+            for group in groups:
+                numbers = pa.array(range(len(group)), pa.int64())
+                writer.write_table(pa.table([pa.array(group, pa.float64()), numbers], schema=schema))
+    options = ["--type", kind, "--granularity", granularity]
+    for columns in ("x", "n,x") if kind != "kll" else ("x", "n"):
+        done = CliRunner().invoke(app, ["index", "add", str(tmp_path), *options, "--columns", columns])
+        assert (0, "") == (done.exit_code, done.stderr)
+
+    assert [[]] * 4 == [one.findings for one in check([tmp_path], tier="values").files]
+    answer = Answerer.open(tmp_path).ask("SELECT COUNT(*) AS n, SUM(x) AS s, MIN(x) AS a, MAX(x) AS b FROM t")
+    assert [{"n": 4, "s": -1.5, "a": -2.5, "b": 1.5}] == answer.table.to_pylist()
+
+
+@pytest.mark.parametrize("kind", ["zone-sums", "distinct-set", "hll", "idx1"])
+def test_a_row_beyond_its_dictionary_is_named_and_no_mistake_of_ours(kind: str, tmp_path: Path) -> None:
+    data = (golden_folder() / "pqf" / "index-beyond-dictionary" / "data.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(data)
+    done = CliRunner().invoke(app, ["index", "add", str(tmp_path), "--type", kind, "--columns", "metal"])
+
+    assert (1, 1) == (done.exit_code, len(done.stderr.splitlines()))
+    assert "a.parquet: column metal" in done.stderr
 
 
 @pytest.mark.parametrize(

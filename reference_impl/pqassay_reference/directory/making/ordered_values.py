@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay_reference.directory.making.described_data import DescribedColumn
+from pqassay_reference.errors import Undecodable
 from pqassay_spec.directory.packed_values import LENGTH_SIZE
 from pqassay_spec.parquet.column_order import TOTAL, Order, key
 from pqassay_spec.parquet.thrift import Type
@@ -67,10 +68,14 @@ class ColumnValues:
     Attributes:
         null: For each row, whether it is null; ``None`` where none is.
         nan: For each row, whether it is NaN; ``None`` where none is.
+
+    Raises:
+        Undecodable: A row refers to an entry that its dictionary does not have.
     """
 
     def __init__(self, column: DescribedColumn, values: Any) -> None:
         self.column = column
+        _require_entries(column, values)
         array = _one_array(values)
         self._length = len(array)
         self.nan: Flags | None = None
@@ -115,7 +120,7 @@ class ColumnValues:
 
     def floats(self, codes: AnyNumbers) -> NDArray[np.float64]:
         """The doubles with some codes, of a column of floating point numbers."""
-        bits = codes if self.ends[0] >= 0 else _turned(codes)
+        bits = _turned(codes) if len(codes) and self.ends[0] < 0 else codes
         return bits.view(np.dtype(f"<f{bits.dtype.itemsize}")).astype(np.float64, copy=False)
 
     def with_codes(self, codes: AnyNumbers) -> Any:
@@ -168,6 +173,20 @@ def stored_array(column: DescribedColumn, values: Any, null: Flags) -> Any:
 def is_bytes(column: DescribedColumn) -> bool:
     """Whether values are byte arrays, of one length or not, that are no floating point numbers."""
     return column.kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and column.order not in TOTAL
+
+
+def _require_entries(column: DescribedColumn, values: Any) -> None:
+    """Raise `Undecodable` where a row refers beyond its dictionary, which the decoder lets pass."""
+    if not pa.types.is_dictionary(values.type):
+        return
+    for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+        ends: Any = pc.min_max(chunk.indices)
+        if ends["min"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(
+            chunk.dictionary
+        ):
+            raise Undecodable(
+                f"column {column.leaf.name}: a row refers to entry {ends['max']} of a dictionary of {len(chunk.dictionary)}"
+            )
 
 
 def _one_array(values: Any) -> Any:
