@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
-from pqassay.lake import table_files
 from pqassay.lake.table_files import Moment, TableAt
-from pqassay_spec.table.layout import TableKind
+from pqassay_spec.table.layout import TableKind, kind_by_listing
 
 if TYPE_CHECKING:
     from pqassay.lake.remote import Listed, Place
@@ -31,7 +30,7 @@ def listed_tables(folder: Place, listed: Sequence[Listed], moment: Moment) -> di
     """
     kinds: dict[Root, TableKind] = {}
     for entry in listed:
-        if (kind := table_files.kind_by_listing(entry.names)) is not None:
+        if (kind := kind_by_listing(entry.names)) is not None:
             kinds.setdefault(tuple(entry.names[:-2]), kind)
     sizes: dict[Root, dict[str, int]] = {}
     for entry in listed:

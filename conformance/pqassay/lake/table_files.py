@@ -22,6 +22,7 @@ from pqassay_spec.table.layout import (
     delta_commit,
     is_delta_log_file,
     is_iceberg_metadata,
+    kind_by_listing,
 )
 
 
@@ -252,15 +253,6 @@ def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
                 if any(map(is_one, os.listdir(os.path.join(folder, below)))):
                     return kind
     return None
-
-
-def kind_by_listing(names: list[str]) -> TableKind | None:
-    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` if it is none."""
-    if len(names) < 2:
-        return None
-    if names[-2] == DELTA_LOG:
-        return "delta" if is_delta_log_file(names[-1]) else None
-    return "iceberg" if names[-2] == ICEBERG_METADATA and is_iceberg_metadata(names[-1]) else None
 
 
 def named_by(path: str) -> tuple[str, TableKind, Moment] | None:

@@ -23,7 +23,6 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
 from pqassay_reference.rewrite.finished_file import (
-    ICEBERG_FOLDER,
     TABLE_MARKS,
     ChangedError,
     WrittenState,
@@ -33,6 +32,7 @@ from pqassay_spark.index.file_work import Outcome
 from pqassay_spark.index.listing import Listing
 from pqassay_spark.index.task import Settings, Work, entries_of, trusted_values, unknown_columns
 from pqassay_spec.base.sources import temporary_name
+from pqassay_spec.table.layout import ICEBERG_METADATA
 
 OBJECT_STORES = ("s3", "gcs")
 """pyarrow's names of the stores that replace an object at once."""
@@ -60,7 +60,7 @@ def stored_table(listing: Listing) -> str | None:
         system = filesystem(listing.store)
         while "/" in folder:  # what is left is the bucket
             marks = system.get_file_info([f"{folder}/{mark}" for mark in TABLE_MARKS])
-            metadata = fs.FileSelector(f"{folder}/{ICEBERG_FOLDER}", allow_not_found=True)
+            metadata = fs.FileSelector(f"{folder}/{ICEBERG_METADATA}", allow_not_found=True)
             if kind := kind_of_table(
                 (info.base_name for info in marks if info.type == fs.FileType.Directory),
                 (info.base_name for info in system.get_file_info(metadata)),

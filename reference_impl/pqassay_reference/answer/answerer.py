@@ -99,7 +99,7 @@ class Answerer:
 
         Raises:
             FileNotFoundError: There is no such file or folder.
-            Refused: There are no Parquet files in it.
+            Refused: There are no Parquet files in it, or it is a Delta or Iceberg table.
             FormatError: A file is no Parquet file.
             OSError: A file cannot be read.
         """

@@ -158,7 +158,7 @@ def add(
             typer.echo(printable(f"{path}: {word} {_described(entry)}"))
         _say_rest(done)
 
-    _each(files, one)
+    _each(files, one, inside_table=inside_table)
 
 
 def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tuple[tuple[str, ...], ...]]:
@@ -209,7 +209,7 @@ def list_(
                 err=True,
             )
 
-    _each(files, one)
+    _each(files, one, inside_table=True)
 
 
 def _row(listed: Listed) -> tuple[object, ...]:
@@ -298,7 +298,7 @@ def drop(
             typer.echo(printable(f"{path}: there is nothing to remove"))
         _say_rest(done)
 
-    _each(files, one)
+    _each(files, one, inside_table=inside_table)
 
 
 @index_app.command(epilog="Example: `pqassay-ref index refresh part-0.parquet`")
@@ -323,7 +323,7 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
             typer.echo(printable(f"{path}: all indexes are fresh" if done.left else f"{path}: no indexes"))
         _say_rest(done)
 
-    _each(files, one)
+    _each(files, one, inside_table=inside_table)
     if unable:
         raise typer.Exit(1)
 
@@ -380,12 +380,12 @@ def _say_rest(done: Changed) -> None:
 # ------------------------------------------------------------------------------------------------------ many files
 
 
-def _each(named: Sequence[Path], one: Callable[[str], None]) -> None:
+def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bool) -> None:
     """Do something to each file; what goes wrong with one, foreseen or not, is said in one line, and the others are done."""
     from pqassay_reference.errors import Refused, Undecodable
     from pqassay_spec.base.errors import FormatError
 
-    paths = list(_files(named))
+    paths = list(_files(named, inside_table=inside_table))
     code, is_mistaken = 0, False
     for path in _with_progress(paths):
         try:
@@ -413,23 +413,26 @@ def _failed(message: str) -> int:
     return 1
 
 
-def _files(named: Sequence[Path]) -> Iterator[str]:
+def _files(named: Sequence[Path], *, inside_table: bool) -> Iterator[str]:
     """The files that were named, and those in folders that were named."""
     for path in named:
         name = os.fspath(path)
         if os.path.isdir(path):
-            yield from _in_folder(name)
+            yield from _in_folder(name, inside_table=inside_table)
         elif os.path.isfile(path):
             yield name
         else:
             fail(f"{name}: {'no regular file' if os.path.exists(path) else 'no such file or folder'}", 2)
 
 
-def _in_folder(folder: str) -> Sequence[str]:
+def _in_folder(folder: str, *, inside_table: bool) -> Sequence[str]:
+    from pqassay_reference.errors import Refused
     from pqassay_reference.lake.listing import list_files
 
     try:
-        found = list_files(folder, None, None).paths
+        found = list_files(folder, None, None, inside_table=inside_table).paths
+    except Refused as error:
+        fail(f"{error}. --inside-table changes its files all the same", 1)
     except (OSError, ValueError) as error:
         fail(said(error, folder), 1)
     if not found:

@@ -423,6 +423,7 @@ def open_indexed(
 
     Raises:
         FileNotFoundError: There is no such folder or file.
+        Refused: The folder is a Delta or Iceberg table, whose files hold rows that it has deleted.
         ValueError: ``published`` without a column, or arguments that do not fit each other.
         OSError: The folder cannot be listed, or the first file not be read for its schema.
 

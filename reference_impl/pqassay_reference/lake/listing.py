@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
+from pqassay_reference.lake.tables import require_no_table
+
 Roots: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A folder, a file, or files."""
 
@@ -83,10 +85,25 @@ class Listed:
         return cast("pads.FileSystemDataset", factory.finish(schema))
 
 
-def list_files(root: Roots, filesystem: Any, partitioning: Partitioning) -> Listed:
+def list_files(
+    root: Roots,
+    filesystem: Any,
+    partitioning: Partitioning,
+    *,
+    name: str | None = None,
+    inside_table: bool = False,
+) -> Listed:
     """List the files of a folder, or look at those that are named.
 
+    Args:
+        root: The folder, the file or the files.
+        filesystem: Where they are; ``None`` if their names tell.
+        partitioning: How folders are named.
+        name: What the user calls the folder, if it is not called so here.
+        inside_table: Whether the files of a table are listed as well, whatever the table has deleted of them.
+
     Raises:
+        Refused: The folder is a table, or is in one or holds one.
         FileNotFoundError: There is no such folder or file.
         ValueError: A URI that no filesystem understands, or a name that is no UTF-8.
         OSError: The folder cannot be listed.
@@ -99,6 +116,15 @@ def list_files(root: Roots, filesystem: Any, partitioning: Partitioning) -> List
         found = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
         start = len(path)
         try:
+            if not inside_table:
+                called = os.fspath(root) if name is None else name
+                require_no_table(
+                    filesystem,
+                    path,
+                    [info.path for info in found],
+                    called,
+                    lambda folder: _HIDDEN.search(folder[start:]) is not None,
+                )
             files = sorted((info for info in found if info.is_file), key=attrgetter("path"))
             # Mostly there is none, which is found out for all of them at once.
             if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):

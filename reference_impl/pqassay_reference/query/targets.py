@@ -80,7 +80,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
         FileNotFoundError: There is no such file or folder.
         OSError: It cannot be listed.
         ValueError: A URI that no filesystem understands.
-        Refused: There are no Parquet files, or their folders do not agree on what they stand for.
+        Refused: There are no Parquet files, the folder is that of a table, or folders do not agree on what they stand for.
     """
     name = os.fspath(path)
     if "://" not in name and Path(name).is_file():
@@ -88,7 +88,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     filesystem, inside = located(name)
     ahead = None if isinstance(filesystem, pafs.LocalFileSystem) else _OpenedAhead(filesystem, inside)
     try:
-        listed = list_files(inside, filesystem, None)
+        listed = list_files(inside, filesystem, None, name=name)
     except BaseException:
         if ahead is not None:
             ahead.drop()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_spec.base.sources import FileSource, replaced_file
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
 from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, is_iceberg_metadata
 
 COPY_SIZE = 8 << 20
 
@@ -170,12 +170,8 @@ def file_state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-TABLE_MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark streaming"}
+TABLE_MARKS = {DELTA_LOG: "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark streaming"}
 """Entries of a folder by which a table is known whose metadata record the size of each file."""
-
-ICEBERG_FOLDER = "metadata"
-ICEBERG_MARK = re.compile(r".*\.metadata\.json(\.gz)?", re.DOTALL)
-"""Folder of an Iceberg table, and the names of files in it, by which the table is known."""
 
 
 def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
@@ -183,10 +179,10 @@ def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
 
     Args:
         marks: Those of `TABLE_MARKS` that are in the folder.
-        metadata: Names of the files in its `ICEBERG_FOLDER`.
+        metadata: Names of the files in its `ICEBERG_METADATA`.
     """
     kinds = [TABLE_MARKS[mark] for mark in marks]
-    kinds += ["Iceberg" for name in metadata if ICEBERG_MARK.fullmatch(name)]
+    kinds += ["Iceberg" for name in metadata if is_iceberg_metadata(name)]
     return kinds[0] if kinds else None
 
 
@@ -199,6 +195,6 @@ def enclosing_table(path: str | os.PathLike[str]) -> str | None:
     real = Path(os.path.realpath(path))
     for folder in dict.fromkeys((*lexical.parents, *real.parents)):
         marks = [mark for mark in TABLE_MARKS if any(folder.glob(mark))]
-        if kind := kind_of_table(marks, (file.name for file in folder.glob(f"{ICEBERG_FOLDER}/*.json*"))):
+        if kind := kind_of_table(marks, (file.name for file in folder.glob(f"{ICEBERG_METADATA}/*.json*"))):
             return f"the {kind} table {folder.name}"
     return None

@@ -19,7 +19,6 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.rewrite.finished_file import (
     COPY_SIZE,
-    ICEBERG_FOLDER,
     TABLE_MARKS,
     ChangedError,
     kind_of_table,
@@ -29,6 +28,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import Source, require_range
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
 from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.table.layout import ICEBERG_METADATA
 
 SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 """Schemes of other programs, and what pyarrow calls them."""
@@ -240,7 +240,7 @@ def enclosing_table(at: Location) -> str | None:
         marks = list(TABLE_MARKS)
         found = at.system.get_file_info([f"{folder}/{mark}" for mark in marks])
         there = [mark for mark, info in zip(marks, found, strict=True) if info.type != fs.FileType.NotFound]
-        below = fs.FileSelector(f"{folder}/{ICEBERG_FOLDER}", allow_not_found=True)
+        below = fs.FileSelector(f"{folder}/{ICEBERG_METADATA}", allow_not_found=True)
         if kind := kind_of_table(there, (info.base_name for info in at.system.get_file_info(below))):
             return f"the {kind} table {folder.rpartition('/')[2]}"
         folder = folder.rpartition("/")[0]

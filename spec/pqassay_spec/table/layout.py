@@ -11,6 +11,7 @@ Source: the Delta protocol, "Delta Log Entries" and "Checkpoints"; the Iceberg s
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -127,3 +128,16 @@ def is_iceberg_metadata(name: str) -> bool:
 def is_delta_log_file(name: str) -> bool:
     """Whether a file in a folder `DELTA_LOG` makes that folder the log of a table."""
     return delta_commit(name) is not None or delta_checkpoint(name) is not None
+
+
+def kind_by_listing(names: Sequence[str]) -> TableKind | None:
+    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` if it is none.
+
+    >>> kind_by_listing(["sales", "_delta_log", "00000000000000000007.json"]), kind_by_listing(["metadata", "a.json"])
+    ('delta', None)
+    """
+    if len(names) < 2:
+        return None
+    if names[-2] == DELTA_LOG:
+        return "delta" if is_delta_log_file(names[-1]) else None
+    return "iceberg" if names[-2] == ICEBERG_METADATA and is_iceberg_metadata(names[-1]) else None

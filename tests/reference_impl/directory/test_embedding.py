@@ -273,7 +273,8 @@ def test_a_mistake_of_ours_with_one_file_keeps_no_other_from_its_index(
 def test_a_file_with_an_empty_row_group_is_indexed_like_any_other(
     kind: str, granularity: str, tmp_path: Path
 ) -> None:
-    schema = pa.schema([("x", pa.float64()), ("n", pa.int64())])
+    fields: list[Any] = [("x", pa.float64()), ("n", pa.int64())]
+    schema = pa.schema(fields)
     for name, groups in (("a", [[1.5, -2.5]]), ("b", [[], [-0.5, None]]), ("c", [[]]), ("d", [])):
         with pq.ParquetWriter(tmp_path / f"{name}.parquet", schema) as writer:
             for group in groups:

@@ -179,7 +179,8 @@ def _require_entries(column: DescribedColumn, values: Any) -> None:
     """Raise `Undecodable` where a row refers beyond its dictionary, which the decoder lets pass."""
     if not pa.types.is_dictionary(values.type):
         return
-    for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+    chunks: list[Any] = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    for chunk in chunks:
         ends: Any = pc.min_max(chunk.indices)
         if ends["min"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(
             chunk.dictionary
