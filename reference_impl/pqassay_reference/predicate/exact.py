@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,7 +213,9 @@ class Grid:
             if math.isnan(quantity):
                 return Between(None, None)
             return Between(None, self.least) if quantity < 0 else Between(self.most, None)
-        steps = quantity / self.step
+        steps = (
+            quantity if self.step == 1 else quantity / self.step
+        )  # whole numbers, of which there may be many
         below, above = math.ceil(steps) - 1, math.floor(steps) + 1
         if above - below == 2 and self.least <= below + 1 <= self.most:
             return below + 1
@@ -241,6 +244,7 @@ class Grid:
         return pa.scalar(count, self.kind) if is_number else pa.scalar(count, stored).cast(self.kind)
 
 
+@cache
 def _grid_of(kind: Any) -> Grid | None:
     """The grid of a type; ``None`` of one that has none."""
     if pa.types.is_decimal(kind):
@@ -277,7 +281,7 @@ def _quantity(value: Any, kind: Any) -> Fraction | float:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise Unlike
     if isinstance(value, int):
-        return Fraction(value)
+        return value
     if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         return float(value)
     if isinstance(value, float):
@@ -301,8 +305,9 @@ def _among_floats(number: Fraction | float, kind: Any) -> Any:
     if math.isfinite(nearest) and Fraction(float(nearest)) == number:
         return float(nearest)
     is_less = nearest < 0 if math.isinf(nearest) else Fraction(float(nearest)) < number
-    beside = float(np.nextafter(nearest, width(math.inf if is_less else -math.inf))) + 0.0
-    return Between(float(nearest), beside) if is_less else Between(beside, float(nearest))
+    beside = np.nextafter(nearest, width(math.inf if is_less else -math.inf))
+    below, above = (nearest, beside) if is_less else (beside, nearest)
+    return Between(float(below) + 0.0, float(above) + 0.0)  # a zero of either sign, without it
 
 
 _FRACTION = re.compile(r"(?P<whole>.*:\d\d)\.(?P<digits>\d+)(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
