@@ -355,20 +355,14 @@ class ColumnChunkUnderTest:
         return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
 
 
-def why_left_out(
-    file: FileUnderTest, chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf
-) -> NotChecked | None:
+def why_left_out(chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf) -> NotChecked | None:
     """Why nobody can look into a chunk in this file, if so."""
     of = f"row group {row_group} of column {leaf.name}"
-    if file.is_elsewhere(chunk):
-        return _elsewhere(of)
+    if chunk.file_path:
+        return NotChecked(f"{of} is stored in another file", "file")
     if chunk.crypto_metadata is not None or chunk.meta_data is None:
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
     return None
-
-
-def _elsewhere(of: str) -> NotChecked:
-    return NotChecked(f"{of} is stored in another file", "file")
 
 
 class ColumnChunks:
@@ -404,14 +398,12 @@ class ColumnChunks:
             for ordinal, (chunk, leaf) in enumerate(zip(group.columns, leaves, strict=True)):
                 facts = chunk.meta_data
                 if facts is None or chunk.file_path or chunk.crypto_metadata is not None:
-                    reason = why_left_out(self.file, chunk, number, leaf)
+                    reason = why_left_out(chunk, number, leaf)
                     if reason is not None:
                         self.left_out.note(reason, leaf.name)
-                    if facts is None or reason is not None:
+                    # Readers that ignore the path find the pages that may be here: these are judged as well.
+                    if facts is None or chunk.crypto_metadata is not None or self.file.is_elsewhere(chunk):
                         continue
-                    # Those that go by the path find other pages than those here, which are judged.
-                    of = f"row group {number} of column {leaf.name}"
-                    self.left_out.note(_elsewhere(of), leaf.name)
                 if not leaf.is_at(facts.path_in_schema):
                     raise Malformed(
                         f"chunk {ordinal} of row group {number} is of column {'.'.join(facts.path_in_schema)}, "

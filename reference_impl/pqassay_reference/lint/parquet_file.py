@@ -27,6 +27,7 @@ from pqassay_reference.lint.parquet_file_groups import lint_groups
 from pqassay_reference.lint.parquet_file_sorting import lint_sorting
 from pqassay_reference.lint.schema_copies import lint_schema_copies
 from pqassay_reference.lint.statistics import lint_statistics
+from pqassay_reference.lint.summaries import lint_summary
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.column_order import FLOATING, type_order
@@ -53,6 +54,7 @@ def lint_file(path: str | os.PathLike[str]) -> None:
         columns = leaves(metadata)
         lint_footer(metadata, columns)
         lint_schema_copies(metadata)
+        lint_summary(path, metadata)
         body = range(framing.body_start, framing.footer_start)
         orders: Sequence[ColumnOrder | None] = [None] * len(columns)
         if metadata.column_orders is not None:

@@ -80,7 +80,7 @@ class Comparison:
         chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(pair.metadata.row_groups[:row_groups]):
             for column, (chunk, leaf) in enumerate(zip(group.columns, pair.leaves, strict=True)):
-                reason, facts = why_left_out(pair.parquet, chunk, number, leaf), chunk.meta_data
+                reason, facts = why_left_out(chunk, number, leaf), chunk.meta_data
                 if facts is not None and reason is None:
                     chunks.append(
                         ColumnChunkUnderTest(pair.parquet, number, column, group, chunk, facts, leaf)
