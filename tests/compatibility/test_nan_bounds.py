@@ -107,6 +107,13 @@ def test_bounds_that_are_numbers_are_no_matter_of_these_rules(kind: Kind) -> Non
     }
 
 
+@pytest.mark.parametrize("place", ["statistics", "deprecated", "unordered"])
+def test_a_chunk_of_nothing_but_nan_has_bounds_that_leave_out_no_number(place: Place) -> None:
+    data = written("double", [math.nan, None, math.nan], place, {"min": False, "max": False})
+
+    assert {"STA-007": "INFO"} == reported(data)
+
+
 def test_two_equal_bounds_of_nan_are_all_values_to_datafusion(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(written("double", NUMBERS, "statistics", {"min": False, "max": False}))

@@ -50,6 +50,7 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "STA-040": ("STA-006",),
     "STA-041": ("STA-006",),
     "STA-048": ("STA-006",),
+    "STA-007": ("STA-089",),
     "STA-050": ("STA-030",),
     "STA-052": ("STA-030",),
     "STA-055": ("STA-030",),

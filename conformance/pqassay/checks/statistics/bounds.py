@@ -20,7 +20,6 @@ from pqassay_spec.parquet.column_order import (
     TOTAL,
     Order,
     annotation_fits,
-    excludes_numbers,
     is_bound,
     is_nan,
     is_unordered,
@@ -244,21 +243,12 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
     return order
 
 
-class _NanBounds(NamedTuple):
-    """The bounds of a floating point column that are NaN, of those that readers use."""
+@rule("STA-007", of=STATISTICS, screen=statistics_shape)
+def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008.
 
-    nan: list[tuple[BoundName, bytes]]
-    excluding: bool
-
-    def violations(self, chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-        """One for each bound."""
-        for name, raw in self.nan:
-            field = chunk.fields.statistics / name
-            yield Violation(f"{name} is NaN", field, "a number, or no bound", f"nan (0x{raw.hex()})")
-
-
-def _nan_bounds(chunk: ColumnChunkUnderTest) -> _NanBounds:
-    """Readers use the deprecated bounds where there are no others, and the order of the type where the footer gives none."""
+    Readers use the deprecated bounds where there are no others, and the order of the type where the footer gives none.
+    """
     statistics = statistics_of(chunk)
     bounds, order = given(statistics, BOUNDS), chunk.order
     if not bounds or chunk.file.metadata.column_orders is None:
@@ -268,25 +258,10 @@ def _nan_bounds(chunk: ColumnChunkUnderTest) -> _NanBounds:
     bounds = bounds or given(statistics, DEPRECATED)
     if not bounds:
         raise NotApplicable
-    nan = [(name, raw) for name, raw in bounds if is_nan(order, raw)]
-    excluding = any(excludes_numbers(order, raw, above=name.startswith("max")) for name, raw in nan)
-    return _NanBounds(nan, excluding)
-
-
-@rule("STA-007", of=STATISTICS, screen=statistics_shape)
-def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A bound beyond all numbers excludes none. With a nan_count, NaN is the matter of STA-008."""
-    found = _nan_bounds(chunk)
-    if not found.excluding:
-        yield from found.violations(chunk)
-
-
-@rule("STA-089", of=STATISTICS, screen=statistics_shape)
-def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A reader that compares NaN as the greatest value skips the numbers, and takes two equal bounds for all values."""
-    found = _nan_bounds(chunk)
-    if found.excluding:
-        yield from found.violations(chunk)
+    for name, raw in bounds:
+        if is_nan(order, raw):
+            field = chunk.fields.statistics / name
+            yield Violation(f"{name} is NaN", field, "a number, or no bound", f"nan (0x{raw.hex()})")
 
 
 @rule("STA-008", of=STATISTICS, screen=statistics_shape)

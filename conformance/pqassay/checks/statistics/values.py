@@ -20,6 +20,11 @@ def exact_bounds_occur() -> None:
     """A reader may answer min() and max() from an exact bound."""
 
 
+@by_audit("STA-089", "claims.statistics.StatisticsClaims._judge_nan_bounds")
+def no_nan_leaves_out_numbers() -> None:
+    """A reader that compares NaN as the greatest value skips the numbers, and takes two equal bounds for all values."""
+
+
 @by_audit("STA-043", "claims.statistics.StatisticsClaims._judge_nulls")
 def nulls_are_counted() -> None:
     """A reader that looks for nulls skips a chunk that has none."""

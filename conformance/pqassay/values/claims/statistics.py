@@ -16,7 +16,15 @@ from pqassay.values.claims.geospatial_types import types_of
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.levels import counts_of
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, shown, type_order
+from pqassay_spec.parquet.column_order import (
+    FLOATING,
+    TOTAL,
+    Order,
+    excludes_numbers,
+    is_nan,
+    shown,
+    type_order,
+)
 from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.encoding.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_code
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
@@ -24,7 +32,7 @@ from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
 ZEROS, BY_TYPE, NULLS_OF_LISTS = "STA-009", "STA-051", "STA-071"
 BYTES, DEPRECATED, BOX, EXACT_BOX = "STA-047", "STA-048", "STA-049", "STA-072"
-AXES, TYPES_LISTED, TYPES_OCCUR = "STA-061", "STA-063", "STA-065"
+AXES, TYPES_LISTED, TYPES_OCCUR, NAN_BOUNDS = "STA-061", "STA-063", "STA-065", "STA-089"
 RULES = (
     BELOW,
     ABOVE,
@@ -42,6 +50,7 @@ RULES = (
     TYPES_LISTED,
     TYPES_OCCUR,
     NULLS_OF_LISTS,
+    NAN_BOUNDS,
 )
 
 
@@ -85,6 +94,18 @@ class StatisticsClaims(ChunkClaims):
         ]
         if old:
             self._claim(partial(self._judge_deprecated, old), DEPRECATED)
+        new = [(raw, name, above) for _, raw, name, _, above in sides if raw is not None]
+        if not new or statistics.nan_count is None:
+            self._claim_nan_bounds(new or old, self.order if new else None)
+
+    def _claim_nan_bounds(self, bounds: Sequence[tuple[bytes, str, bool]], order: Order | None) -> None:
+        """Have bounds judged that are NaN on the wrong side of all numbers, of those that readers use."""
+        order = order or type_order(self.chunk.leaf.element)
+        if order not in FLOATING or order in TOTAL:
+            return
+        names = [name for raw, name, above in bounds if excludes_numbers(order, raw, above=above)]
+        if bounds:
+            self._claim(partial(self._judge_nan_bounds, names), NAN_BOUNDS)
 
     def _claim_by_type(self, raw: bytes, name: str, *, above: bool) -> None:
         """Have a bound of a file without column orders judged by the order that readers take all the same."""
@@ -107,6 +128,21 @@ class StatisticsClaims(ChunkClaims):
                     self.chunk.fields.statistics / f"is_{name}_exact",
                     expected=f"not exact, or a value {text}",
                     actual="exact",
+                ),
+            )
+
+    def _judge_nan_bounds(self, names: Sequence[str], decoded: ChunkValues) -> Found:
+        numbers = decoded.count - int(decoded.is_nan.sum())
+        if not numbers:
+            return
+        for name in names:
+            yield (
+                NAN_BOUNDS,
+                Violation(
+                    f"{self._of} holds {numbers} number{'' if numbers == 1 else 's'}, {name} is NaN",
+                    self.chunk.fields.statistics / name,
+                    expected="a number, or no bound",
+                    actual="NaN",
                 ),
             )
 

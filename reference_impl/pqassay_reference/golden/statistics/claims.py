@@ -203,7 +203,7 @@ BAD = (
     _bad("bounds-swapped-unsigned", "The bounds of unsigned numbers are those of signed comparison", LOST, "orders-of-types", set_to(f"{SECOND}.max_value", b"\x06\0\0\0"), "STA-006"),
     _bad("bounds-swapped-decimal", "The upper bound of a decimal is less than the lower one as a number, though not as bytes", LOST, "orders-of-types", set_to(f"{THIRD}.max_value", b"\xff\xff\0"), "STA-006"),
     _bad("nan-bound", "The upper bound of a double is NaN", "Readers have to ignore the bound: no query skips the row group by it.", "uncounted", set_to(f"{SECOND}.max_value", NAN), "STA-007"),
-    _bad("nan-bound-below", "The lower bound of a double is NaN", LOST, "uncounted", set_to(f"{SECOND}.min_value", NAN), "STA-089", since="0.7.0"),
+    _bad("nan-bound-below", "The lower bound of a double is NaN", LOST, "uncounted", set_to(f"{SECOND}.min_value", NAN), "STA-089", tier="values", since="0.7.0"),
     _bad("nan-bound-beside-count", "The upper bound is NaN, and nan_count says that there are none", LOST, "counted", set_to(f"{THIRD}.max_value", NAN), "STA-008"),
     _bad("nan-bound-in-total-order", "An upper bound is NaN though other values are there", "A query for the greatest number is answered with NaN.", "total-order", set_to(f"{SECOND}.max_value", NAN), "STA-008"),
     _bad("zero-bound-positive", "The lower bound of a double is zero with the sign of plus", "A query for -0.0 skips the row group in readers that tell the zeros apart.", "zeros-of-both-signs", set_to(f"{SECOND}.min_value", bytes(8)), "STA-009", tier="values"),
