@@ -305,7 +305,8 @@ def _among_floats(number: Fraction | float, kind: Any) -> Any:
     if math.isfinite(nearest) and Fraction(float(nearest)) == number:
         return float(nearest)
     is_less = nearest < 0 if math.isinf(nearest) else Fraction(float(nearest)) < number
-    beside = np.nextafter(nearest, width(math.inf if is_less else -math.inf))
+    with np.errstate(over="ignore"):  # beside the greatest number is infinity
+        beside = np.nextafter(nearest, width(math.inf if is_less else -math.inf))
     below, above = (nearest, beside) if is_less else (beside, nearest)
     return Between(float(below) + 0.0, float(above) + 0.0)  # a zero of either sign, without it
 
