@@ -10,6 +10,7 @@ from pqassay.checks.subjects import FILE, STATISTICS, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.nan_bounds import bounds_in_use
 from pqassay.under_test.screens.facts import statistics_shape
 from pqassay.under_test.screens.footer import file_shape
 from pqassay.under_test.violation import Violation
@@ -245,23 +246,14 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
 
 @rule("STA-007", of=STATISTICS, screen=statistics_shape)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008.
-
-    Readers use the deprecated bounds where there are no others, and the order of the type where the footer gives none.
-    """
-    statistics = statistics_of(chunk)
-    bounds, order = given(statistics, BOUNDS), chunk.order
-    if not bounds or chunk.file.metadata.column_orders is None:
-        order = type_order(chunk.leaf.element)
-    if order not in FLOATING or order in TOTAL or (bounds and statistics.nan_count is not None):
-        raise NotApplicable
-    bounds = bounds or given(statistics, DEPRECATED)
+    """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008."""
+    bounds = bounds_in_use(chunk)
     if not bounds:
         raise NotApplicable
-    for name, raw in bounds:
-        if is_nan(order, raw):
-            field = chunk.fields.statistics / name
-            yield Violation(f"{name} is NaN", field, "a number, or no bound", f"nan (0x{raw.hex()})")
+    for bound in bounds:
+        if bound.is_nan:
+            said, field = f"{bound.name} is NaN", chunk.fields.statistics / bound.name
+            yield Violation(said, field, "a number, or no bound", f"nan (0x{bound.raw.hex()})")
 
 
 @rule("STA-008", of=STATISTICS, screen=statistics_shape)

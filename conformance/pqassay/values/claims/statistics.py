@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from pqassay.under_test.file import NotChecked
+from pqassay.under_test.nan_bounds import bounds_in_use
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.bounds import Beyond
 from pqassay.values.claims.claim import ChunkClaims, Found, ZeroBound, others
@@ -18,7 +19,6 @@ from pqassay.values.decoding.levels import counts_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import (
     FLOATING,
-    TOTAL,
     Order,
     excludes_numbers,
     is_nan,
@@ -94,18 +94,9 @@ class StatisticsClaims(ChunkClaims):
         ]
         if old:
             self._claim(partial(self._judge_deprecated, old), DEPRECATED)
-        new = [(raw, name, above) for _, raw, name, _, above in sides if raw is not None]
-        if not new or statistics.nan_count is None:
-            self._claim_nan_bounds(new or old, self.order if new else None)
-
-    def _claim_nan_bounds(self, bounds: Sequence[tuple[bytes, str, bool]], order: Order | None) -> None:
-        """Have bounds judged that are NaN on the wrong side of all numbers, of those that readers use."""
-        order = order or type_order(self.chunk.leaf.element)
-        if order not in FLOATING or order in TOTAL:
-            return
-        names = [name for raw, name, above in bounds if excludes_numbers(order, raw, above=above)]
-        if bounds:
-            self._claim(partial(self._judge_nan_bounds, names), NAN_BOUNDS)
+        if in_use := bounds_in_use(self.chunk):
+            excluding = [one for one in in_use if excludes_numbers(one.order, one.raw, above=one.above)]
+            self._claim(partial(self._judge_nan_bounds, [one.name for one in excluding]), NAN_BOUNDS)
 
     def _claim_by_type(self, raw: bytes, name: str, *, above: bool) -> None:
         """Have a bound of a file without column orders judged by the order that readers take all the same."""
