@@ -25,6 +25,7 @@ import java_start
 import processes
 from compiled import compile_all
 from pqassay.judge import workers
+from pqassay.tables.delta.checkpoint_reader import reading_process
 from pqassay.under_test.file import Mistake
 from pqassay_spark.jobs.java import JavaMissingError, require_java
 from pqassay_spark.jobs.session import spark_session
@@ -180,8 +181,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 
 def _helpers() -> set[int | None]:
-    """The two processes that Python's own `multiprocessing` keeps to the end."""
-    return {forkserver._forkserver._forkserver_pid, resource_tracker._resource_tracker._pid}  # type: ignore[attr-defined]  # no public names
+    """The two processes that Python's own `multiprocessing` keeps to the end, and the one that reads checkpoints."""
+    own = {forkserver._forkserver._forkserver_pid, resource_tracker._resource_tracker._pid}  # type: ignore[attr-defined]  # no public names
+    return own | {reading_process()}
 
 
 @functools.cache

@@ -5,7 +5,7 @@ data files read; where in the table's own files a claim is written (`json_places
 (`delta`).
 
 What never comes in: verdicts; and how files are reached, which `files.TableFiles` says and `pqassay.lake` does.  ``pyarrow`` is
-imported where a checkpoint is read, and nowhere else.
+imported where a checkpoint is read, in a process of its own, and nowhere else.
 
 How a table is judged: the metadata is read into facts as they are written.  Rules of tier ``meta`` judge these facts against each
 other and against the lengths of files.  Each live file gets its claims, and is judged as the Parquet file that it is, with the claims

@@ -10,23 +10,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from pqassay.tables.delta.actions import Json, actions
+from pqassay.tables.delta.checkpoint_reader import BrokenCheckpointError, batches
 from pqassay.tables.files import TableFiles
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.table.layout import DELTA_LOG, DELTA_SIDECARS
 
 READABLE = "DLT-003"
-
-KINDS = ("txn", "add", "remove", "metaData", "protocol", "domainMetadata", "checkpointMetadata", "sidecar")
-"""The columns that are actions."""
-
-BATCH = 4096
-"""Rows that are turned into objects at once."""
-
-ROWS_FLOOR, BYTES_OF_ROW = 1 << 13, 4
-"""Rows that are read of a file: so many, and one more for so many of its bytes. An entry has a path, which does not compress to less."""
-
-PLAIN_FLOOR, PLAIN_RATIO = 1 << 26, 256
-"""Bytes of their values, likewise."""
 
 Placed = tuple[str, int, Json]
 """A file, the number of an entry in it, and the entry."""
@@ -73,30 +62,15 @@ def _of_file(files: TableFiles, file: str, sizes: dict[str, int]) -> Iterator[Pl
 
 
 def actions_of_parquet(file: str, data: bytes) -> Iterator[Placed]:
-    """Yield the actions of a checkpoint in Parquet, or a sidecar, each with its row. Raises `Malformed`, DLT-003."""
-    import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it
-    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
-
+    """Yield the actions of a checkpoint in Parquet, or a sidecar, each with its row. Raises `Malformed`, DLT-003, and `Unsupported`."""
+    number = 0
     try:
-        opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
-        columns = [name for name in opened.schema_arrow.names if name in KINDS]
-        number = swollen = 0
-        if opened.metadata.num_rows > ROWS_FLOOR + len(data) // BYTES_OF_ROW:
-            told = f"{file} has {opened.metadata.num_rows:,} rows in {len(data):,} bytes, and so many are not read"
-            raise Unsupported(told, field=file)
-        for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
-            swollen += batch.nbytes
-            if swollen > PLAIN_FLOOR + PLAIN_RATIO * len(data):
-                raise Unsupported(f"{file} swells to more than {swollen:,} bytes", field=file)
-            held = [(name, batch.column(name)) for name in columns]
-            rows = batch.num_rows
-            for name, column in held:
-                if column.null_count == rows:
-                    continue
+        for batch in batches(file, data):
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 for row in column.is_valid().to_numpy(zero_copy_only=False).nonzero()[0].tolist():
                     yield file, number + row, {name: _plain(column[row].as_py())}
-            number += rows
-    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
+            number += batch.num_rows
+    except (BrokenCheckpointError, ValueError, OverflowError) as error:
         raise _broken(file, " ".join(str(error).split())[:200]) from None
 
 
