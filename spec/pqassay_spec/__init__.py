@@ -9,4 +9,4 @@ What does not: anything that judges a file (package ``pqassay``), anything that 
 (``pqassay_reference``), and any library but ``construct`` and the standard library.
 """
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"

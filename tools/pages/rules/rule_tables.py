@@ -35,7 +35,7 @@ def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
     rules = f"{generated_page('rules', 'index', link)}?family={family.prefix.lower()}"
     changes, errata = (link(page, "").partition("#")[0] for page in ("changelog.md", "errata.md"))
     facts = {
-        "Version": f'{__version__}, and what the <a href="{_html(changes)}">list of changes</a> calls unreleased',
+        "Version": f'{__version__} (<a href="{_html(changes)}">changes</a>)',
         "Follows": followed or "no document: all of its rules are of this specification",
         "Rules": f'<a href="{rules}">{len(family.rules)}</a>, of which those added last are of version {max((rule.since for rule in family.rules), key=_numbers)}',
         "Errata": f'<a href="{_html(errata)}">mistakes in the documents</a> that the chapters follow',
