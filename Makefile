@@ -44,13 +44,13 @@ test-elsewhen: $(VENV)/.dev ## run tests that look at days, zones, languages or 
 	@$(BIN)/python tools/run_elsewhen.py $(ELSEWHEN)
 
 golden: $(VENV)/.core ## write the golden files anew
-	@$(BIN)/pqassay-ref golden golden_files
+	@PYTHONPATH=reference_impl $(BIN)/python -m pqassay_golden golden_files
 
 recall: $(VENV)/.core ## measure what is found of false facts, and write docs/recall.md anew; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
 
 damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and ask fakes all; `make test` does a part
-	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py tests/conformance/suite/test_self_test.py
+	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py tests/suite/test_self_test.py
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
 	@$(HAVE_JAVA)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow.compute as pc
 from _pruned_lakes import Lake
 
+from pqassay_reader.lake.indexed_dataset import open_indexed
+from pqassay_reader.pages.chunk_claims import ChunkClaims
+from pqassay_reader.query.facts.footer_facts import read_facts
 from pqassay_reference.columns.chunk_structures import may_hold, read_bloom_filter
-from pqassay_reference.lake.indexed_dataset import open_indexed
-from pqassay_reference.pages.chunk_claims import ChunkClaims
-from pqassay_reference.query.facts.footer_facts import read_facts
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.idx1.blob import HEADER_SIZE, published_payload

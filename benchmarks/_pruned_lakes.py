@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _measure import cached
 
-from pqassay_reference.lake.index_table import Entry, write_part
+from pqassay_reader.lake.index_table import Entry, write_part
 from pqassay_reference.rewrite.embed import IndexingWriter
 
 ROWS = 20_000

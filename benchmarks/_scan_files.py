@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reference.predicate.literals import Tree
-from pqassay_reference.predicate.text import parse_predicate
+from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reference.columns.literals import Tree
 
 ROW_BYTES = 39
 """Bytes that a row takes in the file, about."""

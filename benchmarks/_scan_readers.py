@@ -27,11 +27,11 @@ from _scan_files import Question
 from datafusion.object_store import AmazonS3
 from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
-from pqassay_reference import scan
-from pqassay_reference.predicate.expressions import expression_of
-from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
-from pqassay_reference.query.fetching.ranges import REMOTE_GAP
-from pqassay_reference.query.targets import remote_tail
+from pqassay_reader import scan
+from pqassay_reader.predicate.expressions import expression_of
+from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
+from pqassay_reader.query.fetching.ranges import REMOTE_GAP
+from pqassay_reader.query.targets import remote_tail
 
 OURS = "pqassay"
 BUCKET = "bucket"

@@ -40,7 +40,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _measure import alternating, cached, elapsed, goal, least, machine, middle, print_table, share
 
-from pqassay_reference.answer.answerer import Answerer
+from pqassay_reader.answer.answerer import Answerer
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
 from pqassay_spec.base.sources import write_whole

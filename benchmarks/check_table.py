@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay_reference.golden.iceberg.files import (
+from pqassay_golden.iceberg.files import (
     data_file,
     double,
     entry,
@@ -42,8 +42,8 @@ from pqassay_reference.golden.iceberg.files import (
     manifest_list,
     metadata,
 )
-from pqassay_reference.golden.iceberg.files import manifest as made_manifest
-from pqassay_reference.tiny.avro import MARKER
+from pqassay_golden.iceberg.files import manifest as made_manifest
+from pqassay_golden.tiny.avro import MARKER
 from pqassay_spec.rules.catalogue import Tier
 from pqassay_spec.table.avro import BLOCK_HEADER, CONTAINER_HEADER, grammar_of
 

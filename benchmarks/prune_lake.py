@@ -42,7 +42,7 @@ from _measure import fastest, goal, print_table, share
 from _pieces import PIECES, attached_bytes, left_by, left_by_set
 from _pruned_lakes import ROWS, Lake, clustered_lake, spread_lake
 
-from pqassay_reference.lake.indexed_dataset import IndexedDataset, open_indexed
+from pqassay_reader.lake.indexed_dataset import IndexedDataset, open_indexed
 from pqassay_spec.base.sources import write_whole
 
 FIGURES = Path(__file__).resolve().parent / "prune_figures.json"

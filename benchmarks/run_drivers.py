@@ -23,13 +23,13 @@ from pathlib import Path
 
 from _measure import goal, print_table, share
 
-from pqassay.suite.cases.case import GoldenCase, golden_folder, load
-from pqassay.suite.cases.writer_cases import writer_cases
-from pqassay.suite.drivers.driver import Settings
-from pqassay.suite.drivers.implementations import implementation
-from pqassay.suite.drivers.process import Limits
-from pqassay.suite.running.runner import Times, run
-from pqassay.suite.running.scanning import CaseFacts
+from pqassay_suite.cases.case import GoldenCase, golden_folder, load
+from pqassay_suite.cases.writer_cases import writer_cases
+from pqassay_suite.drivers.driver import Settings
+from pqassay_suite.drivers.implementations import implementation
+from pqassay_suite.drivers.process import Limits
+from pqassay_suite.running.runner import Times, run
+from pqassay_suite.running.scanning import CaseFacts
 
 CORES = 2
 

@@ -40,10 +40,10 @@ from _scan_readers import OURS, Reader, in_order, ours, ours_remote, readers
 from pm_open import described
 from thrift import make_file as make_wide_file
 
-from pqassay_reference import scan
+from pqassay_reader import scan
+from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
+from pqassay_reader.query.rungs import TITLES, Rung
 from pqassay_reference.pm.write import create
-from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
-from pqassay_reference.query.rungs import TITLES, Rung
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.pm import grammar as pm
 
@@ -251,7 +251,7 @@ def print_ladder(question: Question, measured: Mapping[str, Results]) -> None:
 DICTIONARIES = """
 import statistics, sys, time
 import pyarrow as pa
-from pqassay_reference import scan
+from pqassay_reader import scan
 without, path = sys.argv[1:]
 taken = []
 for turn in range(4):

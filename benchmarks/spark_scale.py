@@ -50,7 +50,7 @@ from pqassay.judge.checker import Plan, concluded, planned
 from pqassay.judge.one_file import Settings, judge_all
 from pqassay.lake.targets import Target
 from pqassay.report.model import Report
-from pqassay_reference.lake.index_table import Entry, read_part, write_part
+from pqassay_reader.lake.index_table import Entry, read_part, write_part
 from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_spark.check.executor_judging import Judging, judged_task
 from pqassay_spark.check.run import check

@@ -35,12 +35,12 @@ import pyarrow.parquet as pq
 from _measure import print_table, share
 from _pieces import by_bloom, by_bounds
 
+from pqassay_reader.lake.indexed_dataset import IndexWarning, open_indexed
+from pqassay_reader.pages.chunk_claims import ChunkClaims
+from pqassay_reader.query.facts.footer_facts import read_facts
 from pqassay_reference.columns.chunk_structures import read_bloom_filter
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
-from pqassay_reference.lake.indexed_dataset import IndexWarning, open_indexed
-from pqassay_reference.pages.chunk_claims import ChunkClaims
-from pqassay_reference.query.facts.footer_facts import read_facts
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spec.base.sources import FileSource, write_whole
 from pqassay_spec.directory.codes import Granularity, IndexType

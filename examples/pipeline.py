@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from examples.demo import ROOT, command_line, emphasised, heading, run
 
-from pqassay_reference.lake.indexed_dataset import open_indexed
+from pqassay_reader.lake.indexed_dataset import open_indexed
 from pqassay_spark.jobs.java import JavaMissingError, require_java
 from pqassay_spark.produce.sales import RARE_NATION
 from pqassay_spec.base.sources import FileSource

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from pqassay.suite.cases.case import GoldenCase
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Options
 from pqassay_spec.base.errors import FormatError
@@ -43,6 +42,7 @@ from pqassay_spec.parquet.thrift import (
     SchemaElement,
     Type,
 )
+from pqassay_suite.cases.case import GoldenCase
 
 Index = TypeVar("Index", ColumnIndex, OffsetIndex)
 

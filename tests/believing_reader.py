@@ -16,7 +16,6 @@ import xxhash
 from believed_file import BelievedChunk, BelievedFile, FakeFailure, TruePage, Zone, bound, comparable, is_nan
 from fakes_of_readers import Fake
 from pqassay.literals.predicate import PredicateError, Semantics, columns_of, keeps, literal
-from pqassay.suite.cases.queries import CaseQuery, plain_bytes
 from pqassay_spec.golden.literals import Value, write_value
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, probe
 from pqassay_spec.parquet.column_order import Order, key_by_signed_bytes, type_order
@@ -29,6 +28,7 @@ from pqassay_spec.parquet.thrift import (
     Statistics,
     Type,
 )
+from pqassay_suite.cases.queries import CaseQuery, plain_bytes
 
 GREATEST = Semantics(nan="greatest")
 

@@ -29,8 +29,8 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from driver_modules import driver_module, driver_query, new_driver
-from pqassay.suite.cases.file_facts import facts_of
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
+from pqassay_suite.cases.file_facts import facts_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,7 +10,7 @@ from typing import Any
 
 from idx1_files import NATIONS, Idx1File
 from places import GOLDEN_FILES
-from pqassay.suite.cases.case import GoldenCase, load
+from pqassay_suite.cases.case import GoldenCase, load
 
 ROWS = {
     "columns": [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from pqassay_reference.lake import index_table
+from pqassay_reader.lake import index_table
 
 
 def table_rows(folder: Path) -> dict[tuple[str, str], tuple[int, int, int, int, set[str | None]]]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idx1_files import parquet
-from pqassay_reference.lake.index_table import Entry, next_run, write_part
+from pqassay_reader.lake.index_table import Entry, next_run, write_part
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1

@@ -22,13 +22,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pqassay.suite.drivers import protocol, written_file
-from pqassay.suite.drivers.driver import Reply
-from pqassay.suite.drivers.inspector import Inspector
-from pqassay.suite.drivers.process import Ended, Launcher
-from pqassay.suite.drivers.protocol import Answer, read_answer
-from pqassay.suite.drivers.written_file import Inspection, WrittenFile
-from pqassay_reference.cli.driver import respond
+from pqassay_reader.cli.driver import respond
+from pqassay_suite.drivers import protocol, written_file
+from pqassay_suite.drivers.driver import Reply
+from pqassay_suite.drivers.inspector import Inspector
+from pqassay_suite.drivers.process import Ended, Launcher
+from pqassay_suite.drivers.protocol import Answer, read_answer
+from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 
 
 class Here(Inspector):
@@ -45,7 +45,7 @@ class Here(Inspector):
 
 
 class ReferenceHere:
-    """The reference, asked in this process, in the place of `pqassay.suite.drivers.driver.DriverUnderTest`."""
+    """The reference, asked in this process, in the place of `pqassay_suite.drivers.driver.DriverUnderTest`."""
 
     serves = True
 

@@ -23,7 +23,7 @@ LONG = {
     "tests/conformance/judge/test_check_jobs.py",
     "tests/conformance/judge/test_structure_mutations.py",
     "tests/conformance/proof/test_proof.py",
-    "tests/conformance/suite/test_self_test.py",
+    "tests/suite/test_self_test.py",
     "tests/docs/test_guides.py",
     "tests/docs/test_packaging.py",
     "tests/docs/test_site.py",

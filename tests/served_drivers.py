@@ -14,10 +14,10 @@ from golden_cases import golden_cases
 from places import ROOT
 from pqassay.literals.predicate import Semantics, keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.cases.case import GoldenCase, select
-from pqassay.suite.drivers import protocol
-from pqassay.suite.judging.row_answers import rows_of
 from pqassay_spec.golden.literals import Rows, Value
+from pqassay_suite.cases.case import GoldenCase, select
+from pqassay_suite.drivers import protocol
+from pqassay_suite.judging.row_answers import rows_of
 
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
 

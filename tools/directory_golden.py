@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pqassay_golden.directory.recipes import SINCE, Index, with_indexes
+from pqassay_golden.directory.whole import KLL_OF_PRICES, MANY, SALES
+from pqassay_golden.recipes import ENGINES
+from pqassay_golden.rows import literal_rows
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.directory.reading.stated_values import index_directory
-from pqassay_reference.golden.directory.recipes import SINCE, Index, with_indexes
-from pqassay_reference.golden.directory.whole import KLL_OF_PRICES, MANY, SALES
-from pqassay_reference.golden.recipes import ENGINES
-from pqassay_reference.golden.rows import literal_rows
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.sketches import build_sketches

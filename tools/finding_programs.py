@@ -29,7 +29,7 @@ from typing import Any, Self
 
 from python_programs import PythonPrograms
 
-from pqassay.suite.drivers.implementations import Implementation, implementation
+from pqassay_suite.drivers.implementations import Implementation, implementation
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ROOT / "docs" / "guide"

@@ -53,7 +53,7 @@ OMISSION = ("…", "...")
 
 IN_PROCESS = {
     "pqassay": "pqassay.cli.main",
-    "pqassay-ref": "pqassay_reference.cli.main",
+    "pqassay-ref": "pqassay.cli.reference",
     "pqassay-spark": "pqassay_spark.cli.main",
 }
 """Commands that need no process of their own, and the modules of their apps."""
@@ -276,7 +276,7 @@ def _invoked(words: list[str]) -> Result:
     """What a command gives whose app can be called in this process."""
     app = importlib.import_module(IN_PROCESS[words[0]]).app
     # A process of its own would know nothing of the files that the one before has read.
-    importlib.import_module("pqassay_reference.query.facts.footer_facts").KEPT_FACTS.clear()
+    importlib.import_module("pqassay_reader.query.facts.footer_facts").KEPT_FACTS.clear()
     result = CliRunner().invoke(app, words[1:], prog_name=words[0])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

@@ -31,12 +31,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.suite.cases.manifest import REMARKS
-from pqassay_reference.golden.museum import defects as museum
+from pqassay_golden.museum import defects as museum
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.golden.case import OWN, to_json
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules.catalogue import rules
+from pqassay_suite.cases.manifest import REMARKS
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN_FILES = ROOT / "golden_files"

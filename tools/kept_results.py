@@ -12,9 +12,9 @@ from pydantic import TypeAdapter
 
 from pqassay.report.reading import parse
 from pqassay.report.run.model import RunReport
-from pqassay.suite.cases import writer_cases
-from pqassay.suite.cases.case import GoldenCase
-from pqassay.suite.drivers.implementations import Implementation, implementations
+from pqassay_suite.cases import writer_cases
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.drivers.implementations import Implementation, implementations
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "data" / "results"
 """A folder for each implementation, with a file for each version; and what writers wrote for readers."""

@@ -39,17 +39,17 @@ from pqassay.report.run.model import Operation, Result, RunReport
 from pqassay.report.run.text import exposed, tally
 from pqassay.report.side_by_side.model import side_by_side
 from pqassay.report.side_by_side.text import render_scores
-from pqassay.suite.cases.case import GoldenCase
-from pqassay.suite.cases.expectations import Expectations, parse, written
-from pqassay.suite.cases.writer_cases import case_of_written, writer_cases, writer_of
-from pqassay.suite.drivers.driver import Settings
-from pqassay.suite.drivers.excerpt import TELLING
-from pqassay.suite.drivers.implementations import EXPECTATIONS, Implementation, implementation
-from pqassay.suite.drivers.process import Limits
-from pqassay.suite.judging.causes import without_folders
-from pqassay.suite.running.runner import run
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import Revision, current
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.expectations import Expectations, parse, written
+from pqassay_suite.cases.writer_cases import case_of_written, writer_cases, writer_of
+from pqassay_suite.drivers.driver import Settings
+from pqassay_suite.drivers.excerpt import TELLING
+from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation, implementation
+from pqassay_suite.drivers.process import Limits
+from pqassay_suite.judging.causes import without_folders
+from pqassay_suite.running.runner import run
 
 ROOT = Path(__file__).resolve().parent.parent
 

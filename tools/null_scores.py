@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay.suite.cases.case import GoldenCase, golden_folder, load, select
-from pqassay.suite.drivers.process import Limits
-from pqassay.suite.running.runner import Settings, run
+from pqassay_suite.cases.case import GoldenCase, golden_folder, load, select
+from pqassay_suite.drivers.process import Limits
+from pqassay_suite.running.runner import Settings, run
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKES = ROOT / "tests" / "conformance" / "suite" / "fakes"

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from pqassay.suite.drivers.process import Launcher, Limits
-from pqassay.suite.drivers.session import Session
-from pqassay.suite.drivers.written_file import environment
+from pqassay_suite.drivers.process import Launcher, Limits
+from pqassay_suite.drivers.session import Session
+from pqassay_suite.drivers.written_file import environment
 
 LIMITS = Limits(seconds=24)
 """Limits of the programs of a section: quiet machines need a second or two of processor time, and ten times as much by the clock is still

@@ -24,8 +24,8 @@ from pqassay.errors import UsageError
 from pqassay.report.reading import parse
 from pqassay.report.run.model import RunReport, Submission
 from pqassay.report.run.text import tally
-from pqassay.suite.results.submission import problems
 from pqassay_spec.base.sources import write_whole
+from pqassay_suite.results.submission import problems
 
 MOST_BYTES = 64 << 20
 """Greatest size of a file; a run with every answer takes a few megabytes."""

@@ -18,8 +18,8 @@ from typing import Any
 from finding_programs import GUIDES, READERS, ROOT, SPARK, WRITERS, Demonstration, Workshop, findings
 from page_tables import with_tables
 
-from pqassay.suite.drivers.implementations import implementation
 from pqassay_spec.base.sources import write_whole
+from pqassay_suite.drivers.implementations import implementation
 
 OVERVIEW = GUIDES / "findings.md"
 PAGES = {"findings of readers": READERS, "findings of writers": WRITERS}

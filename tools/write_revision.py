@@ -13,9 +13,9 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from pqassay.suite.cases.writer_cases import asked_cases
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import CURRENT, FOLDER, Revision, parse, written
+from pqassay_suite.cases.writer_cases import asked_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 REVISIONS = ROOT / "spec" / FOLDER

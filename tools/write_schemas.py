@@ -14,9 +14,9 @@ from pqassay.judge import baseline
 from pqassay.repair import model as repair_model
 from pqassay.report import metrics, model
 from pqassay.report.run import model as run_model
-from pqassay.suite.cases import manifest
-from pqassay.suite.drivers import protocol
 from pqassay_spec.rules import catalogue
+from pqassay_suite.cases import manifest
+from pqassay_suite.drivers import protocol
 
 ROOT = Path(__file__).resolve().parent.parent
 JUDGE = ROOT / "conformance" / "pqassay" / "schemas"

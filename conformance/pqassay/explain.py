@@ -17,9 +17,9 @@ import pqassay_spec
 from pqassay.checks import registry
 from pqassay.report.declarations import declaration
 from pqassay.report.rules import obligation
-from pqassay.suite.cases.case import CaseError, golden_folder
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.golden.folder import golden_files
 from pqassay_spec.golden.table_case import TABLE_FOLDER, TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
 from pqassay_spec.rules.observed import observations
@@ -53,9 +53,8 @@ def explain(rule_id: str) -> Iterator[str]:
 
 def tested_by(rule_id: str) -> Iterator[str]:
     """Yield the lines about the golden files that show whether a reader keeps a rule; none without goldens."""
-    try:
-        folder = golden_folder()
-    except CaseError:
+    folder = golden_files()
+    if folder is None:
         return
     found = cases_of(rule_id, _case_ids(folder))
     more = f" and {len(found) - CASES_SHOWN:,} more" if len(found) > CASES_SHOWN else ""
@@ -124,9 +123,8 @@ def _labelled(label: str, text: str, *, break_on_hyphens: bool = True) -> Iterat
 
 def golden_pair(rule_id: str) -> Iterator[str]:
     """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
-    try:
-        folder = golden_folder()
-    except CaseError:
+    folder = golden_files()
+    if folder is None:
         return
     # Few of many mention it, so that only these are parsed.
     mentioning = [json.loads(text) for text in _mentioning(folder).get(rule_id, ())]

@@ -3,20 +3,32 @@
 It exists to be read next to the chapters, to produce golden files, and to give implementers something to
 compare with.  It never imports the judge, nor the judge it: a judge that used the reference would make the
 reference's mistakes the law.
+
+What lives here: column values and literals (`columns`), pages (`pages`), footers spliced, indexes embedded, extracted and stripped (`rewrite`),
+the index directory (`directory`), ``_pm`` (`pm`), its linter (`lint`), which files of a folder are data (`files`), and commands (`cli`).
+
+What never comes in: anything that skips data by metadata, which is the reader's (`pqassay_reader`); golden files (`pqassay_golden`).
 """
 
-from typing import TYPE_CHECKING, Any
+import importlib
+import warnings
+from typing import Any
 
-if TYPE_CHECKING:
-    from pqassay_reference.query.scan import scan
-
-__all__ = ["scan"]
+MOVED = {
+    "scan": "pqassay_reader:scan",
+    "open_indexed": "pqassay_reader:open_indexed",
+}
+"""What was here before 0.8, and where it is now."""
 
 
 def __getattr__(name: str) -> Any:
-    """The scan, loaded when it is first asked for: it needs pyarrow, which most of this package does without."""
-    if name == "scan":
-        from pqassay_reference.query.scan import scan  # noqa: PLC0415 - see above
-
-        return scan
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """What has moved works until 1.0, and says where it went."""
+    if name not in MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = MOVED[name].split(":")
+    warnings.warn(
+        f"{__name__}.{name} is {module}.{attribute} now; this name goes with 1.0",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return getattr(importlib.import_module(module), attribute)

@@ -12,7 +12,7 @@ import datafusion
 import pytest
 
 import pqassay
-from pqassay_reference.tiny.parquet import Column, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
 
 Values = list[float | None]

@@ -26,8 +26,8 @@ from asked_engines import SCHEMA, Asked, DataFusion, DuckDB, Polars, PyArrow, Tr
 from idx1_files import parquet
 from indexed_lakes import entry, published, with_record, write_index_table
 from pqassay.literals.predicate import keeps
-from pqassay_reference.lake.indexed_dataset import IndexedDataset, open_indexed
-from pqassay_reference.predicate.expressions import expression_of
+from pqassay_reader.lake.indexed_dataset import IndexedDataset, open_indexed
+from pqassay_reader.predicate.expressions import expression_of
 
 ENGINES = ("duckdb", "datafusion", "polars", "pyarrow")
 
@@ -198,7 +198,7 @@ def without_indexes(engine: Asked, plain: Any, tree: Tree) -> list[int] | None:
         raise
 
 
-@pytest.mark.filterwarnings("ignore::pqassay_reference.lake.indexed_dataset.IndexWarning")
+@pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(lake=lakes(), trees=st.lists(TREES, min_size=3, max_size=3))
 @SETTINGS
 def test_every_engine_finds_the_rows_that_were_written_whatever_the_indexes_are_like(
@@ -218,7 +218,7 @@ def test_every_engine_finds_the_rows_that_were_written_whatever_the_indexes_are_
                 assert truth == found, name
 
 
-@pytest.mark.filterwarnings("ignore::pqassay_reference.lake.indexed_dataset.IndexWarning")
+@pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(lake=lakes(), values=st.lists(TEXT, min_size=1, max_size=3, unique=True))
 @SETTINGS
 def test_every_engine_skips_each_file_whose_trusted_index_holds_none_of_the_values(
@@ -264,7 +264,7 @@ def is_usable(file: File) -> bool:
     return True
 
 
-@pytest.mark.filterwarnings("ignore::pqassay_reference.lake.indexed_dataset.IndexWarning")
+@pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(
     lake=lakes(),
     wanted=st.lists(TEXT, min_size=1, max_size=3, unique=True),
@@ -283,7 +283,7 @@ def test_joins_find_the_rows_that_were_written(
             assert truth == engine.joined(dataset, wanted, how) == engine.joined(plain, wanted, how), name
 
 
-@pytest.mark.filterwarnings("ignore::pqassay_reference.lake.indexed_dataset.IndexWarning")
+@pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(
     lake=lakes(),
     text=LEAVES,

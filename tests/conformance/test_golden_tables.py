@@ -16,7 +16,7 @@ from places import GOLDEN_FILES
 from pqassay.checks import asking, registry
 from pqassay.checks.consequences import CONSEQUENCES
 from pqassay.judge import file_check
-from pqassay_reference.golden.tables import write_golden_tables
+from pqassay_golden.tables import write_golden_tables
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.rules.catalogue import families, file_rules
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 import pqassay
+import pqassay_reader
 
 
 @pytest.mark.parametrize("name", ["Finding", "Report", "UsageError", "__version__", "check"])
@@ -15,7 +18,7 @@ def test_the_package_has_its_public_names(name: str) -> None:
 
 def test_public_modules_are_imported_by_their_names() -> None:
     from pqassay.baseline import Baseline
-    from pqassay.pytest_plugin import pytest_addoption
+    from pqassay.pytest_plugin import pqassay_check
     from pqassay.report import Coverage, FileReport, Finding, Position, Report
     from pqassay.strategies import records
 
@@ -23,7 +26,20 @@ def test_public_modules_are_imported_by_their_names() -> None:
     assert {"pqassay.report.model"} == {
         kind.__module__ for kind in (Coverage, FileReport, Finding, Position, Report)
     }
-    assert all(map(callable, (pytest_addoption, records)))
+    assert all(map(callable, (pqassay_check, records)))
+
+
+@pytest.mark.parametrize("old", ["pqassay_reference", "pqassay_reference.lake.indexed_dataset"])
+def test_what_has_moved_works_and_says_where_it_went(old: str) -> None:
+    module = importlib.import_module(old)
+
+    with pytest.warns(
+        DeprecationWarning,
+        match=r"open_indexed is pqassay_reader\S*open_indexed now; this name goes with 1.0",
+    ):
+        found = module.open_indexed
+
+    assert found is pqassay_reader.open_indexed
 
 
 def test_an_option_that_a_check_does_not_have_is_refused() -> None:

@@ -9,9 +9,9 @@ from pages.rules.errata_tables import Mistake, contradictions, documents
 
 import pqassay
 from places import GOLDEN_FILES, ROOT
-from pqassay_reference import scan
-from pqassay_reference.pages.chunk_claims import ChunkClaims
-from pqassay_reference.query.facts.footer_facts import read_facts
+from pqassay_reader import scan
+from pqassay_reader.pages.chunk_claims import ChunkClaims
+from pqassay_reader.query.facts.footer_facts import read_facts
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.column_order import Order

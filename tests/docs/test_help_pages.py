@@ -14,7 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from pqassay.cli.main import app as judge
-from pqassay_reference.cli.main import app as reference
+from pqassay.cli.reference import app as reference
 from pqassay_spark.cli.main import app as pipeline
 
 APPS = {"pqassay": judge, "pqassay-ref": reference, "pqassay-spark": pipeline}

@@ -4,6 +4,7 @@ import os
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -18,12 +19,26 @@ ROOMS = {
     "pqassay_spec/chapters": ROOT / "spec" / "chapters",
     "pqassay_spec/revisions": ROOT / "spec" / "revisions",
     "pqassay_reference": ROOT / "reference_impl" / "pqassay_reference",
+    "pqassay_reader": ROOT / "reference_impl" / "pqassay_reader",
     "pqassay": ROOT / "conformance" / "pqassay",
+    "pqassay_suite": ROOT / "conformance" / "pqassay_suite",
     "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
-    "pqassay/golden_files": GOLDEN_FILES,
-    "pqassay/implementations": ROOT / "conformance" / "implementations",
+    "pqassay_spec/golden_files": GOLDEN_FILES,
+    "pqassay_suite/implementations": ROOT / "conformance" / "implementations",
 }
 """Where the folders of the wheel are in the repository."""
+
+
+PACKAGES = [
+    "conformance/pqassay",
+    "conformance/pqassay_suite",
+    "pipeline/pqassay_spark",
+    "reference_impl/pqassay_golden",
+    "reference_impl/pqassay_reader",
+    "reference_impl/pqassay_reference",
+    "spec/pqassay_spec",
+]
+"""The packages of the repository. Only the recipes of golden files are in no wheel."""
 
 
 def files_below(folder: Path) -> set[str]:
@@ -90,6 +105,24 @@ def run(home: Path, *command: str) -> processes.Completed[str]:
     )
 
 
+def test_each_package_is_in_the_contracts_and_all_but_the_golden_maker_in_the_wheel() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    found = [
+        str(path.parent.relative_to(ROOT))
+        for folder in ("conformance", "pipeline", "reference_impl", "spec")
+        for path in sorted((ROOT / folder).glob("*/__init__.py"))
+    ]
+    names = {path.rpartition("/")[2] for path in PACKAGES}
+    in_wheel = {
+        name for name in settings["hatch"]["build"]["targets"]["wheel"]["sources"].values() if "/" not in name
+    }
+
+    assert PACKAGES == found
+    assert names == set(settings["importlinter"]["root_packages"])
+    assert set(PACKAGES) <= set(settings["mypy"]["files"])
+    assert names - {"pqassay_golden"} == in_wheel
+
+
 def test_the_wheel_holds_every_file_of_the_packages_and_the_golden_files(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -120,7 +153,9 @@ def test_the_wheel_holds_json_schemas_and_golden_files(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [name for name in names if name.startswith("pqassay/schemas/") and name.endswith(".json")]
-    assert [name for name in names if name.startswith("pqassay/golden_files/") and name.endswith(".parquet")]
+    assert [
+        name for name in names if name.startswith("pqassay_spec/golden_files/") and name.endswith(".parquet")
+    ]
 
 
 def test_the_sdist_holds_the_chapters_and_what_the_tests_need(built: Path) -> None:
@@ -144,7 +179,7 @@ def test_the_installed_judge_is_the_wheels_and_checks_a_golden_file(installed: P
     code = "import pqassay, pathlib; print(pathlib.Path(pqassay.__file__).parent)"
     package = Path(run(installed, "python", "-c", code).stdout.strip())
     assert package.is_relative_to(installed)
-    golden = min(package.glob("golden_files/interop/**/*.parquet"))
+    golden = min((package.parent / "pqassay_spec" / "golden_files").glob("interop/**/*.parquet"))
     checked = run(installed, "pqassay", "check", str(golden))
     assert (checked.returncode, checked.stderr) == (0, "")
     assert checked.stdout.startswith(f"{golden}: conformant\n")

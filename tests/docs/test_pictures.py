@@ -11,10 +11,10 @@ from pm_update_picture import AFTER, PICTURE, picture, regions, states
 from typer.testing import CliRunner
 
 from places import ROOT
-from pqassay_reference.cli.main import app
+from pqassay.cli.reference import app
+from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.pm.growth import grow_in
 from pqassay_reference.pm.storage import MemoryStorage
-from pqassay_reference.query.facts.footer_facts import KEPT_FACTS
 from pqassay_spec.base.sources import BytesSource
 
 CHAPTERS = ROOT / "spec" / "chapters"

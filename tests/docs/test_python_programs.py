@@ -11,8 +11,8 @@ from finding_programs import Demonstration, Program, Workshop, printed_by
 from python_programs import LIMITS, PythonPrograms
 
 import processes
-from pqassay.suite.drivers import process
-from pqassay.suite.drivers.process import Limits
+from pqassay_suite.drivers import process
+from pqassay_suite.drivers.process import Limits
 
 HANGS = "import os, threading\nopen('begun', 'w').write(str(os.getpid()))\nthreading.Event().wait()"
 

@@ -18,15 +18,15 @@ from pages.implementations.results import Results
 
 from pqassay.report.reading import parse
 from pqassay.report.run.model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
-from pqassay.suite.cases import writer_cases
-from pqassay.suite.cases.case import inputs_digest
-from pqassay.suite.cases.expectations import Expectations
-from pqassay.suite.cases.revision_score import counted_by
-from pqassay.suite.drivers.protocol import HelloAnswer
-from pqassay.suite.results.submission import problems
-from pqassay.suite.running import runner
-from pqassay.suite.running.runner import Settings
 from pqassay_spec.golden.revision import current
+from pqassay_suite.cases import writer_cases
+from pqassay_suite.cases.case import inputs_digest
+from pqassay_suite.cases.expectations import Expectations
+from pqassay_suite.cases.revision_score import counted_by
+from pqassay_suite.drivers.protocol import HelloAnswer
+from pqassay_suite.results.submission import problems
+from pqassay_suite.running import runner
+from pqassay_suite.running.runner import Settings
 
 URL = "https://ci.example.org/reader/runs/7"
 

@@ -18,8 +18,8 @@ from elsewhere import read_in_a_worker
 from engine_limits import EXCEPTIONS, UNSAFE, columns
 from engines import ENGINES, WHOLE, Query, Rows, Where, engine, expected, literal
 from places import GOLDEN_FILES
-from pqassay_reference.cli.main import app
-from pqassay_reference.golden.museum.defects import absent, exhibits
+from pqassay.cli.reference import app
+from pqassay_golden.museum.defects import absent, exhibits
 from pqassay_spec.golden.case import to_json
 from pqassay_spec.grammar.field_paths import steps
 

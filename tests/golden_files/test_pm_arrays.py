@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pm_arrays import require_the_same
-from pqassay.suite.cases.case import golden_folder
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.pm import grammar as pm
+from pqassay_suite.cases.case import golden_folder
 
 FILES = sorted(golden_folder().rglob(pm.FILE_NAME))
 

@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from places import GOLDEN_FILES
-from pqassay_reference.cli.driver import respond
+from pqassay_golden.reads import EXEMPTIONS
+from pqassay_reader.cli.driver import respond
 from pqassay_reference.columns.rows import rows_of
-from pqassay_reference.golden.reads import EXEMPTIONS
 
 databases: list[duckdb.DuckDBPyConnection] = []
 """The database that is in use, if there is one: an internal error spoils it."""

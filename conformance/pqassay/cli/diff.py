@@ -15,6 +15,7 @@ from typing import Annotated, TextIO
 import typer
 
 from pqassay.cli.failure import fail, require_no_data
+from pqassay_spec.base.help_pages import example
 
 EPILOG = (
     "Examples: `pqassay diff before.parquet after.parquet`, `pqassay diff --hex before.parquet after.parquet`. "
@@ -29,6 +30,7 @@ class DifferenceFormat(StrEnum):
     JSON = "json"
 
 
+@example(EPILOG)
 def diff(
     old: Annotated[
         Path,

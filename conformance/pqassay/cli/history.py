@@ -13,6 +13,7 @@ import typer
 from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
+from pqassay_spec.base.help_pages import example
 
 EPILOG = (
     "Examples: `pqassay check --history findings lake/` appends a run, `pqassay history findings` lists the runs, "
@@ -21,6 +22,7 @@ EPILOG = (
 )
 
 
+@example(EPILOG)
 def history(
     place: Annotated[
         str,

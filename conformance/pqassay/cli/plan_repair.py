@@ -13,6 +13,7 @@ import typer
 from pqassay.cli.failure import fail
 from pqassay.errors import UsageError
 from pqassay.repair.model import CATALOG, Dialect
+from pqassay_spec.base.help_pages import example
 
 EPILOG = (
     "Example: `pqassay check --format json --output report.json warehouse/sales`, `pqassay plan-repair report.json`, then the statements "
@@ -21,6 +22,7 @@ EPILOG = (
 )
 
 
+@example(EPILOG)
 def plan_repair(
     report: Annotated[
         str,

@@ -23,6 +23,7 @@ from pqassay.report.reading import parse
 from pqassay.report.rendering import write_side_by_side
 from pqassay.report.run.model import RunReport
 from pqassay.report.side_by_side.model import side_by_side
+from pqassay_spec.base.help_pages import example
 
 EPILOG = (
     "Examples: `pqassay report report.json --format html --output report.html`, "
@@ -32,6 +33,7 @@ EPILOG = (
 )
 
 
+@example(EPILOG)
 def report(
     files: Annotated[
         list[str],

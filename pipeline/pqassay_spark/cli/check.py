@@ -24,6 +24,7 @@ from pqassay.cli.output import (
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
+from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +43,7 @@ EXAMPLE = (
 )
 
 
+@example(EXAMPLE)
 @declared.taking_arguments
 def check(
     given: declared.Arguments,

@@ -14,6 +14,7 @@ from pqassay_reference.cli.index import GranularityName, TypeName
 from pqassay_reference.errors import Refused
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
 from pqassay_spark.jobs.spark_jobs import JobError
+from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ MOST_REFUSED = 20
 DEFAULT_MAX_BYTES = 16 << 20
 
 
+@example(EXAMPLE)
 def index(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
     column: Annotated[

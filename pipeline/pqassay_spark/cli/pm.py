@@ -10,6 +10,7 @@ import typer
 
 from pqassay_spark.cli.index import counted, reported, tell_refused
 from pqassay_spark.cli.session import Master, Ship, command_session
+from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Blooms(StrEnum):
     NONE = "none"
 
 
+@example(EXAMPLE)
 def pm(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
     into: Annotated[

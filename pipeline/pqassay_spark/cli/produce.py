@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from pqassay_spark.cli.session import Master, command_session, stop
+from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX
 from pqassay_spec.base.terminal import printable
 
@@ -26,6 +27,7 @@ class PartitionColumn(Enum):
     CATEGORY = "category"
 
 
+@example(EXAMPLE)
 def produce(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write; it must not exist.")],
     rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Rows in all.")] = 100_000,

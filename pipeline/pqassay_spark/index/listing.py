@@ -121,7 +121,7 @@ def _is_data(target: targets.Target) -> bool:
 
 def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
     """True if a file belongs to an index table that is among the data. Only what is named so is opened."""
-    from pqassay_reference.lake import index_table  # noqa: PLC0415 - pyarrow is loaded where it is needed
+    from pqassay_reader.lake import index_table  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
     if index_table.PART_NAME.fullmatch(name) is None:
         return False

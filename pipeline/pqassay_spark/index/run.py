@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pqassay_reader.lake.index_table import default_folder
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.index_table import default_folder
 from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_reference.rewrite.finished_file import enclosing_table
 from pqassay_spark.index import table_upkeep

@@ -18,9 +18,9 @@ from pyarrow import fs
 
 from pqassay.lake.remote import filesystem, modified, open_source
 from pqassay.lake.remote_source import describe
+from pqassay_reader.lake.index_table import Entry
 from pqassay_reference.columns.column_values import read_distinct_values
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
 from pqassay_reference.rewrite.finished_file import (
     TABLE_MARKS,

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import pyarrow as pa
 
+from pqassay_reader.lake import index_table
 from pqassay_reference.columns.column_values import native_file
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake import index_table
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover, write_whole
 

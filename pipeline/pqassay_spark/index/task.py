@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pqassay_reader.lake import index_table
+from pqassay_reader.lake.index_table import Entry
 from pqassay_reference.columns.column_values import DistinctValues, read_distinct_values
-from pqassay_reference.lake import index_table
-from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
 from pqassay_reference.rewrite.extract import extract
 from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState

@@ -20,10 +20,18 @@ from pqassay_spark.jobs import connected
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PACKAGES = ("pqassay_spec", "pqassay_reference", "pqassay", "pqassay_spark", "construct", "pebble")
+PACKAGES = (
+    "pqassay_spec",
+    "pqassay_reference",
+    "pqassay_reader",
+    "pqassay",
+    "pqassay_spark",
+    "construct",
+    "pebble",
+)
 """The packages that travel: ours, and the pure Python that their work on executors imports."""
 
-NEEDED = (*(name for name in PACKAGES if name != "pqassay_reference"), "pyarrow")
+NEEDED = (*(name for name in PACKAGES if name not in ("pqassay_reference", "pqassay_reader")), "pyarrow")
 """Packages that executors must be able to import."""
 
 NEEDED_FOR_VALUES = ("numpy", "xxhash")
@@ -32,11 +40,10 @@ NEEDED_FOR_VALUES = ("numpy", "xxhash")
 LEFT_OUT = (
     "pqassay/cli/",
     "pqassay/corpus/",
-    "pqassay/golden_files/",
+    "pqassay_spec/golden_files/",
     "pqassay/proof/",
     "pqassay/repair/",
     "pqassay/schemas/",
-    "pqassay/suite/",
 )
 """Folders that no executor needs."""
 

@@ -68,7 +68,7 @@ class PqassayDataSource(ds.DataSource):
     Options, besides the path:
 
     ``table``          a folder with an index table, or ``auto`` for the one beside the path
-    ``trust``          ``companion`` (default) or ``published``, see `pqassay_reference.lake.indexed_dataset.open_indexed`
+    ``trust``          ``companion`` (default) or ``published``, see `pqassay_reader.lake.indexed_dataset.open_indexed`
     ``column``         reading: what indexes without companion record describe; writing: the column to index
     ``caseSensitive``  ``true`` tells columns apart by case, as the setting ``spark.sql.caseSensitive``
     ``prune``          reading: ``never`` (default) reads everything; ``once`` leaves out what no filter of the one query needs for which the

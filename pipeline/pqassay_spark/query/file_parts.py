@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pqassay_reference.lake.indexed_dataset import RowGroups
+from pqassay_reader.lake.indexed_dataset import RowGroups
 from pqassay_spark.query.lake_indexes import LeftOut
 from pqassay_spark.query.lake_listing import LakeFile
 

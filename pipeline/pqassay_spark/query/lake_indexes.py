@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pqassay_reader.lake.indexed_dataset import IndexedDataset, IndexWarning, RowGroups, open_indexed
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, RowGroups, open_indexed
-from pqassay_reference.lake.listing import IGNORED, located
+from pqassay_reference.files.listing import IGNORED, located
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
 from pqassay_spark.query.comparisons import arrow_type
@@ -35,7 +35,7 @@ Identity: TypeAlias = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True)
 class Believed:
-    """The indexes that are used; the members are arguments of `pqassay_reference.lake.indexed_dataset.open_indexed`."""
+    """The indexes that are used; the members are arguments of `pqassay_reader.lake.indexed_dataset.open_indexed`."""
 
     table: str | None = None
     trust: Trust = "companion"

@@ -17,9 +17,9 @@ import pyarrow.types as pt
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from pqassay_reader.lake.indexed_dataset import RowGroups
 from pqassay_reference.columns.column_values import is_text
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.lake.indexed_dataset import RowGroups
 
 SCHEMA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 """Key under which Spark notes the schema of what it wrote."""

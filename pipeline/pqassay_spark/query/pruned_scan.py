@@ -27,10 +27,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from pqassay_reader.lake.indexed_dataset import RowGroups
+from pqassay_reader.predicate.expressions import columns_named
+from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.indexed_dataset import RowGroups
-from pqassay_reference.predicate.expressions import columns_named
-from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.datasource import NAME, PqassayDataSource, constants_of

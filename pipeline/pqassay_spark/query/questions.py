@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
 
-from pqassay_reference.predicate import expressions
-from pqassay_reference.predicate.literals import Moment, Tree
+from pqassay_reader.predicate import expressions
+from pqassay_reference.columns.literals import Moment, Tree
 from pqassay_spark.query.comparisons import (
     MEMBERSHIPS,
     OLDEST_DAY,

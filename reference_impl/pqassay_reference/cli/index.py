@@ -427,7 +427,7 @@ def _files(named: Sequence[Path], *, inside_table: bool) -> Iterator[str]:
 
 def _in_folder(folder: str, *, inside_table: bool) -> Sequence[str]:
     from pqassay_reference.errors import Refused
-    from pqassay_reference.lake.listing import list_files
+    from pqassay_reference.files.listing import list_files
 
     try:
         found = list_files(folder, None, None, inside_table=inside_table).paths

@@ -196,7 +196,7 @@ def show(
         from pqassay_reference.cli import pm_tables, tables
 
         require_pm(file)
-        with _reader(file, parquet_size) as reader:
+        with opened(file, parquet_size) as reader:
             value = reader.value()
             if as_json:
                 from pqassay_spec.pm.value_json import to_json
@@ -258,7 +258,7 @@ def snapshots(
         from pqassay_spec.pm import grammar as pm
 
         require_pm(file)
-        with _reader(file, None) as reader:
+        with opened(file, None) as reader:
             links, broken = pm_tables.chain(reader)
         data = file.parent / pm.DATA_NAME
         size = os.path.getsize(data) if os.path.isfile(data) else None
@@ -272,84 +272,6 @@ def snapshots(
             raise broken.within(file=str(file))
         if not all(link.is_intact for link in links):
             fail(f"{file}: a checksum is wrong: the file is damaged", 1)
-
-
-@pm_app.command(
-    epilog='Example: `pqassay-ref pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`'
-)
-def plan(
-    file: PmFile,
-    columns: Annotated[
-        list[str],
-        typer.Option(
-            "--columns",
-            "-c",
-            metavar="COLUMN[,COLUMN...]",
-            help="Columns to fetch, separated by commas; may be repeated.",
-        ),
-    ],
-    where: Annotated[
-        str | None,
-        typer.Option(
-            "--where",
-            metavar="CONDITION",
-            help="A condition as in SQL. Row groups of which statistics or bloom filters prove that no row satisfies it "
-            "are left out.",
-        ),
-    ] = None,
-    parquet_size: ParquetSize = None,
-    gap: Annotated[
-        int | None,
-        typer.Option(
-            "--gap",
-            metavar="BYTES",
-            help="Join ranges that are at most so many bytes apart into one request.",
-            min=0,
-        ),
-    ] = None,
-    skip_nulls: Annotated[
-        bool, typer.Option("--skip-nulls", help="Leave out column chunks that hold nothing but nulls.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
-    """Print the byte ranges of the Parquet file to fetch for some columns, from `_pm` alone."""
-    with reported(file):
-        from pqassay_reference.cli import pm_tables, tables
-        from pqassay_reference.pm import query
-
-        require_pm(file)
-        with _reader(file, parquet_size) as reader:
-            known = {column.name for column in reader.columns}
-            wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
-            kept = _kept(reader, where)
-            chunks, skipped = query.planned(reader, wanted, kept, leave_out_nulls=skip_nulls)
-            size, count = reader.parquet_file_size, reader.row_group_count
-        ranges = [query.Range(chunk.offset, chunk.length) for chunk in chunks]
-        requests = None if gap is None else query.coalesced(ranges, gap)
-        total = sum(chunk.length for chunk in chunks)
-        if as_json:
-            record = {
-                "parquet_file_size": size,
-                "row_groups": kept,
-                "ranges": [chunk._asdict() for chunk in chunks],
-                "bytes": total,
-            }
-            if requests is not None:
-                record["requests"] = [request._asdict() for request in requests]
-            typer.echo(json.dumps(record, indent=2))
-            return
-        if chunks:
-            tables.show(pm_tables.plan_table(chunks))
-        share = f"{100 * total / size:.1f} %" if size else "0 %"
-        typer.echo(
-            f"{len(kept)} of {counted(count, 'row group')}, {counted(len(chunks), 'range')}, "
-            f"{counted(total, 'byte')} of {size} ({share})"
-            + (f"; {counted(skipped, 'chunk')} of nothing but nulls left out" if skipped else "")
-        )
-        if requests is not None:
-            typer.echo(f"{counted(len(requests), 'request')}:")
-            for request in requests:
-                typer.echo(f"  bytes={request.offset}-{request.end - 1}")
 
 
 @pm_app.command(
@@ -376,7 +298,7 @@ def find(
         from pqassay_reference.pm import query
 
         require_pm(file)
-        with _reader(file, parquet_size) as reader:
+        with opened(file, parquet_size) as reader:
             column = query.designated_timestamp(reader)
             first, last = _times(timestamp, column)
             search = query.search_times(reader, first, last)
@@ -409,18 +331,8 @@ def _times(text: str, column: Column) -> tuple[int, int]:
     return count(first, -(1 << 63)), count(last, (1 << 63) - 1)
 
 
-def _kept(reader: PmReader, where: str | None) -> list[int]:
-    from pqassay_reference.pm.column_values import with_stored_values
-    from pqassay_reference.pm.query import prune
-    from pqassay_reference.predicate.text import parse_predicate
-
-    if where is None:
-        return list(range(reader.row_group_count))
-    columns = {column.name: column for column in reader.columns}
-    return prune(reader, with_stored_values(parse_predicate(where), columns))
-
-
-def _reader(file: Path, parquet_size: int | None) -> contextlib.AbstractContextManager[PmReader]:
+def opened(file: Path, parquet_size: int | None) -> contextlib.AbstractContextManager[PmReader]:
+    """A `_pm` file, mapped, at the snapshot of a Parquet file of a size, or the newest."""
     from pqassay_reference.pm.read import PmReader
 
     return PmReader.map(file, parquet_file_size=parquet_size)

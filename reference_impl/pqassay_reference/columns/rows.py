@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from pqassay_reference.columns.literals import json_value, python_value
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import json_value, python_value
 
 TYPES: dict[str, pa.DataType] = {
     "int32": pa.int32(),

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from construct import ConstructError
 
-from pqassay_reference.predicate.literals import Moment, TypedText
+from pqassay_reference.columns.literals import Moment, TypedText
 from pqassay_spec.parquet.column_order import Order, type_order
 from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, UNSIGNED
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf

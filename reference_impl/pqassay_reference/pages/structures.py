@@ -14,9 +14,9 @@ from pqassay_reference.columns.chunk_structures import (
     read_column_index,
     read_offset_index,
 )
+from pqassay_reference.columns.literals import json_value, python_value
 from pqassay_reference.errors import Refused
 from pqassay_reference.pages.literal_bytes import plain_bytes
-from pqassay_reference.predicate.literals import json_value, python_value
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.file import read_footer, read_framing

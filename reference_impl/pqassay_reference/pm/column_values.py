@@ -15,8 +15,8 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import Any, cast
 from uuid import UUID
 
+from pqassay_reference.columns.literals import Tree, decimal_text
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import Tree, decimal_text
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm.codes import (

@@ -6,7 +6,9 @@ Shared by all commands of this project; it knows of typer what commands and para
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def in_one_style(command: Any) -> None:
@@ -39,3 +41,13 @@ def _constant(answer: Any) -> Callable[..., Any]:
         return answer
 
     return answered
+
+
+def example(epilog: str) -> Callable[[Function], Function]:
+    """Mark a function as a command, with what its help page ends with."""
+
+    def marked(function: Function) -> Function:
+        function.epilog = epilog  # type: ignore[attr-defined]  # functions take any
+        return function
+
+    return marked

@@ -18,8 +18,8 @@ from idx1_files import edited
 from pqassay.under_test.bloom_rate import CLEARLY_SPARSE, PIECE, PIECES, rate
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
-from pqassay_reference.tiny.layout import Layout
-from pqassay_reference.tiny.parquet import Column, ListOf, TinyParquet
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.parquet import Column, ListOf, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, false_positive_rate
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import pqassay
 from golden_cases import golden_cases
+from pqassay.cli.reference import app
 from pqassay.report.model import Finding
-from pqassay.suite.cases.case import GoldenCase
-from pqassay_reference.cli.main import app
 from pqassay_spec.rules.catalogue import file_rules
+from pqassay_suite.cases.case import GoldenCase
 
 BROKEN = [
     golden for golden in golden_cases() if golden.case.family == "DIR" and golden.case.kind == "invalid"

@@ -7,9 +7,9 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.checks.directory.values import DescribedValues
-from pqassay.suite.judging.answers import FAMILIES
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
 from pqassay_spec.base.sources import BytesSource
+from pqassay_suite.judging.answers import FAMILIES
 
 
 def test_outcomes_say_that_they_do_not_apply_where_no_family_was_made(

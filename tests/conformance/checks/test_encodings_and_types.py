@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import pqassay
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet, decimal
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet, decimal
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate

@@ -16,14 +16,14 @@ import pqassay
 from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
-from pqassay.suite.cases.case import GoldenCase
-from pqassay_reference.cli.main import app
+from pqassay.cli.reference import app
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.rules.catalogue import Tier, file_rules
+from pqassay_suite.cases.case import GoldenCase
 
 GOOD = Idx1File().build()
 FOOTER = read_framing(BytesSource(GOOD)).footer_start

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.encoding.delta import encode

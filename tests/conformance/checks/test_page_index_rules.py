@@ -23,6 +23,7 @@ from counting_source import CountingSource
 from idx1_files import edited
 from places import GOLDEN_FILES
 from pqassay.checks import asking
+from pqassay.cli.reference import app
 from pqassay.judge import file_check
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
@@ -30,8 +31,7 @@ from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay.under_test.pages.bounds import keys_of
 from pqassay.under_test.screens.index import column_index_shape
-from pqassay_reference.cli.main import app
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together

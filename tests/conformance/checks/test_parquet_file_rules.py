@@ -12,11 +12,11 @@ import pytest
 
 import pqassay
 from idx1_files import edited, parquet
-from pqassay_reference.rewrite.footer_splice import footer_and_tail
-from pqassay_reference.tiny.parquet import (
+from pqassay_golden.tiny.parquet import (
     Column,
     TinyParquet,
 )
+from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import Record, UnknownField, grammar
 from pqassay_spec.grammar.thrift_wire import WireType

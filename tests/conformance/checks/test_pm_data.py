@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import pqassay
 from golden_cases import golden_cases
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
-from pqassay.suite.cases.case import GoldenCase
 from pqassay_reference.pm import write
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.file import read_framing
@@ -26,6 +25,7 @@ from pqassay_spec.parquet.thrift import FileMetaData, KeyValue, SortingColumn, S
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import ExternalBloom, RowGroup, SnapshotValue
 from pqassay_spec.pm.value import SortingColumn as Sorted
+from pqassay_suite.cases.case import GoldenCase
 
 TIMESTAMP, INT, VARCHAR, UUID, DOUBLE, SYMBOL, LONG256, STRING = range(8)
 """Columns of the good pair; those at 1, 2, 3 and 5 have bloom filters."""

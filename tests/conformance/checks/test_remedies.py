@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import pqassay
 import processes
 from idx1_files import Idx1File, companion, parquet, table
-from pqassay_reference.cli.main import app
+from pqassay.cli.reference import app
 from pqassay_spec.idx1 import blob as idx1
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import pqassay
 from idx1_files import edited
-from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 ARROW, SPARK, PANDAS, GEO = (

@@ -14,9 +14,9 @@ import pytest
 
 import pqassay
 from idx1_files import edited
-from pqassay_reference.tiny.columns import KINDS, Column, Kind, ListOf, Scalar, decimal, fixed
-from pqassay_reference.tiny.layout import Layout
-from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_golden.tiny.columns import KINDS, Column, Kind, ListOf, Scalar, decimal, fixed
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.grammar.thrift import UnknownField
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.column_order import TYPE_DEFINED

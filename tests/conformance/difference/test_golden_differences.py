@@ -14,10 +14,10 @@ from pqassay.difference.comparing import compared
 from pqassay.difference.model import Difference
 from pqassay.difference.tree import Fields
 from pqassay.lake.kinds import judged_as
-from pqassay.suite.cases.case import GoldenCase
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import IN_DATA
 from pqassay_spec.pm import grammar as pm
+from pqassay_suite.cases.case import GoldenCase
 
 pytestmark = pytest.mark.slow
 

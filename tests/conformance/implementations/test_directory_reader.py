@@ -14,15 +14,15 @@ import pqassay
 import processes
 from golden_cases import golden_cases
 from pqassay.report.run.model import RunReport
-from pqassay.suite.cases.expectations import parse
-from pqassay.suite.drivers.implementations import Implementation, implementation
-from pqassay.suite.drivers.process import Limits
-from pqassay.suite.running.runner import Settings, run
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.directory.reading.stated_values import index_directory
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_suite.cases.expectations import parse
+from pqassay_suite.drivers.implementations import Implementation, implementation
+from pqassay_suite.drivers.process import Limits
+from pqassay_suite.running.runner import Settings, run
 
 GOLDENS = golden_cases()
 OF_DIRECTORIES = [golden for golden in GOLDENS if golden.case.family == "DIR"]

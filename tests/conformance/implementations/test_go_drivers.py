@@ -17,8 +17,8 @@ import processes
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.drivers.implementations import Implementation, implementation, skeleton
 from pqassay_spec.golden.literals import Rows, Value, Written, read_value
+from pqassay_suite.drivers.implementations import Implementation, implementation, skeleton
 
 CASES = {case.case.id: case for case in golden_cases()}
 LIBRARIES = ("arrow-go", "parquet-go")

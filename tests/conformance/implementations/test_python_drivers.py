@@ -18,7 +18,7 @@ import pytest
 import processes
 from golden_cases import golden_cases
 from places import ROOT
-from pqassay.suite.cases.case import select
+from pqassay_suite.cases.case import select
 from served_drivers import (
     IMPLEMENTATIONS,
     Json,

@@ -15,8 +15,8 @@ import processes
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.drivers.implementations import implementation
 from pqassay_spec.golden.literals import Rows, Value, Written, read_value
+from pqassay_suite.drivers.implementations import implementation
 
 FILES = {case.case.id: case.folder / case.case.input.file for case in golden_cases()}
 ROWS = {case.case.id: case.case.expect.rows for case in golden_cases()}

@@ -22,12 +22,12 @@ from pqassay.judge.selection import tables as judged_tables
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.under_test.tables import iceberg_table
-from pqassay_reference.golden.iceberg import deletes as golden
-from pqassay_reference.golden.iceberg import files
-from pqassay_reference.golden.iceberg.table import COLUMNS, DELETES, PARTS
-from pqassay_reference.tiny.columns import Column
-from pqassay_reference.tiny.layout import Layout
-from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_golden.iceberg import deletes as golden
+from pqassay_golden.iceberg import files
+from pqassay_golden.iceberg.table import COLUMNS, DELETES, PARTS
+from pqassay_golden.tiny.columns import Column
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.parquet.thrift import Encoding
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
 

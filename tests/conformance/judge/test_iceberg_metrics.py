@@ -10,8 +10,8 @@ import pytest
 import pqassay
 from pqassay.tables.delta.widening import is_widened
 from pqassay.tables.iceberg.transforms import transformed
-from pqassay_reference.golden.iceberg.evolved import point, sites
-from pqassay_reference.golden.iceberg.files import (
+from pqassay_golden.iceberg.evolved import point, sites
+from pqassay_golden.iceberg.files import (
     LIST,
     MANIFEST,
     METADATA,
@@ -22,7 +22,7 @@ from pqassay_reference.golden.iceberg.files import (
     manifest_list,
     metadata,
 )
-from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 
 NEAR_ALL = (1 << 31) - 1
 """As many buckets as there are hashes without their sign, less one."""

@@ -14,9 +14,9 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.errors import UsageError
-from pqassay_reference.golden.iceberg import files
-from pqassay_reference.golden.iceberg import table as golden
-from pqassay_reference.tiny.avro import Codec
+from pqassay_golden.iceberg import files
+from pqassay_golden.iceberg import table as golden
+from pqassay_golden.tiny.avro import Codec
 from pqassay_spec.table.avro import BLOCK_HEADER
 
 PLAIN = GOLDEN_FILES / "ice/plain/table"

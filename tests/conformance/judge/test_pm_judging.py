@@ -20,11 +20,11 @@ from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.workers import Limits
 from pqassay.lake import remote
 from pqassay.lake.targets import Target
-from pqassay.suite.cases.case import golden_folder
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.rules.catalogue import file_rules, rules_for
+from pqassay_suite.cases.case import golden_folder
 
 PAIR = golden_folder() / "interop" / "questdb-9.4.3" / "bloom"
 PM, DATA = (PAIR / "_pm").read_bytes(), (PAIR / "data.parquet").read_bytes()

@@ -16,9 +16,8 @@ import pytest
 import pqassay
 from damage import Damaged, bounded_memory, require_report, scattered
 from pqassay.dump import JsonLines, Tree, dump
-from pqassay_reference.errors import Refused
-from pqassay_reference.golden.pm.recipes import PmFile
-from pqassay_reference.golden.pm.values import (
+from pqassay_golden.pm.recipes import PmFile
+from pqassay_golden.pm.values import (
     AFTERNOON,
     BY_TS,
     MORNING,
@@ -30,6 +29,7 @@ from pqassay_reference.golden.pm.values import (
     row_group,
     snapshot,
 )
+from pqassay_reference.errors import Refused
 from pqassay_reference.lint.pm import lint
 from pqassay_reference.pm.parts import Extensions
 from pqassay_reference.pm.query import migrate, plan, prune

@@ -25,7 +25,7 @@ from pqassay.lake import kinds
 from pqassay.lake.remote_source import RemoteSource, Tails
 from pqassay.lake.table_files import MetadataReads
 from pqassay.lake.targets import Target
-from pqassay_reference.tiny.parquet import Column, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.rules.catalogue import Tier
 
 WITHIN = 0.2

@@ -18,7 +18,7 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.explain import explain
 from pqassay.report import model
-from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 from pqassay_spec.rules.profiles import NAMES, profile, profiles

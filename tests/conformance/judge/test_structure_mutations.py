@@ -18,7 +18,7 @@ import pytest
 
 import pqassay
 from damage import Damaged, bounded_memory, require_report
-from pqassay_reference.tiny.parquet import (
+from pqassay_golden.tiny.parquet import (
     BODY,
     AnyType,
     Column,

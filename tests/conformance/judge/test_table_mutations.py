@@ -33,8 +33,8 @@ from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, read_iceberg
 from pqassay.values.tables.roaring import decode
-from pqassay_reference.golden.delta.states import CHECKSUM, CHECKSUMMED, LAST, POINTED
-from pqassay_reference.golden.delta.table import (
+from pqassay_golden.delta.states import CHECKSUM, CHECKSUMMED, LAST, POINTED
+from pqassay_golden.delta.table import (
     CHECKPOINTED,
     PARTITIONED,
     PARTS,
@@ -48,9 +48,9 @@ from pqassay_reference.golden.delta.table import (
     schema,
     stats_of,
 )
-from pqassay_reference.golden.iceberg import evolved as iceberg_evolved
-from pqassay_reference.golden.iceberg import files as iceberg_files
-from pqassay_reference.tiny.avro import Codec, container, record_schema
+from pqassay_golden.iceberg import evolved as iceberg_evolved
+from pqassay_golden.iceberg import files as iceberg_files
+from pqassay_golden.tiny.avro import Codec, container, record_schema
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import deletion_vector, z85
 from pqassay_spec.table.avro import BLOCK_HEADER, CONTAINER_HEADER, MAGIC, SYNC

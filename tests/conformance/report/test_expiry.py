@@ -8,7 +8,7 @@ import pytest
 
 from pqassay.judge.baseline import Baseline
 from pqassay.report import expiry
-from pqassay.suite.cases.expectations import Expectations
+from pqassay_suite.cases.expectations import Expectations
 
 
 @pytest.fixture(params=["FIRST-14", "LAST+12"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pqassay.under_test.body_gaps import MOST_WORK, Filler, Gaps, Run, holes, named_offsets, surroundings
-from pqassay_reference.tiny.parquet import Column, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import Record, grammar
 from pqassay_spec.idx1 import blob as idx1

@@ -11,11 +11,11 @@ from counting_source import CountingSource
 from golden_cases import golden_cases
 from idx1_files import edited
 from pqassay.judge.file_check import Selection, check_source
-from pqassay.suite.cases.case import GoldenCase
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay.under_test.index_reads import REMOTE, filter_needs
-from pqassay_reference.tiny.parquet import Column, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.sources import BytesSource
+from pqassay_suite.cases.case import GoldenCase
 
 SIZE = 16 << 10
 """Bytes of a bitset."""

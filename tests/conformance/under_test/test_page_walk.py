@@ -16,7 +16,7 @@ from counting_source import CountingSource
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.under_test.pages.walk import REMOTE, bodies
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource, Source
 from pqassay_spec.grammar.thrift import grammar

@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 import pqassay
-from pqassay_reference.golden.statistics.claims import geometry, point
-from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_golden.statistics.claims import geometry, point
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.thrift import BoundingBox
 

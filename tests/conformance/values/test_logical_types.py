@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import pqassay
 from pqassay.report.model import FileReport
 from pqassay.values.claims import texts
-from pqassay_reference.tiny.columns import AnyType, Scalar, decimal, meaning
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_golden.tiny.columns import AnyType, Scalar, decimal, meaning
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.parquet.thrift import ConvertedType, Type
 
 RULES = ("PQF-09[6-9]", "PQF-10[0-5]")

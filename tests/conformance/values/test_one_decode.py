@@ -18,7 +18,7 @@ from pm_pairs import generated
 from pqassay.proof.true_values import TrueValues
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import chunk_values, physical
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.encoding.delta import encode

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import pqassay
-from pqassay_reference.tiny.columns import AnyType, decimal, fixed
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_golden.tiny.columns import AnyType, decimal, fixed
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.thrift import Type
 

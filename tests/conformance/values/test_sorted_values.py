@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audited_values import rules_of
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 
 SORTS: dict[str, tuple[list[Any], list[Any], tuple[bool, bool], tuple[bool, bool], bool]] = {
     "ascending": ([1, 1, 2, None], ["a", "b", "a", "a"], (False, False), (False, False), True),

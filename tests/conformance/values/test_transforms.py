@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import pqassay
 from pqassay.values.tables.murmur3 import hashes_of_bytes, hashes_of_decimals, hashes_of_numbers
-from pqassay_reference.golden.iceberg import files
-from pqassay_reference.tiny.columns import Column, Scalar, decimal, fixed, timestamp
-from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_golden.iceberg import files
+from pqassay_golden.tiny.columns import Column, Scalar, decimal, fixed, timestamp
+from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.table.murmur3 import murmur3
 

@@ -10,7 +10,7 @@ import pytest
 
 from audited_values import RULES, judged
 from pqassay.values.claims import audit as value_audit
-from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate
 

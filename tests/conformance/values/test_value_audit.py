@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import pqassay
 from audited_values import RULES, judged, rules_of
-from pqassay_reference.tiny.columns import AnyType, decimal, fixed
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_golden.tiny.columns import AnyType, decimal, fixed
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.mutations import Mutation, mutate

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pqassay_reference.answer.answerer import Answerer
+from pqassay_reader.answer.answerer import Answerer
 from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.errors import Refused
 from pqassay_spark.index.directory import WantedIndex, index_directories, missing

@@ -14,8 +14,8 @@ import pytest
 
 import pqassay
 from index_tables import expected_rows, table_rows
+from pqassay_reader.lake import index_table
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake import index_table
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spark.index.run import index_files

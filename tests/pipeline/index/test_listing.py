@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pqassay.errors import UsageError
-from pqassay_reference.lake.index_table import Entry, part_path, write_part
+from pqassay_reader.lake.index_table import Entry, part_path, write_part
 from pqassay_spark.index.listing import list_files
 
 

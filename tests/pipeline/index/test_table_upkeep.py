@@ -12,9 +12,9 @@ import pytest
 
 import processes
 from index_tables import expected_rows, table_rows
+from pqassay_reader.lake import index_table
+from pqassay_reader.lake.index_table import Entry, write_part
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake import index_table
-from pqassay_reference.lake.index_table import Entry, write_part
 from pqassay_spark.index import table_upkeep
 from pqassay_spark.index.run import IndexRun, index_files
 from pqassay_spark.index.table_upkeep import TableLock, run_number, survey

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from pqassay_reference.lake.indexed_dataset import IndexWarning, open_indexed
+from pqassay_reader.lake.indexed_dataset import IndexWarning, open_indexed
 from pqassay_spark.query import pruned_scan
 from pqassay_spark.query.lake_indexes import Believed, LakeIndexes, loaded, loading
 from pqassay_spark.query.pruned_scan import plan_read, spark_location

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.filterwarnings("ignore::pqassay_reference.lake.indexed_dataset.IndexWarning"),
+    pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning"),
 ]
 
 Tree = list[Any]

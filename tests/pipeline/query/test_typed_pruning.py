@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets
+from pqassay_reader.lake.indexed_dataset import IndexWarning, RowGroups
+from pqassay_reference.columns.literals import TypedText, python_tree
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
-from pqassay_reference.lake.indexed_dataset import IndexWarning, RowGroups
-from pqassay_reference.predicate.literals import TypedText, python_tree
 from pqassay_spark.query.datasource import PUSH_DOWN, PqassayDataSource
 from pqassay_spark.query.file_parts import FilePart, parts_of, text_of
 from pqassay_spark.query.lake_indexes import Believed, LakeIndexes

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File, parquet, table
-from pqassay_reference.cli.main import app
+from pqassay.cli.reference import app
 
 run = CliRunner().invoke
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 
 import processes
 from places import GUIDES, INTEROP
+from pqassay.cli.reference import app
 from pqassay_reference.cli import pm_tables, tables
-from pqassay_reference.cli.main import app
 from pqassay_reference.cli.pm import pm_app
 from pqassay_reference.cli.tables import Table, plain_lines
 
@@ -567,7 +567,7 @@ def test_the_guide_describes_every_command_and_option() -> None:
 def test_help_starts_without_what_only_commands_need() -> None:
     heavy = ("construct", "numpy", "pyarrow", "sqlglot", "rich.table", "xxhash")
     code = (
-        "import sys; from pqassay_reference.cli.main import app; from typer.testing import CliRunner\n"
+        "import sys; from pqassay.cli.reference import app; from typer.testing import CliRunner\n"
         "assert CliRunner().invoke(app, ['pm', '--help']).exit_code == 0\n"
         f"print([name for name in {heavy} if name in sys.modules and name != 'rich.table'])"
     )

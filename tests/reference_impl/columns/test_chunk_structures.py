@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_reference.columns.chunk_structures import (
     may_hold,
     read_bloom_filter,
     read_column_index,
     read_offset_index,
 )
-from pqassay_reference.tiny.layout import Layout
-from pqassay_reference.tiny.parquet import Column, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate

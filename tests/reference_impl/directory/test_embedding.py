@@ -13,24 +13,24 @@ import pytest
 from typer.testing import CliRunner
 
 from pqassay import check
-from pqassay.suite.cases.case import golden_folder
-from pqassay_reference.answer.answerer import Answerer
-from pqassay_reference.cli.main import app
+from pqassay.cli.reference import app
+from pqassay_golden.directory.whole import SALES
+from pqassay_golden.tiny.parquet import TinyParquet
+from pqassay_reader.answer.answerer import Answerer
 from pqassay_reference.directory import embedding
 from pqassay_reference.directory.embedding import add_indexes, drop_indexes, refresh_indexes
 from pqassay_reference.directory.making.entry import Request, make_index
 from pqassay_reference.directory.reading.inventory import list_indexes
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.directory.whole import SALES
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_reference.rewrite.strip import Selection, strip_file
-from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import KEY
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.thrift import CompressionCodec
+from pqassay_suite.cases.case import golden_folder
 
 ARROW: Any = pq
 """The type stubs of pyarrow know only part of what it takes."""

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from places import GOLDEN_FILES
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
 from pqassay_reference.lint.parquet_file import lint_file
 from pqassay_reference.pages.structures import bloom_filters, page_index
-from pqassay_reference.tiny.layout import Layout
-from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate

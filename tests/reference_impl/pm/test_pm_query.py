@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from counting_source import CountingSource
 from pm_values import COLUMNS, MICROSECONDS, row_group, snapshot, snapshots
+from pqassay_reader.predicate.text import parse_predicate
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import query, write
 from pqassay_reference.pm.column_values import with_stored_values
@@ -25,7 +26,6 @@ from pqassay_reference.pm.generate import generate
 from pqassay_reference.pm.parts import Extensions
 from pqassay_reference.pm.query import Range
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.predicate.text import parse_predicate
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom

@@ -11,9 +11,9 @@ import write_revision
 
 from golden_cases import golden_cases
 from places import GOLDEN_FILES
-from pqassay.suite.cases.writer_cases import writer_cases
 from pqassay_spec.golden import revision
 from pqassay_spec.golden.revision import ASKED, Revision, RevisionError, case_digest, current, parse, written
+from pqassay_suite.cases.writer_cases import writer_cases
 
 WHAT_TO_DO = (
     "a case that is in a revision stays as it is: give what is new an id of its own, and leave the old one. While the "

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from idx1_files import parquet, table
-from pqassay_reference.golden.idx1 import COMPANION, PAGED, PLAIN
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_golden.idx1 import COMPANION, PAGED, PLAIN
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.field_paths import get
@@ -104,7 +104,7 @@ def test_the_named_path_keeps_its_value() -> None:
 
 
 def test_a_displaced_page_index_is_recorded_too_early_by_the_blob() -> None:
-    from pqassay_reference.golden.idx1 import BLOB_BEFORE_PAGE_INDEX
+    from pqassay_golden.idx1 import BLOB_BEFORE_PAGE_INDEX
 
     good = BLOB_BEFORE_PAGE_INDEX.build()
     data = mutate(good, Mutation("displace", "idx1"))

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pqassay_reference.golden.pm.recipes import PmFile
-from pqassay_reference.golden.pm.values import CHAIN, PLAIN
-from pqassay_reference.golden.pm.whole import EXTERNAL, FILTERED, GOOD, LENGTHWISE
+from pqassay_golden.pm.recipes import PmFile
+from pqassay_golden.pm.values import CHAIN, PLAIN
+from pqassay_golden.pm.whole import EXTERNAL, FILTERED, GOOD, LENGTHWISE
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.field_paths import get

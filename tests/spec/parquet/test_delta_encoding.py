@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_reference.columns.page_values import data_pages
-from pqassay_reference.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.encoding import delta as delta_encoding

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, cast
 
 from pages.page import Site
 from pqassay.report.run.model import Operation
-from pqassay.suite.cases.case import GoldenCase
-from pqassay.suite.cases.writer_cases import WriterCase
-from pqassay.suite.drivers import protocol
-from pqassay.suite.drivers.inspector import Inspector
-from pqassay.suite.judging.answers import ASKING, operations
-from pqassay.suite.judging.bench import Bench
-from pqassay.suite.running.scanning import CaseFacts, scan_request
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.writer_cases import WriterCase
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.inspector import Inspector
+from pqassay_suite.judging.answers import ASKING, operations
+from pqassay_suite.judging.bench import Bench
+from pqassay_suite.running.scanning import CaseFacts, scan_request
 
 LONGEST = 3_000
 """Characters of a request that a page shows."""

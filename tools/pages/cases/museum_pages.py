@@ -10,7 +10,7 @@ from pages.implementations.answers import Answer
 from pages.implementations.matrix import catalogue_title
 from pages.markup import table
 from pages.page import Page, Site, case_file, implementation_page
-from pqassay_reference.golden.museum import defects as museum
+from pqassay_golden.museum import defects as museum
 from pqassay_spec.golden.case import to_json
 
 HERE = "museum/index.html"

@@ -52,7 +52,7 @@ LEFT_OUT = (
     "pqassay/corpus/",
     "pqassay/proof/",
     "pqassay/schemas/",
-    "pqassay/suite/",
+    "pqassay_suite/",
     "pqassay/explain.py",
     "pqassay/pytest_plugin.py",
     "pqassay/strategies.py",

@@ -17,9 +17,9 @@ from pages.implementations.answers import BAD, Answer, answers, counted
 from pages.implementations.matrix import KINDS, catalogue_title, kind_of, matrix_rows
 from pages.page import File, Page, Site, implementation_page
 from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES, Result
-from pqassay.suite.cases.expectations import Expectation, parse
-from pqassay.suite.drivers.implementations import EXPECTATIONS, Implementation
 from pqassay_spec.rules import catalogue
+from pqassay_suite.cases.expectations import Expectation, parse
+from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation
 
 CASES_SHOWN = 12
 """Cases of one cause that are named; the rest is counted."""

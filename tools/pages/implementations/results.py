@@ -10,8 +10,8 @@ import kept_results
 from kept_results import Kept, Written
 
 from pqassay.report.run.model import Exposure
-from pqassay.suite.cases.case import GoldenCase, inputs_digest
-from pqassay.suite.cases.writer_cases import WriterCase
+from pqassay_suite.cases.case import GoldenCase, inputs_digest
+from pqassay_suite.cases.writer_cases import WriterCase
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from pages.implementations.results import Results
 from pages.markup import Link, case_link, literal, rule_link, table
 from pages.page import shared_site
 from pqassay.report.run.model import SEVERITIES, Result
-from pqassay.suite.cases.case import GoldenCase
 from pqassay_spec.rules import catalogue
+from pqassay_suite.cases.case import GoldenCase
 
 NOBODY = "No results are kept yet; `make matrix` asks the implementations that are built."
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from pages.page import File, Site, implementation_page
 from pqassay.report.status_table import ASPECTS, TICKS, StatusTable, write_csv, write_json
-from pqassay.suite.results.status import status
+from pqassay_suite.results.status import status
 
 HERE = "status.html"
 

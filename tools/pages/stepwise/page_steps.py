@@ -12,9 +12,9 @@ from pages.pictures.drawing import SMALL, Picture, fitted
 from pages.pictures.golden_bytes import DATA
 from pages.places import GOLDEN_FILES
 from pages.stepwise.steps import Step, Stepper, code, counted, grid
-from pqassay_reference import scan
-from pqassay_reference.pages.bound_text import bound_text
-from pqassay_reference.query.facts.footer_facts import read_facts
+from pqassay_reader import scan
+from pqassay_reader.pages.bound_text import bound_text
+from pqassay_reader.query.facts.footer_facts import read_facts
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.column_order import Order
 from pqassay_spec.parquet.page_search import (

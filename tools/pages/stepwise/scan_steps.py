@@ -20,15 +20,15 @@ from pages.markup import Link
 from pages.pictures.drawing import Picture
 from pages.places import ROOT
 from pages.stepwise.steps import Step, Stepper, address, code, counted, grid
-from pqassay_reference import scan
-from pqassay_reference.predicate.text import parse_predicate
-from pqassay_reference.query.explained.counters import EVERYTHING
-from pqassay_reference.query.explained.picture import size_text
-from pqassay_reference.query.explained.text import ColumnTrace, Trace
-from pqassay_reference.query.explained.waterfall import Step as Fallen
-from pqassay_reference.query.explained.waterfall import waterfall
-from pqassay_reference.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
-from pqassay_reference.query.rungs import Rung
+from pqassay_reader import scan
+from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reader.query.explained.counters import EVERYTHING
+from pqassay_reader.query.explained.picture import size_text
+from pqassay_reader.query.explained.text import ColumnTrace, Trace
+from pqassay_reader.query.explained.waterfall import Step as Fallen
+from pqassay_reader.query.explained.waterfall import waterfall
+from pqassay_reader.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
+from pqassay_reader.query.rungs import Rung
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.page_search import rows_of_page
 

@@ -19,6 +19,7 @@ from pqassay.cli.check.recording import recording
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
 from pqassay.cli.progress_bar import progress_bar
 from pqassay.errors import UsageError
+from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import Plan
@@ -37,6 +38,7 @@ EPILOG = (
 )
 
 
+@example(EPILOG)
 @declared.taking_arguments
 def check(
     arguments: declared.Arguments,

@@ -1,6 +1,6 @@
 """The part of a run's result that is about files of somebody's own: on what each verdict rests, and which features fail.
 
-Expected rows of such files are those that two independent readers agree about; see `pqassay.suite.own_files.collection`.
+Expected rows of such files are those that two independent readers agree about; see `pqassay_suite.own_files.collection`.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from pqassay_reference.columns.literals import decimal_text, json_value
 from pqassay_reference.directory.reading.blob import Blob, read_blob
 from pqassay_reference.directory.reading.usable_entries import UsableEntry, read_entries
-from pqassay_reference.predicate.literals import decimal_text, json_value
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.codes import Granularity, IndexType

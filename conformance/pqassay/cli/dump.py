@@ -1,0 +1,117 @@
+"""The command ``pqassay dump``: every byte of a file, field by field."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay.cli.failure import fail
+from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay.lake.remote_source import RemoteSource
+    from pqassay_spec.base.sources import Source
+
+
+@example("Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
+def dump(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A Parquet file, _pm or file of a table's metadata, damaged or not; a path or a URI.",
+            show_default=False,
+        ),
+    ],
+    hexdump: Annotated[
+        bool, typer.Option("--hexdump", help="Bytes, annotated by field; long runs are left out.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per field.")] = False,
+    field: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only fields whose path matches, or lies below it.")
+    ] = None,
+) -> None:
+    """Show what every byte of a file is, field by field."""
+    if hexdump and as_json:
+        fail("--hexdump and --json exclude each other")
+    from pqassay import dump as dumping
+    from pqassay.lake.kinds import dumped_as
+
+    with _os_errors(file), _opened(file) as source:
+        sink: dumping.Sink
+        if hexdump:
+            sink = dumping.Hexdump(print, source, whole=field is None)
+        else:
+            sink = dumping.JsonLines(print) if as_json else dumping.Tree(print)
+        chosen = None if field is None else dumping.Selected(field, sink)
+        errors = dumping.dump(source, chosen or sink, dumped_as(file))
+    if chosen is not None and not chosen.found and not errors:
+        fail(f"no field matches {field!r}; without --field, all are shown")
+    for error in errors:
+        error.file = str(file)
+        typer.echo(f"error: {printable(str(error))}", err=True)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _require_file(path: Path) -> None:
+    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+    if os.path.isdir(path):
+        fail(f"{path} is a directory; name one of the files in it")
+    if not os.path.exists(path):
+        fail(f"{path}: no such file")
+    if not os.path.isfile(path):
+        fail(f"{path} is no regular file")
+
+
+@contextlib.contextmanager
+def _os_errors(what: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of the file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
+    except MemoryError:
+        fail(f"{what}: there is not enough memory for it", 4)
+
+
+@contextlib.contextmanager
+def _opened(file: str) -> Generator[Source]:
+    """Open a file that is shown, locally or in a store."""
+    from pqassay.lake.targets import is_uri
+    from pqassay_spec.base.sources import FileSource
+
+    stored = _stored(file) if is_uri(file) else file
+    if not isinstance(stored, str):
+        with contextlib.closing(stored):
+            yield stored
+        return
+    _require_file(Path(stored))
+    with FileSource(stored, file) as source:
+        yield source
+
+
+def _stored(uri: str) -> RemoteSource | str:
+    """A file in a store, opened; of ``file://``, the local path."""
+    from pqassay.errors import UsageError
+    from pqassay.lake import remote
+    from pqassay.lake.remote_source import describe
+
+    try:
+        place = remote.find(remote.parse(uri))
+        if isinstance(place, str):
+            return place
+        if place.is_folder:
+            fail(f"{place.name} is a directory; name one of the files in it")
+        return remote.open_source(place.store, place.path, place.name)
+    except (remote.MissingError, UsageError) as error:
+        fail(f"{printable(uri)}: {error}")
+    except OSError as error:
+        fail(f"{printable(uri)}: {describe(error)}")

@@ -1,0 +1,197 @@
+"""Golden cases: where they are, and which of them a run asks for. What they say, `pqassay_suite.cases.manifest` says.
+
+A case is a folder below ``golden_files`` with its manifest, its input and what is beside it. Its id is the folder's path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pqassay.literals.predicate import keeps
+from pqassay_spec.golden.case import MANIFEST, Case
+from pqassay_spec.golden.folder import golden_files
+from pqassay_spec.golden.literals import Rows, Value
+from pqassay_spec.golden.revision import case_digest
+from pqassay_suite.cases.file_facts import FileFacts
+from pqassay_suite.cases.manifest import ManifestError, read_manifest
+from pqassay_suite.drivers.protocol import Wishes
+
+
+class CaseError(Exception):
+    """A golden folder, a manifest or an input is not what it should be. The message names it."""
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """A case with the folder that it was loaded from.
+
+    Attributes:
+        case: What its manifest says.
+        folder: Where it is.
+        manifest_sha256: Digest of its manifest.
+        asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
+        parent: The valid case that it was made from.
+        wishes: What a writer is wished to do.
+        known_facts: Facts about its file, where somebody has them; else they are read from it.
+        stands_alone: A right answer counts by itself; else only beside one about a valid file.
+    """
+
+    case: Case
+    folder: Path
+    manifest_sha256: str
+    asked_sha256: str = ""
+    parent: GoldenCase | None = None
+    wishes: Wishes | None = None
+    known_facts: FileFacts | None = None
+    stands_alone: bool = False
+
+    def content(self) -> bytes:
+        """The bytes of its input.
+
+        Raises:
+            CaseError: They are not those of the manifest.
+        """
+        return self._read(self.case.input.file, self.case.input.sha256)
+
+    def beside(self) -> dict[str, bytes]:
+        """Names and bytes of the files that are beside its input.
+
+        Raises:
+            CaseError: See `content`.
+        """
+        return {given.file: self._read(given.file, given.sha256) for given in self.case.input.beside or ()}
+
+    def _read(self, name: str, sha256: str) -> bytes:
+        path = self.folder / name
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise CaseError(f"{path}: {error.strerror or error}") from None
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise CaseError(f"{path} is not the file that its manifest describes: the SHA-256 differs")
+        return data
+
+    @property
+    def rows(self) -> Rows | None:
+        """The rows that a reader gets of it: its own, or else those of its parent; ``None`` where nobody can say."""
+        if self.case.expect.rows is not None or self.parent is None:
+            return self.case.expect.rows
+        read = self.case.expect.read
+        return None if read is not None and read.rows == "unspecified" else self.parent.rows
+
+    def expected_rows(self, columns: Sequence[str]) -> list[list[Value]]:
+        """The rows that satisfy the case's own predicate, these columns of each.
+
+        Raises:
+            CaseError: It has no rows, or no predicate.
+        """
+        rows, predicate = self.rows, self.case.expect.predicate
+        if rows is None or predicate is None:
+            raise CaseError(f"{self.case.id}: a scan needs rows and a predicate")
+        names = rows.names()
+        records = [dict(zip(names, values, strict=True)) for values in rows.values()]
+        return [[record[name] for name in columns] for record in records if keeps(predicate, record)]
+
+
+def golden_folder() -> Path:
+    """The golden files of this installation.
+
+    Raises:
+        CaseError: There are none.
+    """
+    folder = golden_files()
+    if folder is None:
+        raise CaseError("this installation has no golden files; name their folder with --cases")
+    return folder
+
+
+def load(folder: Path) -> list[GoldenCase]:
+    """Every case below a folder, in the order of the ids.
+
+    Raises:
+        CaseError: There is none, or a manifest is wrong.
+    """
+    found = [_load(folder, path) for path in folder.rglob(MANIFEST)]
+    if not found:
+        raise CaseError(f"there is no {MANIFEST} below {folder}")
+    by_id = {golden.case.id: golden for golden in sorted(found, key=lambda golden: golden.case.id)}
+    for golden in by_id.values():
+        if golden.case.parent is not None and golden.case.parent not in by_id:
+            raise CaseError(f"{golden.case.id}: its parent {golden.case.parent} does not exist")
+    return [
+        golden if golden.case.parent is None else replace(golden, parent=by_id[golden.case.parent])
+        for golden in by_id.values()
+    ]
+
+
+def _load(root: Path, path: Path) -> GoldenCase:
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise CaseError(f"{path}: {error.strerror or error}") from None
+    try:
+        case = read_manifest(text, path.parent.relative_to(root).as_posix())
+    except ManifestError as error:
+        raise CaseError(f"{path}: {error}") from None
+    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest(), case_digest(json.loads(text)))
+
+
+def matches(name: str, pattern: str) -> bool:
+    """True if a path of names matches a pattern; ``*`` stays within a name, ``**`` spans any number of them.
+
+    >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
+    (True, False, True)
+    """
+    return name == pattern or _matches(name.split("/"), pattern.split("/"))
+
+
+def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return not names
+    if patterns[0] == "**":
+        return any(_matches(names[skipped:], patterns[1:]) for skipped in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], patterns[0]) and _matches(names[1:], patterns[1:])
+
+
+def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenCase]:
+    """The cases that match one of the patterns (all, if there is none), and the parents that their credit needs.
+
+    Raises:
+        CaseError: A pattern that no case matches.
+    """
+    for pattern in patterns:
+        if not any(matches(golden.case.id, pattern) for golden in cases):
+            raise CaseError(f"no case matches {pattern!r}; `pqassay run --list` lists them")
+    chosen = {
+        golden.case.id
+        for golden in cases
+        if not patterns or any(matches(golden.case.id, pattern) for pattern in patterns)
+    }
+    chosen |= {golden.case.parent for golden in cases if golden.case.id in chosen and golden.case.parent}
+    return [golden for golden in cases if golden.case.id in chosen]
+
+
+def manifests_digest(cases: Iterable[GoldenCase]) -> str:
+    """SHA-256 over ids and manifests: which suite it was."""
+    return _digest(f"{golden.case.id} {golden.manifest_sha256}" for golden in cases)
+
+
+def inputs_digest(cases: Iterable[GoldenCase]) -> str:
+    """SHA-256 over ids, inputs and what is beside them: which golden files they were."""
+    return _digest(
+        line
+        for golden in cases
+        for line in (
+            f"{golden.case.id} {golden.case.input.sha256}",
+            *(f"{golden.case.id}/{given.file} {given.sha256}" for given in golden.case.input.beside or ()),
+        )
+    )
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()

@@ -1,0 +1,342 @@
+"""Packs of golden files: flat folders that a reader's own tests use without pqassay.
+
+A pack has the shape of public collections of Parquet test files: ``data`` holds valid files, ``bad_data`` damaged ones, each with a
+``README.md`` that has a row for every file.  ``manifest.json`` says the same for programs.  The same golden files make the same
+bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pqassay_spec import __version__
+from pqassay_spec.golden.case import Case, to_json
+from pqassay_spec.golden.revision import current
+from pqassay_spec.rules.catalogue import rules
+from pqassay_suite.cases.case import GoldenCase
+
+KIND = "pqassay pack"
+"""The member ``kind`` of a manifest, by which a folder is known as a pack."""
+
+PACK_VERSION = 1
+"""Version of the form of a manifest."""
+
+MANIFEST, README, LICENSE = "manifest.json", "README.md", "LICENSE"
+
+GOOD, BAD = "data", "bad_data"
+
+PLAIN_NAME = "data.parquet"
+"""Name of an input that needs no name of its own."""
+
+MOST_BYTES = 32 << 10
+"""Greatest size of a file, and of its rows in JSON."""
+
+TEMPORARY, REPLACED = ".pqassay-new", ".pqassay-old"
+"""Endings of the hidden folders beside a pack in which it is prepared, and in which an earlier one is put aside."""
+
+
+class PackError(Exception):
+    """A pack cannot be written. The message names the folder or the case."""
+
+
+@dataclass(frozen=True)
+class PackedFile:
+    """A file of a pack.
+
+    Attributes:
+        path: Its path within the pack.
+        called: The name under which software expects it.
+        content: Its bytes.
+    """
+
+    path: str
+    called: str
+    content: bytes
+
+    def entry(self) -> dict[str, Any]:
+        """Its row of the manifest."""
+        digest = hashlib.sha256(self.content).hexdigest()
+        return {"path": self.path, "called": self.called, "bytes": len(self.content), "sha256": digest}
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A case of a pack.
+
+    Attributes:
+        golden: The case.
+        input: The file that it is about.
+        beside: Files that are beside that one.
+        rows: The rows that a reader must give as JSON, where they are known and not too many.
+    """
+
+    golden: GoldenCase
+    input: PackedFile
+    beside: tuple[PackedFile, ...] = ()
+    rows: PackedFile | None = None
+
+    @property
+    def files(self) -> list[PackedFile]:
+        """All of its files."""
+        return [self.input, *self.beside, *([self.rows] if self.rows else [])]
+
+
+def chosen(
+    cases: Sequence[GoldenCase], families: Sequence[str] = (), *, whole: bool = False
+) -> list[GoldenCase]:
+    """The cases of a pack, in the order of their ids.
+
+    Without ``whole``: of each rule the damaged file that is about it and about the fewest others, of several the smallest; the valid
+    files that these were made from; and valid files that were made from nothing and are made into nothing.
+
+    Args:
+        cases: All cases.
+        families: Prefixes of families; all of them if none is named.
+        whole: Every case that a reader can be tested by.
+    """
+    mine = [
+        golden
+        for golden in cases
+        if (not families or golden.case.family in families) and duties(golden.case) and _is_small(golden)
+    ]
+    if whole:
+        return mine
+    smallest: dict[str, tuple[int, int, str]] = {}
+    for golden in mine:
+        if golden.case.kind == "invalid":
+            size = (golden.folder / golden.case.input.file).stat().st_size
+            key = len(golden.case.rules), size, golden.case.id
+            for rule in golden.case.rules:
+                smallest[rule] = min(smallest.get(rule, key), key)
+    wanted = {case for _, _, case in smallest.values()}
+    wanted |= {golden.case.parent for golden in mine if golden.case.id in wanted and golden.case.parent}
+    parents = {golden.case.parent for golden in cases}
+    wanted |= {
+        golden.case.id
+        for golden in mine
+        if golden.case.kind == "valid" and golden.case.parent is None and golden.case.id not in parents
+    }
+    return [golden for golden in mine if golden.case.id in wanted]
+
+
+def _is_small(golden: GoldenCase) -> bool:
+    names = [golden.case.input.file, *(given.file for given in golden.case.input.beside or ())]
+    return all((golden.folder / name).stat().st_size <= MOST_BYTES for name in names)
+
+
+def packed(golden: GoldenCase) -> Packed:
+    """The files of a case as a pack has them.
+
+    Raises:
+        CaseError: A golden file is damaged.
+    """
+    case = golden.case
+    stem = f"{GOOD if case.kind == 'valid' else BAD}/{case.id.replace('/', '-')}"
+    name = case.input.file
+    plain = name == PLAIN_NAME
+    given = PackedFile(f"{stem}.parquet" if plain else f"{stem}.{name}", name, golden.content())
+    beside = tuple(
+        PackedFile(f"{stem}.{other}", other, content) for other, content in golden.beside().items()
+    )
+    read = case.expect.read
+    rows = None
+    if read is not None and read.rows != "unspecified" and case.expect.rows is not None:
+        content = _json(to_json(case.expect.rows))
+        if len(content) <= MOST_BYTES:
+            rows = PackedFile(f"{stem}.rows.json", f"{name}.rows.json", content)
+    return Packed(golden, given, beside, rows)
+
+
+def duties(case: Case) -> list[str]:
+    """What software must do with a file, in a sentence each; none where a reader cannot be tested by it."""
+    return [*_of_reading(case), *_of_structures(case)]
+
+
+def _of_reading(case: Case) -> Iterator[str]:
+    read, scan = case.expect.read, case.expect.scan
+    if read is not None:
+        whose = "the rows of the undamaged file" if read.rows == "parent" else "the expected rows"
+        if read.refusal == "demanded":
+            yield "Refuse the file: there are no rows that would be right."
+        elif read.rows == "unspecified":
+            yield (
+                "Read the file or refuse it."
+                if read.refusal == "allowed"
+                else "Read the file without an error."
+            )
+        elif read.refusal == "allowed":
+            yield f"Read {whose}, or refuse the file."
+        else:
+            yield f"Read {whose}."
+    if scan == "exposure":
+        yield "A query that relies on the metadata may lose rows: they are well formed and untrue."
+    elif scan == "refusal-allowed":
+        yield "A query gives the same rows with and without the index, or is refused."
+    elif scan == "same-rows":
+        yield "A query gives the same rows with and without the index."
+
+
+def _of_structures(case: Case) -> Iterator[str]:
+    words = {
+        "accept": "Who reads the structure reads it as it is.",
+        "reject": "Who reads the structure refuses it.",
+        "either": "Who reads the structure reads it as it is, or leaves it aside.",
+    }
+    if case.expect.decode is not None:
+        yield words[case.expect.decode]
+    for snapshot in case.expect.snapshots or ():
+        if snapshot.answer == "reject":
+            yield f"There is no snapshot of a Parquet file of {to_json(snapshot.parquet_file_size)} bytes."
+    if case.expect.prune:
+        yield "No row group is left out that holds rows which a query asks for."
+
+
+def manifest(packs: Sequence[Packed]) -> bytes:
+    """The manifest of a pack."""
+    listed = current()
+    return _json(
+        {
+            "kind": KIND,
+            "version": PACK_VERSION,
+            "pqassay": __version__,
+            "license": "Apache-2.0",
+            "revision": {"number": listed.number, "sha256": listed.sha256},
+            "files": [_entry(each) for each in packs],
+        }
+    )
+
+
+def _entry(each: Packed) -> dict[str, Any]:
+    case, known = each.golden.case, rules()
+    scored = current().standing(case.id, each.golden.asked_sha256) == "counted"
+    entry: dict[str, Any] = {"id": case.id, **each.input.entry(), "kind": case.kind, "family": case.family}
+    entry |= {"title": case.title, "effect": case.effect, "in_revision": scored}
+    entry["rules"] = [{"id": rule, "sentence": known[rule].sentence} for rule in case.rules]
+    entry["duties"] = duties(case)
+    if case.expect.read is not None:
+        entry["read"] = to_json(case.expect.read)
+    if case.expect.scan is not None:
+        entry["scan"] = case.expect.scan
+        entry["predicate"] = to_json(case.expect.predicate)
+    if case.parent is not None:
+        entry["made_from"] = case.parent
+    if each.rows is not None:
+        entry["rows"] = each.rows.entry()
+    if each.beside:
+        entry["beside"] = [other.entry() for other in each.beside]
+    entry["by"] = case.provenance.by
+    return entry
+
+
+def _json(value: Any) -> bytes:
+    return f"{json.dumps(value, indent=1)}\n".encode()
+
+
+def contents(packs: Sequence[Packed], pages: dict[str, bytes]) -> dict[str, bytes]:
+    """All files of a pack by their paths.
+
+    Args:
+        packs: Its cases.
+        pages: Its pages and licence, by path.
+
+    Raises:
+        PackError: Two files have one path.
+    """
+    found: dict[str, bytes] = {}
+    for each in packs:
+        for file in each.files:
+            if file.path in found:
+                raise PackError(f"{each.golden.case.id}: another case has a file {file.path}")
+            found[file.path] = file.content
+    return {**found, **pages, MANIFEST: manifest(packs)}
+
+
+def write_pack(
+    folder: Path, files: dict[str, bytes], progress: Callable[[int, int], object] | None = None
+) -> None:
+    """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
+
+    Args:
+        folder: A folder that is not there, is empty, or holds an earlier pack and nothing else.
+        files: The files by their paths in it.
+        progress: Called with the number of files that are written, of how many.
+
+    Raises:
+        PackError: Something else is there.
+        OSError: It cannot be written.
+    """
+    folder = Path(os.path.realpath(folder))
+    require_replaceable(folder)
+    fresh, old = (folder.with_name(f".{folder.name}{ending}") for ending in (TEMPORARY, REPLACED))
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        for number, (path, content) in enumerate(sorted(files.items()), 1):
+            target = fresh / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if progress is not None:
+                progress(number, len(files))
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            folder.rename(old)
+            try:
+                fresh.rename(folder)
+            except OSError:
+                old.rename(folder)
+                raise
+        else:
+            fresh.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def require_replaceable(folder: Path) -> None:
+    """Refuse a folder that holds anything but a pack, or files that the pack did not bring.
+
+    Raises:
+        PackError: See there.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise PackError(f"{folder}: there is a file of this name; name a folder")
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+    if not there:
+        return
+    brought = _brought(folder / MANIFEST)
+    if brought is None:
+        raise PackError(f"{folder}: holds other things than a pack; name a new folder or an empty one")
+    if strange := sorted(there - brought):
+        raise PackError(
+            f"{folder}: {strange[0]} is no file of the pack; move it away, or name another folder"
+        )
+
+
+def _brought(path: Path) -> set[str] | None:
+    """The paths that the manifest of a pack names; ``None`` where there is no such manifest."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or cast("dict[str, Any]", document).get("kind") != KIND:
+        return None
+    found = {MANIFEST, README, LICENSE, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    entries: list[Any] = cast("dict[str, Any]", document).get("files") or []
+    for entry in entries:
+        if isinstance(entry, dict):
+            one = cast("dict[str, Any]", entry)
+            found |= {
+                str(each.get("path")) for each in (one, one.get("rows") or {}, *(one.get("beside") or ()))
+            }
+    return found

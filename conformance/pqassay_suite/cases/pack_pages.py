@@ -1,0 +1,106 @@
+"""The pages of a pack: for people who meet its files without knowing pqassay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from pqassay_spec import __version__
+from pqassay_spec.golden.revision import CURRENT
+from pqassay_spec.rules.catalogue import rules
+from pqassay_suite.cases.pack import BAD, GOOD, LICENSE, MANIFEST, README, Packed, PackError, duties
+
+
+def pages(packs: Sequence[Packed]) -> dict[str, bytes]:
+    """Pages and licence of a pack, by path.
+
+    Raises:
+        PackError: This installation has lost its licence.
+    """
+    good = [each for each in packs if each.golden.case.kind == "valid"]
+    bad = [each for each in packs if each.golden.case.kind != "valid"]
+    return {
+        README: _page(_first(len(good), len(bad))),
+        f"{GOOD}/{README}": _page(_list("Valid files", VALID, good)),
+        f"{BAD}/{README}": _page(_list("Damaged files", DAMAGED, bad)),
+        LICENSE: licence().encode(),
+    }
+
+
+VALID = (
+    "Nothing is wrong with these files; about some that foreign software wrote there are remarks. A reader gives their rows, unless "
+    "the last column says otherwise."
+)
+
+DAMAGED = (
+    "Each of these files breaks the rules that its row names. Nearly all differ from a valid file in one change. Whatever a "
+    "reader does, it never crashes, hangs or takes unbounded memory; the last column says what is right."
+)
+
+USE = f"""
+`{GOOD}/` holds valid files, `{BAD}/` damaged ones; the README of each has a row for every file. `{MANIFEST}` says the same for
+programs, with the SHA-256 and the size of each file. No software but a JSON parser is needed to use them.
+
+- `NAME.parquet` is the file. Where a name of its own matters, that is the end: `NAME._pm` is handed to software as `_pm`, with
+  `NAME.data.parquet` beside it as `data.parquet`. The member `called` of the manifest has that name.
+- `NAME.rows.json` holds the rows that a reader gives, all of them, in any order: `columns` with name, type and whether
+  they may be null, and `rows`. What JSON cannot hold has a tag: `{{"int": "9007199254740993"}}`, `{{"float": "nan"}}`,
+  `{{"bytes": "ff"}}`.
+- `duties` of the manifest says what software must do. `read` has two members: `rows`, whether the rows are the file's `own`, those
+  of its undamaged `parent`, or `unspecified`; and `refusal`: `never` right, `allowed`, or `demanded`.
+- `in_revision` says whether the file counts in a score of `pqassay run`.
+""".strip()
+
+
+def _first(good: int, bad: int) -> Iterator[str]:
+    yield "# Parquet test files with known answers"
+    yield (
+        f"{good:,} valid and {bad:,} damaged files, chosen from the golden files of pqassay {__version__} (revision {CURRENT} of the "
+        "cases), a conformance kit for the metadata of Parquet files. They were written by `pqassay export-pack`."
+    )
+    yield USE
+    yield f"The files may be used under the Apache License 2.0, see [{LICENSE}]({LICENSE})."
+
+
+def _list(title: str, words: str, packs: Sequence[Packed]) -> Iterator[str]:
+    yield f"# {title}"
+    yield words
+    if not packs:
+        yield "This pack has none."
+        return
+    rows = ["| File | What it shows | What a reader does |", "| --- | --- | --- |"]
+    for each in packs:
+        case = each.golden.case
+        name = Path(each.input.path).name
+        shown = [cell(case.title), *(f"{rule}: {cell(rules()[rule].sentence)}" for rule in case.rules)]
+        rows.append(f"| [`{name}`]({name}) | {'<br>'.join(shown)} | {cell(' '.join(duties(case)))} |")
+    yield "\n".join(rows)
+
+
+def cell(text: str) -> str:
+    """A text that a cell of a table shows as it is."""
+    escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    return escaped.replace("*", "\\*").replace("[", "\\[")
+
+
+def _page(parts: Iterator[str]) -> bytes:
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def licence() -> str:
+    """The text of the licence: of a checkout, or of the installed distribution.
+
+    Raises:
+        PackError: It is not there.
+    """
+    checkout = Path(__file__).resolve().parents[3] / LICENSE
+    if checkout.is_file():
+        return checkout.read_text("utf-8")
+    try:
+        text = metadata.distribution("pqassay").read_text(f"licenses/{LICENSE}")
+    except metadata.PackageNotFoundError:
+        text = None
+    if text is None:
+        raise PackError("this installation has no LICENSE; install pqassay anew")
+    return text

@@ -1,0 +1,53 @@
+"""Scores by a revision: of the results of a run, those about cases that are in it count, and no others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from pqassay.report.run.model import Outcome, RunReport, ScoredBy, counts, scores
+from pqassay_spec.golden.revision import Revision
+from pqassay_suite.cases.case import GoldenCase
+
+
+def counted_by(
+    revision: Revision, report: RunReport, cases: Sequence[GoldenCase], *, narrowed: bool = False
+) -> RunReport:
+    """A report in which the cases of a revision count, and no others.
+
+    Args:
+        revision: The revision.
+        report: A report in which all count.
+        cases: The cases that the run was about.
+        narrowed: Whether questions about them were left out.
+    """
+    standing = {golden.case.id: revision.standing(golden.case.id, golden.asked_sha256) for golden in cases}
+    results = [
+        dataclasses.replace(result, unscored=True)
+        if standing.get(result.case, "counted") != "counted"
+        else result
+        for result in report.results
+    ]
+    outside: list[Outcome] = [result.outcome for result in results if result.unscored]
+    inside: list[Outcome] = [result.outcome for result in results if not result.unscored]
+    digests = {golden.case.id: golden.asked_sha256 for golden in cases}
+    return dataclasses.replace(
+        report,
+        results=results,
+        scores=scores(results),
+        summary=dataclasses.replace(
+            report.summary,
+            results=len(inside),
+            outcomes=counts(inside),
+            unscored=counts(outside) if outside else None,
+        ),
+        scored_by=ScoredBy(
+            revision.number,
+            revision.sha256,
+            cases=len(revision.cases),
+            chosen=sum(one == "counted" for one in standing.values()),
+            narrowed=narrowed or None,
+            added={case: digests[case] for case, one in standing.items() if one == "added"},
+            changed={case: digests[case] for case, one in standing.items() if one == "changed"},
+        ),
+    )

@@ -1,0 +1,128 @@
+"""The commands ``pqassay drivers`` and ``pqassay new-driver``: the drivers that come with pqassay, and a beginning for another."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqassay.cli.failure import fail
+from pqassay_spec.base.help_pages import example
+
+EPILOG = "Example: `pqassay drivers --build arrow-go`, then `pqassay run --driver arrow-go`."
+
+NEW_EPILOG = "Example: `pqassay new-driver go my-driver`, which says what to do next."
+
+
+@example(EPILOG)
+def drivers(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these.", show_default=False)
+    ] = None,
+    build: Annotated[
+        bool, typer.Option("--build", help="Build those that are not built, as far as this machine can.")
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="Time for each line of a build. Default: 1800.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """List the drivers that come with pqassay, or build them.
+
+    Exit codes: 0 done, 1 one could not be built, 2 wrong usage.
+    """
+    from pqassay_suite.drivers.implementations import (
+        BUILD_SECONDS,
+        ImplementationError,
+        implementation,
+        implementations,
+    )
+
+    if timeout is not None and not build:
+        fail("--timeout is for the lines of a build; give --build as well")
+    try:
+        found = [implementation(name) for name in names] if names else implementations()
+    except ImplementationError as error:
+        fail(str(error))
+    failed = False
+    widths = [
+        max(len(text) for text in column) + 2
+        for column in zip(*((one.name, one.language) for one in found), strict=True)
+    ]
+    for one in found:
+        if build and not one.missing and not one.is_built:
+            typer.echo(f"{one.name}: building", err=True)
+            try:
+                one.make(lambda line: typer.echo(f"  {line}", err=True), timeout or BUILD_SECONDS)
+            except ImplementationError as error:
+                typer.echo(f"error: {error}", err=True)
+                failed = True
+        state = _state(one.missing, is_built=one.is_built)
+        typer.echo(f"{one.name:<{widths[0]}}{one.language:<{widths[1]}}{state}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _state(missing: list[str], *, is_built: bool) -> str:
+    if missing:
+        return f"needs {', '.join(need.removeprefix('python:') for need in missing)}"
+    return "ready" if is_built else "not built"
+
+
+def _copy_as_new(source: Path, target: Path) -> None:
+    """Copy a folder with the modes of new files and folders: those of an installation may be read-only."""
+    target.mkdir()
+    for path in sorted(source.rglob("*")):
+        name = path.relative_to(source)
+        if "__pycache__" in name.parts:
+            continue
+        if path.is_dir():
+            (target / name).mkdir()
+        else:
+            shutil.copyfile(path, target / name)
+
+
+@example(NEW_EPILOG)
+def new_driver(
+    language: Annotated[
+        str,
+        typer.Argument(metavar="LANGUAGE", help="python, go, rust, java or javascript.", show_default=False),
+    ],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder that is not there yet.", show_default=False)
+    ],
+) -> None:
+    """Write the beginning of a driver: it builds, answers hello, and reads files through a library that you replace."""
+    from pqassay_suite.drivers.implementations import ImplementationError, skeleton, skeletons
+
+    try:
+        found = skeleton(language)
+    except ImplementationError:
+        fail(f"there is no skeleton for {language}; there are {', '.join(one.name for one in skeletons())}")
+    if folder.exists() or folder.is_symlink():
+        fail(f"{folder} is there already; name a new folder")
+    beside = folder.with_name(f".{folder.name}.new")
+    try:
+        _copy_as_new(found.folder, beside)
+        beside.rename(folder)
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}")
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    filled = [
+        part.replace("{folder}", ".").replace("{build}", "build") for part in (*found.build, *found.command)
+    ]
+    lines = [line.replace("{python}", "python3") for line in filled[: len(found.build)]]
+    command = " ".join(part.replace("{python}", "python3") for part in filled[len(found.build) :])
+    typer.echo(f"{folder} holds a driver in {found.language}. Next:")
+    typer.echo(f"  cd {folder}" + (" && mkdir -p build" if lines else ""))
+    for line in lines:
+        typer.echo(f"  {line}")
+    typer.echo(f"  pqassay run --operation read -- {command}")

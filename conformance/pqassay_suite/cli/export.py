@@ -1,0 +1,152 @@
+"""The commands ``pqassay export-pack`` and ``pqassay export-status``: what others use without running pqassay.
+
+Exit codes: 0 written; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from pqassay.cli.failure import fail, require_no_data, require_site
+from pqassay_spec.base.help_pages import example
+
+PACK_EPILOG = (
+    "Examples: `pqassay export-pack parquet-files`, `pqassay export-pack --family PIX --family BLM indexes`. "
+    "Exit codes: 0 written, 2 usage."
+)
+
+
+@example(PACK_EPILOG)
+def export_pack(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="A folder that is not there, is empty, or holds an earlier pack, which is replaced.",
+            show_default=False,
+        ),
+    ],
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAMILY",
+            help="Only this family, such as PIX; may be repeated. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Every golden file that a reader can be tested by, not a choice.")
+    ] = False,
+) -> None:
+    """Write chosen golden files as a folder that tests use without pqassay: data, bad_data, manifest, README, licence."""
+    from pqassay_spec.rules.catalogue import families
+    from pqassay_suite.cases.case import CaseError, golden_folder, load
+    from pqassay_suite.cases.pack import PackError, chosen, contents, packed, require_replaceable, write_pack
+    from pqassay_suite.cases.pack_pages import pages
+
+    known = [one.prefix for one in families()]
+    wanted = [name.upper() for name in family or ()]
+    if strange := [name for name in wanted if name not in known]:
+        fail(f"there is no family {strange[0]}; there are {', '.join(known)}")
+    try:
+        require_replaceable(folder)
+        packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole)]
+        if not packs:
+            fail(f"no golden file of {', '.join(wanted)} tests a reader; name another family")
+        files = contents(packs, pages(packs))
+        write_pack(folder, files)
+    except (CaseError, PackError) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}")
+    bad = sum(each.golden.case.kind != "valid" for each in packs)
+    size = sum(map(len, files.values()))
+    typer.echo(
+        f"{folder}: {len(packs) - bad:,} valid and {bad:,} damaged files, {size / 1024:,.0f} KiB in all"
+    )
+    typer.echo(f"  begin with {folder / 'README.md'}")
+
+
+STATUS_EPILOG = (
+    "Examples: `pqassay export-status results.json`, `pqassay export-status duckdb.json polars.json --format csv`. "
+    "Exit codes: 0 written, 2 usage, or a file that holds no such results."
+)
+
+
+class StatusFormat(StrEnum):
+    """Formats of a status."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+
+
+@example(STATUS_EPILOG)
+def export_status(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS...",
+            help="What `pqassay run` wrote with --format json, a file for each implementation.",
+            show_default=False,
+        ),
+    ],
+    output_format: Annotated[
+        StatusFormat, typer.Option("--format", metavar="FORMAT", help="markdown, json or csv.")
+    ] = StatusFormat.MARKDOWN,
+    site: Annotated[
+        str | None,
+        typer.Option(
+            "--site",
+            metavar="URL",
+            help="Where the site of `make docs` is served: markdown links to cases there.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
+    ] = None,
+) -> None:
+    """Say of each feature on Parquet's implementation status page what results show, and which cases prove it."""
+    from pqassay.cli.output import print_written
+    from pqassay.errors import UsageError
+    from pqassay.report import status_table
+    from pqassay.report.reading import parse
+    from pqassay.report.run.model import RunReport
+    from pqassay_suite.cases.case import CaseError
+    from pqassay_suite.cases.writer_cases import asked_cases
+    from pqassay_suite.results.status import status
+
+    require_site(site)
+    require_no_data({"--output": output})
+    reports: list[RunReport] = []
+    for file in files:
+        if output is not None and os.path.realpath(file) == os.path.realpath(output):
+            fail(f"--output {output}: these are results to read; write somewhere else")
+        try:
+            report = parse(file.read_bytes(), str(file))
+        except OSError as error:
+            fail(f"{file}: {error.strerror or error}")
+        except UsageError as error:
+            fail(str(error))
+        if not isinstance(report, RunReport):
+            fail(f"{file}: this is a report of pqassay check; a status is made of results of pqassay run")
+        reports.append(report)
+    try:
+        found = status(reports, [str(file) for file in files], asked_cases())
+    except (UsageError, CaseError) as error:
+        fail(str(error))
+
+    def write(stream: TextIO) -> None:
+        if output_format is StatusFormat.MARKDOWN:
+            status_table.write_markdown(found, stream, site)
+        elif output_format is StatusFormat.CSV:
+            status_table.write_csv(found, stream)
+        else:
+            status_table.write_json(found, stream)
+
+    print_written(write, output)

@@ -1,0 +1,337 @@
+"""The command ``pqassay run``: judge an implementation through a driver.
+
+Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import os
+import signal
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from pqassay.cli.failure import fail, fail_at_length, require_no_data
+from pqassay.cli.output import print_report, write_output
+from pqassay.report.formats import FORMAT_HELP, FormatName
+from pqassay.report.run.model import Operation
+from pqassay_spec.base.help_pages import example
+from pqassay_suite.cli.driver import named_driver, print_times, say_hello, wrong_in
+from pqassay_suite.cli.files import (
+    DEFAULT_MEBIBYTES,
+    DEFAULT_VALUES,
+    files_to_ask,
+    list_files,
+    with_collection,
+)
+
+GIBIBYTE = 1 << 30
+
+DEFAULT_SECONDS = 10.0
+DEFAULT_GIBIBYTES = 4.0
+
+
+if TYPE_CHECKING:
+    from pqassay.report.run.model import RunReport
+    from pqassay_spec.golden.revision import Revision
+    from pqassay_suite.cases.case import GoldenCase
+    from pqassay_suite.cases.expectations import Expectations
+    from pqassay_suite.drivers.driver import Settings
+    from pqassay_suite.running.runner import Times
+
+    OperationName = Operation
+else:
+    # Of lists, typer knows those of enums.
+    OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
+
+EPILOG = (
+    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`, "
+    "`pqassay run --driver duckdb --files my-collection`. "
+    "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
+)
+
+
+@example(EPILOG)
+def run(
+    driver: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- DRIVER...",
+            help="Command of the driver; it gets --serve, or the paths of request and answer.",
+            show_default=False,
+        ),
+    ] = None,
+    shipped: Annotated[
+        str | None,
+        typer.Option(
+            "--driver", metavar="NAME", help="A driver that comes with pqassay; `pqassay drivers` lists them."
+        ),
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only these cases, and their parents; may be repeated."),
+    ] = None,
+    operation: Annotated[
+        list[OperationName] | None,
+        typer.Option(
+            metavar="OPERATION",
+            help=f"Only these operations; may be repeated: {', '.join(get_args(Operation))}.",
+        ),
+    ] = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of golden files. Default: those of this installation."),
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Ask about these Parquet files; expected are rows on which two other readers agree.",
+        ),
+    ] = None,
+    max_size: Annotated[
+        float,
+        typer.Option(metavar="MIB", help="With --files: leave larger files out."),
+    ] = DEFAULT_MEBIBYTES,
+    max_values: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="With --files: leave files with more values out."),
+    ] = DEFAULT_VALUES,
+    expectations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What is known to fail (TOML).")
+    ] = None,
+    write_expectations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what fails as expectations.")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Processor time for one request. Default: 10.", show_default=False
+        ),
+    ] = None,
+    memory: Annotated[
+        float, typer.Option(metavar="GIB", help="Memory for one request; enforced on Linux.")
+    ] = DEFAULT_GIBIBYTES,
+    queries: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Queries of a scan, at most. Default: all, up to 16."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Requests at the same time. Default: one for each processor."),
+    ] = None,
+    validate_protocol: Annotated[
+        bool, typer.Option("--validate-protocol", help="Check requests and answers against the schemas.")
+    ] = False,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep requests, answers and files in this folder.")
+    ] = None,
+    rerun: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULTS", help="Ask again what was wrong in these results (JSON), and nothing else."
+        ),
+    ] = None,
+    hello: Annotated[
+        bool, typer.Option("--hello", help="Say what the driver declares, what would be asked, and what not.")
+    ] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Say what would be asked; start nothing.")
+    ] = False,
+    output_format: Annotated[
+        FormatName, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
+    ] = FormatName.TEXT,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
+    ] = None,
+) -> None:
+    """Judge a reader or writer, in any language, by the golden files or by files of your own."""
+    _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
+    if files and cases:
+        fail("--files takes the place of --cases: files of your own have no manifests")
+    if files and operation and "read" not in operation:
+        fail(
+            "files of your own are asked about by read alone: nobody has said which queries they should answer"
+        )
+    wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
+    only = operation or ()
+    own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)
+    every, chosen = ([], []) if own else _golden(cases, case or ())
+    require_no_data({"--output": output, "--write-expectations": write_expectations})
+    if list_only:
+        _list(chosen, only) if own is None else list_files(own)
+        return
+    command, known_driver = named_driver(driver or [], shipped)
+
+    from pqassay_spec.golden.revision import current
+    from pqassay_suite.cases.expectations import Expectations
+    from pqassay_suite.drivers.driver import MOST_FRESH, Settings
+    from pqassay_suite.drivers.process import Limits
+    from pqassay_suite.running.runner import Times, tasks
+
+    seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
+    settings = Settings(
+        command,
+        Limits(seconds, int(memory * GIBIBYTE)),
+        jobs=jobs or os.cpu_count() or 1,
+        strict=validate_protocol,
+        keep=keep,
+        only=only,
+        tasks=wrong,
+        queries=queries or (known_driver.queries if known_driver else None),
+        fresh=known_driver.fresh if known_driver else MOST_FRESH,
+        shipped=known_driver.name if known_driver else None,
+        shown=known_driver.command if known_driver else (),
+    )
+    with _ended_by_sigterm(), contextlib.ExitStack() as stack:
+        collection = None
+        if own is not None:
+            with _progress() as progress:
+                made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
+                chosen = [*made]
+        if not tasks(chosen, only):
+            fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+        if hello:
+            say_hello(chosen, settings)
+            return
+        names = own.others if own else frozenset(golden.case.id for golden in every)
+        known = dataclasses.replace(
+            _read_expectations(expectations) if expectations else Expectations(),
+            others=names - {golden.case.id for golden in chosen},
+            narrowed=bool(only) or rerun is not None,
+        )
+        times = Times()
+        report = _asked(chosen, settings, known, times, None if cases or own else current())
+    if collection is not None:
+        report = with_collection(report, collection)
+    if write_expectations is not None:
+        _write_expectations(report, known, write_expectations)
+    given = {
+        "--cases": str(cases) if cases else "",
+        "--files": str(files) if files else "",
+        "--max-size": f"{max_size:g}" if max_size != DEFAULT_MEBIBYTES else "",
+        "--max-values": str(max_values) if max_values != DEFAULT_VALUES else "",
+        "--timeout": f"{timeout:g}" if timeout else "",
+        "--memory": f"{memory:g}" if memory != DEFAULT_GIBIBYTES else "",
+        "--queries": str(queries) if queries else "",
+    }
+    options = [part for name, value in given.items() if value for part in (name, value)]
+    options += ["--validate-protocol"] * validate_protocol
+    report = dataclasses.replace(report, options=options)
+    print_report(report, output_format, output)
+    if output is None and output_format is FormatName.TEXT:
+        print_times(times)
+    raise typer.Exit(0 if write_expectations is not None else report.exit_code)
+
+
+def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
+    """All golden cases, and those that match a pattern, with their parents."""
+    from pqassay_suite.cases.case import CaseError, golden_folder, load, select
+    from pqassay_suite.cases.writer_cases import writer_cases
+
+    try:
+        every = load(folder) if folder else [*load(golden_folder()), *writer_cases()]
+        return every, select(every, patterns)
+    except CaseError as error:
+        fail(str(error))
+
+
+def _asked(
+    cases: Sequence[GoldenCase],
+    settings: Settings,
+    known: Expectations,
+    times: Times,
+    revision: Revision | None,
+) -> RunReport:
+    """Ask the driver; the cases of a revision count, without one all."""
+    from pqassay_suite.cases.case import CaseError
+    from pqassay_suite.drivers.driver import CannotStartError
+    from pqassay_suite.running.runner import run as run_cases
+
+    try:
+        with _progress() as progress:
+            return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
+    except CannotStartError as error:
+        fail_at_length(str(error))
+    except CaseError as error:
+        fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
+
+
+def _require_positive(given: Mapping[str, float | None]) -> None:
+    for name, value in given.items():
+        if value is not None and not (math.isfinite(value) and value > 0):
+            fail(f"{name} is a number greater than 0")
+
+
+def _write_expectations(report: RunReport, known: Expectations, path: Path) -> None:
+    from pqassay_suite.cases.expectations import written
+
+    text = written(report.results, known)
+    write_output(text, path)
+    count = text.count("[[")
+    typer.echo(f"{path}: {count} expectation{'' if count == 1 else 's'} written", err=True)
+
+
+def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
+    from pqassay_suite.judging.answers import operations
+
+    for golden in chosen:
+        asked = [name for name in operations(golden.case) if not only or name in only]
+        if asked:
+            typer.echo(f"{golden.case.id}  {' '.join(asked)}")
+
+
+def _read_expectations(path: Path) -> Any:
+    from pqassay_suite.cases.expectations import ExpectationsError, parse
+
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        fail(f"{path}: {error.strerror or error}")
+    except ExpectationsError as error:
+        fail(f"{path}: {error}")
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Generator[None]:
+    """Leave in an orderly way when asked to, so that no driver and no temporary folder is left behind."""
+
+    def leave(*_: object) -> None:
+        raise typer.Exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _progress() -> Generator[Callable[[int, int, str], None] | None]:
+    """A progress bar on stderr, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(done: int, total: int, case: str) -> None:
+            bar.update(task, completed=done, total=total, description=escape(case))
+
+        yield show

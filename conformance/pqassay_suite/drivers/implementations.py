@@ -1,0 +1,257 @@
+"""Drivers that come with pqassay: one folder each, with the command that starts it and what it takes to build it.
+
+``driver.toml`` says so:
+
+    title = "arrow-go"
+    language = "Go"
+    needs = ["go"]                                # programs, or "python:duckdb" for a Python distribution
+    build = ["go build -o {build}/driver ."]      # lines for a shell, run in the folder
+    command = ["{build}/driver"]                  # {folder}, {build} and {python} are replaced
+    decoder = "parquet-java"                      # whose code decodes its files; its own, if that is left out
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import IO, Any, cast
+
+from pqassay_suite.drivers.driver import MOST_FRESH
+from pqassay_suite.drivers.process import end_group
+
+DRIVER = "driver.toml"
+EXPECTATIONS = "expectations.toml"
+SKELETONS = "skeletons"
+
+NOT_BUILT = (EXPECTATIONS, "README.md")
+"""Files in the folder of a driver of which nothing is built."""
+
+BUILD_SECONDS = 1800.0
+"""Time for a line of a build, which may fetch much and compile it."""
+
+MARK = ".built"
+"""The file in a build folder that says that the build came to its end, and of which sources."""
+
+
+class ImplementationError(Exception):
+    """There is no such driver, or it cannot be built. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A driver that comes with pqassay.
+
+    Attributes:
+        name: Its folder's name, by which it is called.
+        folder: Where its sources are.
+        title: What tables call it.
+        language: What it is written in.
+        needs: Programs, and Python distributions behind ``python:``.
+        build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
+        command: How it is started; see the module.
+        timeout: Seconds of processor time that a request may take.
+        queries: Queries of a case that it is asked at most, of one that takes long for each.
+        fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
+        decoder: Name of the code that decodes its files: two that share it are no independent readers.
+    """
+
+    name: str
+    folder: Path
+    title: str
+    language: str
+    needs: tuple[str, ...]
+    build: tuple[str, ...]
+    command: tuple[str, ...]
+    timeout: float = 10.0
+    queries: int | None = None
+    fresh: int = MOST_FRESH
+    decoder: str = ""
+
+    @property
+    def build_folder(self) -> Path:
+        """Where it is built."""
+        of_skeleton = self.folder.parent.name == SKELETONS
+        return builds() / (f"{SKELETONS}-{self.name}" if of_skeleton else self.name)
+
+    def filled(self, text: str) -> str:
+        """A text of ``driver.toml`` with the folders in it."""
+        places = {"{folder}": str(self.folder), "{build}": str(self.build_folder), "{python}": sys.executable}
+        for mark, place in places.items():
+            text = text.replace(mark, place)
+        return text
+
+    @property
+    def argv(self) -> list[str]:
+        """The command that starts it."""
+        return [self.filled(part) for part in self.command]
+
+    @property
+    def missing(self) -> list[str]:
+        """What it needs and is not here."""
+        return [need for need in self.needs if not _is_here(need)]
+
+    @property
+    def is_built(self) -> bool:
+        """True if it can be started: it was built from the sources as they are."""
+        if not self.build:
+            return True
+        mark = self.build_folder / MARK
+        return mark.is_file() and mark.read_text("ascii") == self.state
+
+    @property
+    def state(self) -> str:
+        """A digest of its sources and of those that all drivers of its language share."""
+        total = hashlib.sha256()
+        shared = self.folder.parent / SKELETONS / self.language.lower()
+        for folder in (self.folder, shared):
+            for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+                if path.is_file() and "__pycache__" not in path.parts and path.name not in NOT_BUILT:
+                    total.update(f"{path.relative_to(self.folder.parent)}\n".encode())
+                    total.update(hashlib.sha256(path.read_bytes()).digest())
+        return total.hexdigest()
+
+    def make(self, say: Callable[[str], object] = lambda _: None, seconds: float = BUILD_SECONDS) -> None:
+        """Build it, unless it is built.
+
+        Args:
+            say: Called with each line of the build before it runs.
+            seconds: Time for each line.
+
+        Raises:
+            ImplementationError: Something is missing, or a line fails or does not end in time.
+        """
+        if self.missing:
+            raise ImplementationError(f"{self.name} needs {', '.join(self.missing)}")
+        if self.is_built:
+            return
+        self.build_folder.mkdir(parents=True, exist_ok=True)
+        state = self.state
+        for line in self.build:
+            say(self.filled(line))
+            self._run(line, seconds)
+        (self.build_folder / MARK).write_text(state, "ascii")
+
+    def _run(self, line: str, seconds: float) -> None:
+        """Run a line of the build. Raises `ImplementationError`, and leaves nothing running that it started."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+            process = subprocess.Popen(  # noqa: S602 - a line of ours for a shell
+                self.filled(line),
+                shell=True,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=error,
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                message = f"{self.name}: {line} did not end within {seconds:g} s; --timeout gives it more"
+                raise ImplementationError(message) from None
+            finally:
+                end_group(process.pid)
+                process.wait()
+            if code:
+                texts = [_text_of(file) for file in (error, out)]
+                last = "\n".join((texts[0] or texts[1]).strip().splitlines()[-12:])
+                raise ImplementationError(f"{self.name}: {line} ended with {code}:\n{last}")
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def folder() -> Path:
+    """Where the implementations are: in an installed package beside the modules, in a checkout beside the package.
+
+    Raises:
+        ImplementationError: There are none.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for place in (package / "implementations", package.parent / "implementations"):
+        if place.is_dir():
+            return place
+    raise ImplementationError("this installation has no drivers")
+
+
+def builds() -> Path:
+    """Where drivers are built: ``PQASSAY_DRIVERS``, or ``.drivers`` in a checkout, or a folder of the user's cache."""
+    if chosen := os.environ.get("PQASSAY_DRIVERS"):
+        return Path(chosen)
+    place = folder()
+    if place.parent.name == "conformance":
+        return place.parents[1] / ".drivers"
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache, "pqassay", "drivers")
+
+
+def implementations() -> list[Implementation]:
+    """All of them, by name."""
+    return [_read(path) for path in sorted(folder().glob(f"*/{DRIVER}"))]
+
+
+def implementation(name: str) -> Implementation:
+    """The one of a name.
+
+    Raises:
+        ImplementationError: There is none.
+    """
+    known = {one.name: one for one in implementations()}
+    if name not in known:
+        raise ImplementationError(f"there is no driver {name!r}; there are {', '.join(known)}")
+    return known[name]
+
+
+def skeletons() -> list[Implementation]:
+    """The beginnings of drivers, one for each language, named by it."""
+    return [_read(path) for path in sorted((folder() / SKELETONS).glob(f"*/{DRIVER}"))]
+
+
+def skeleton(language: str) -> Implementation:
+    """The beginning of a driver in a language.
+
+    Raises:
+        ImplementationError: There is none.
+    """
+    for one in skeletons():
+        if one.name == language.lower():
+            return one
+    raise ImplementationError(f"there is no skeleton for {language}")
+
+
+def _read(path: Path) -> Implementation:
+    members: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    return Implementation(
+        name=path.parent.name,
+        folder=path.parent,
+        title=str(members["title"]),
+        language=str(members["language"]),
+        needs=tuple(cast("list[str]", members.get("needs", []))),
+        build=tuple(cast("list[str]", members.get("build", []))),
+        command=tuple(cast("list[str]", members["command"])),
+        timeout=float(members.get("timeout", 10.0)),
+        queries=members.get("queries"),
+        fresh=int(members.get("fresh", MOST_FRESH)),
+        decoder=str(members.get("decoder", path.parent.name)),
+    )
+
+
+def _is_here(need: str) -> bool:
+    kind, _, name = need.partition(":")
+    if kind != "python":
+        return shutil.which(need) is not None
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

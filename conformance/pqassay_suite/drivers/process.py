@@ -1,0 +1,292 @@
+"""Running a driver: processes in a group of their own, with limits on everything.
+
+A driver is a stranger's program.  It may hang, fill memory, disk or stderr, leave children behind, or take the whole
+afternoon; each costs one request and no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pqassay_suite.drivers.excerpt import Excerpt
+
+GREATEST_FILE = 1 << 30
+"""Bytes of the greatest file that a driver may write; beyond, the system ends it."""
+
+GREATEST_ANSWER = 64 << 20
+"""Bytes of the greatest answer that is read."""
+
+TOO_LARGE = "the answer is larger than"
+"""How what is said of a greater one begins."""
+
+CLOCK = 10
+"""How much longer than its limit of processor time a request may take by the clock: a machine may be busy, a driver asleep."""
+
+PAUSE = 0.05
+"""Seconds between two looks at a process."""
+
+_BLOCK = 512
+"""Bytes of a unit of ``ulimit -f``."""
+
+# Limits are set by a shell that then becomes the driver: code between fork and exec is not safe among threads.
+# Each limit that the system does not know, or that is lower already, stays as it is.
+_LAUNCHER = (
+    'ulimit -c 0 2> /dev/null; ulimit -f {blocks} 2> /dev/null; ulimit -d {kibibytes} 2> /dev/null; exec "$@"'
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one request.
+
+    Attributes:
+        seconds: Processor time, of all processes of the driver. By the clock, a request may take `CLOCK` times that.
+        memory: Bytes of data (``RLIMIT_DATA``), which leaves out what a process only reserves, as the runtimes of Java, Go
+            and JavaScript do. Enforced on Linux.
+    """
+
+    seconds: float = 10.0
+    memory: int = 4 << 30
+
+    @property
+    def clock(self) -> float:
+        """Seconds by the clock."""
+        return CLOCK * self.seconds
+
+
+@dataclass(frozen=True)
+class Ended:
+    """End of a process.
+
+    Attributes:
+        status: Exit status; negative: the number of the signal that ended it.
+        timed_out: It was ended because its time was over.
+        stderr: What it wrote there, shortened in the middle.
+    """
+
+    status: int
+    timed_out: bool
+    stderr: str
+
+    @property
+    def crash(self) -> str:
+        """Reason to call it a crash: a signal, the time limit, or a status other than 0 and 3; empty for none."""
+        if self.timed_out:
+            return "no answer within the time limit"
+        if self.status < 0:
+            with contextlib.suppress(ValueError):
+                return f"ended by {signal.Signals(-self.status).name}"
+            return f"ended by signal {-self.status}"
+        return "" if self.status in (0, 3) else f"exit status {self.status}"
+
+
+@dataclass
+class Launcher:
+    """Starts processes with limits, and can end all that it started."""
+
+    limits: Limits = field(default_factory=Limits)
+    _running: set[int] = field(default_factory=set[int])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _stopped: bool = False
+
+    def start(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        memory: int | None = None,
+        talks: bool = False,
+    ) -> subprocess.Popen[bytes]:
+        """Start a command in a group of its own; whoever starts it ends it by `end`.
+
+        Args:
+            command: Program and arguments. It runs in the folder of the caller, so that relative paths hold.
+            folder: Given to it as the place for temporary files.
+            environment: Variables to set.
+            memory: Another limit than that of this launcher.
+            talks: Whether stdin and stdout are pipes; else there is nothing to read, and what it prints is dropped.
+
+        Raises:
+            OSError: No process can be started.
+            RuntimeError: `stop` was called.
+        """
+        kibibytes = max((memory or self.limits.memory) // 1024, 1)
+        script = _LAUNCHER.format(blocks=GREATEST_FILE // _BLOCK, kibibytes=kibibytes)
+        with self._lock:
+            if self._stopped:
+                raise RuntimeError("the run was stopped")
+            process = subprocess.Popen(  # noqa: S603 - running the user's program is the purpose
+                ["/bin/sh", "-c", script, "sh", *command],
+                stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if talks else subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                env={**os.environ, "TMPDIR": str(folder), **(environment or {})},
+            )
+            self._running.add(process.pid)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End a process and all that it has started, and wait for it."""
+        end_group(process.pid)
+        process.wait()
+        with self._lock:
+            self._running.discard(process.pid)
+
+    def run(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+    ) -> Ended:
+        """Run a command to its end; see `start`.
+
+        Args:
+            command: Program and arguments.
+            folder: The place for temporary files.
+            environment: Variables to set.
+            limits: Other limits than those of this launcher.
+
+        Raises:
+            OSError: No process can be started.
+            RuntimeError: `stop` was called.
+        """
+        limits = limits or self.limits
+        process = self.start(command, folder, environment=environment, memory=limits.memory)
+        try:
+            return _attend(process, limits)
+        finally:
+            self.end(process)
+
+    def stop(self) -> None:
+        """End every process that runs, and start no further one."""
+        with self._lock:
+            self._stopped = True
+            for group in self._running:
+                end_group(group)
+
+
+class Watch:
+    """The time that a request has taken so far, of the processor and by the clock.
+
+    Asking for processor time costs more than most answers do.  So the first half of the time counts by the clock, and the
+    processor is asked from then on.
+    """
+
+    def __init__(self, pid: int, limits: Limits) -> None:
+        self._pid, self._limits = pid, limits
+        self._start = time.monotonic()
+        self._used_before: float | None = None
+        self._next_look = limits.seconds / 2
+
+    @property
+    def is_over(self) -> bool:
+        """True if the request has had its time."""
+        passed = time.monotonic() - self._start
+        if passed > self._limits.clock:
+            return True
+        if passed < self._next_look:
+            return False
+        used = processor_seconds(self._pid)
+        self._next_look = passed + max(self._limits.seconds / 20, PAUSE)
+        if self._used_before is None:
+            self._used_before = used
+        return used - self._used_before > self._limits.seconds / 2
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time of a process and of all that it has started; 0 of one that has ended."""
+    import psutil  # noqa: PLC0415 - only of a request that takes long
+
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.Error:
+        return 0.0
+    total = 0.0
+    for member in family:
+        with contextlib.suppress(psutil.Error):
+            times = member.cpu_times()
+            total += times.user + times.system
+    with contextlib.suppress(psutil.Error):
+        ended = process.cpu_times()
+        total += ended.children_user + ended.children_system
+    return total
+
+
+def _attend(process: subprocess.Popen[bytes], limits: Limits) -> Ended:
+    """Wait for the end of a process, or its time's, and keep what it says on stderr."""
+    watch, kept = Watch(process.pid, limits), Excerpt()
+    stream = process.stderr
+    if stream is None:
+        raise RuntimeError("a process without stderr")
+    with stream:
+        os.set_blocking(stream.fileno(), False)
+        poll = select.poll()
+        poll.register(stream, select.POLLIN | select.POLLHUP)
+        # Usually the end of stderr is the end of the process; a child left behind may hold it open longer.
+        is_open = True
+        while process.poll() is None and not watch.is_over:
+            if not is_open:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PAUSE)
+            elif poll.poll(PAUSE * 1000):
+                is_open = take(stream.fileno(), kept)
+        timed_out = process.poll() is None
+        end_group(process.pid)
+        process.wait()
+        drain(stream.fileno(), kept)
+    return Ended(process.returncode, timed_out, kept.text())
+
+
+def take(descriptor: int, kept: Excerpt) -> bool:
+    """Read what there is; false at the end."""
+    try:
+        data = os.read(descriptor, 1 << 16)
+    except BlockingIOError:
+        return True
+    kept.add(data)
+    return bool(data)
+
+
+def drain(descriptor: int, kept: Excerpt) -> None:
+    """Read what there still is, without waiting for more."""
+    while select.select([descriptor], [], [], 0)[0] and take(descriptor, kept) and not kept.full:
+        pass
+
+
+def end_group(group: int) -> None:
+    """End a process and all that it started, unless they have left its group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def read_answer_file(path: Path) -> bytes:
+    """The bytes of an answer.
+
+    Raises:
+        ValueError: There is none, it is not a regular file, or it is too large. The message says which.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ValueError("the answer is not a regular file")
+    try:
+        with path.open("rb") as file:
+            data = file.read(GREATEST_ANSWER + 1)
+    except FileNotFoundError:
+        raise ValueError("exit status 0, and no answer was written") from None
+    except OSError as error:
+        raise ValueError(f"the answer cannot be read: {error.strerror or error}") from None
+    if len(data) > GREATEST_ANSWER:
+        raise ValueError(f"{TOO_LARGE} {GREATEST_ANSWER >> 20} MiB")
+    return data

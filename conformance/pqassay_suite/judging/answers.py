@@ -1,0 +1,240 @@
+"""Judging answers: what each operation asks about a case, and whether the answer is right.
+
+Operations and families are tables.  A judgement is about one exchange; what a crash is, and whether a right answer
+gets credit, is not decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, get_args
+
+from pqassay.literals.rows import rows_difference
+from pqassay.report.run.model import Operation
+from pqassay_spec.golden.case import Acceptance, Answering, Case
+from pqassay_spec.golden.literals import Rows
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.protocol import Accept, Answer, given
+from pqassay_suite.drivers.written_file import Inspection
+from pqassay_suite.judging import directory_answers, pm_answers, row_answers
+from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Properties of a family that judging depends on.
+
+    Attributes:
+        proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
+        required: Members that a decoded value must have.
+        unordered: Members that are compared as sets.
+        column_option: Option of the check that names the column.
+        whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
+        sparse: The same, and no other member may be there, but for ``null``.
+        entries: A value is a list of entries, compared by their keys, and says which of them a writer is asked for.
+    """
+
+    proof: tuple[str, ...]
+    required: frozenset[str] = frozenset()
+    unordered: frozenset[str] = frozenset()
+    column_option: str = ""
+    whole: bool = False
+    sparse: bool = False
+    entries: bool = False
+
+
+FAMILIES: dict[str, Family] = {
+    "IDX1": Family(
+        required=frozenset({"values"}),
+        unordered=frozenset({"values"}),
+        column_option="idx1_column",
+        proof=("IDX1-006", "IDX1-008", "IDX1-010", "IDX1-016"),
+    ),
+    "PQF": Family(proof=()),
+    "STA": Family(proof=()),
+    "PIX": Family(proof=(), sparse=True),
+    "BLM": Family(proof=(), sparse=True),
+    "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
+    # Rules of every type of index: DIR-021 has nothing to ask of IDX1.
+    "DIR": Family(proof=("DIR-014", "DIR-015", "DIR-016", "DIR-017"), entries=True),
+}
+
+
+def _decode_request(bench: Bench, _: object) -> protocol.CaseRequest:
+    case = bench.case
+    probes = case.expect.probes
+    return protocol.DecodeRequest(
+        protocol.PROTOCOL, "decode", case.family, str(bench.input), case.column, probes
+    )
+
+
+def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgement:
+    expect = bench.case.expect
+    if (judged := expects(answering, answer)) is not None or not isinstance(answer, Accept):
+        return judged or RIGHT
+    family, value = FAMILIES[bench.case.family], answer.value or {}
+    if family.whole:
+        return pm_answers.judged_value(expect.value, value)
+    if family.entries:
+        return directory_answers.judged_entries(expect.value or {}, value, may_lack=answering == "either")
+    if family.sparse:
+        return pm_answers.judged_value(expect.value, without_nulls(value), is_closed=True)
+    for name in sorted(family.required - set(value)):
+        return Judgement(False, "incomplete value", f"a member {name!r}", f"members {sorted(value)}")
+    for name, wanted in (expect.value or {}).items():
+        if name in value and (
+            difference := _difference(wanted, value[name], unordered=name in family.unordered)
+        ):
+            return Judgement(False, f"wrong {name}", *difference)
+    return RIGHT
+
+
+def without_nulls(value: Any) -> Any:
+    """A value of JSON without the members that are null; what is null in a list stays."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {name: without_nulls(one) for name, one in members.items() if one is not None}
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+def _difference(wanted: Any, actual: Any, *, unordered: bool) -> tuple[str, str] | None:
+    """The wanted and the actual value in words; ``None`` where they are the same."""
+    if not unordered:
+        return None if wanted == actual and type(wanted) is type(actual) else (_short(wanted), _short(actual))
+    if not isinstance(actual, list):
+        return "a list", _short(actual)
+    there = {json.dumps(item, sort_keys=True) for item in actual}
+    here = {json.dumps(item, sort_keys=True) for item in wanted}
+    if there == here:
+        return None
+    lost, strange = sorted(here - there), sorted(there - here)
+    parts = [f"without {_listed(lost)}"] * bool(lost) + [f"with {_listed(strange)}"] * bool(strange)
+    return row_answers.counted(
+        len(here), "value"
+    ), f"{row_answers.counted(len(there), 'value')}, {', '.join(parts)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 120 else f"{text[:119]}…"
+
+
+def _listed(items: Sequence[str]) -> str:
+    shown = ", ".join(item if len(item) <= 60 else f"{item[:59]}…" for item in items[:3])
+    return f"{shown}, …" if len(items) > 3 else shown
+
+
+def _lint_request(bench: Bench, _: object) -> protocol.CaseRequest:
+    case = bench.case
+    return protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)
+
+
+def _judge_lint(_: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
+    return expects(acceptance, answer) or RIGHT
+
+
+# -------------------------------------------------------------------------------------------------- writing
+
+
+def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
+    case, value = bench.case, None
+    rows, column, wishes = case.expect.rows, case.column, _wishes(bench)
+    if FAMILIES[case.family].whole:
+        rows, column, value = None, None, case.expect.value
+    return protocol.EncodeRequest(
+        protocol.PROTOCOL,
+        "encode",
+        case.family,
+        str(bench.output),
+        column,
+        rows,
+        value,
+        wishes,
+    )
+
+
+def _wishes(bench: Bench) -> protocol.Wishes | None:
+    """What is wished for; of a directory, the indexes that its value tells of."""
+    wishes = bench.golden.wishes
+    if not FAMILIES[bench.case.family].entries:
+        return wishes
+    return directory_answers.index_wishes(bench.case, wishes)
+
+
+def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
+    there = bench.output.is_file() and not bench.output.is_symlink()
+    judged = expects(acceptance, answer)
+    if judged is not None and judged.right and there:
+        return Judgement(False, "refused, and left a file", "no file at the given path", "a file")
+    if judged is not None:
+        return judged
+    if not there:
+        return Judgement(False, "nothing was written", "a file at the given path", "no regular file")
+    return _judge_written(bench)
+
+
+def _judge_written(bench: Bench) -> Judgement:
+    """Judge the file that a writer wrote: by the rules, and by its rows or its value."""
+    case = bench.case
+    family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
+    options = {family.column_option: case.column or ""} if family.column_option else {}
+    asked = _wishes(bench)
+    wishes = None if asked is None else given(asked)
+    inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
+    if isinstance(inspected, str):
+        return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
+    if inspected.failures:
+        told = "; ".join(f"{rule}: {message}" for rule, message in inspected.failures)
+        broken = tuple(rule for rule, _ in inspected.failures)
+        return Judgement(False, "the written file breaks rules", "no rule broken", told, broken)
+    if inspected.error:
+        return Judgement(
+            False, "the written file cannot be read", "a file that can be checked and read", inspected.error
+        )
+    if missing := [rule for rule in family.proof if rule not in inspected.checked]:
+        return Judgement(
+            False,
+            f"the written file holds no {case.family}",
+            f"{case.family} for column {case.column}" if case.column else case.family,
+            f"{', '.join(missing)} found nothing to test",
+            tuple(missing),
+        )
+    if family.whole:
+        return pm_answers.judged_value(case.expect.value, inspected.value or {}, "the written file has a ")
+    if inspected.unfulfilled:
+        return Judgement(
+            False,
+            f"the written file is not as wished: {inspected.unfulfilled[0].partition(':')[0]}",
+            "as wished, or unsupported",
+            "; ".join(inspected.unfulfilled),
+        )
+    if difference := rows_difference(rows.values(), inspected.rows):
+        return Judgement(
+            False, "the written file holds other rows", f"{len(rows.rows)} rows as given", difference
+        )
+    return RIGHT
+
+
+ASKING: dict[Operation, Asking[Any]] = {
+    "read": row_answers.READING,
+    "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
+    "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
+    "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
+    **pm_answers.ASKING,
+}
+"""Requests and judgements of each operation but `scan`, whose requests carry many queries: `pqassay_suite.running.scanning`."""
+
+
+def _once(expected: Thing | None) -> Sequence[Thing]:
+    return () if expected is None else (expected,)
+
+
+def operations(case: Case) -> list[Operation]:
+    """Operations that a case asks for, in the order of a run."""
+    asked = {name for name, asking in ASKING.items() if asking.expected(case)}
+    asked |= {"scan"} if case.expect.scan else set()
+    return [name for name in get_args(Operation) if name in asked]

@@ -1,0 +1,146 @@
+"""The bench on which one exchange with a driver is prepared and judged, and what a judgement is.
+
+What each operation asks, and which answers to it are right, is in `pqassay_suite.judging.answers` and `pqassay_suite.judging.pm_answers`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pqassay_spec.golden.case import Case
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.manifest import handed_over
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.inspector import Inspector
+from pqassay_suite.drivers.protocol import Answer, Reject, Unsupported
+from pqassay_suite.judging.causes import Fault, is_accident
+
+OUTPUT = "written.parquet"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Verdict on an answer, with the reason against it.
+
+    Attributes:
+        right: Whether it is right.
+        reason: What is wrong, in one line.
+        expected: What should have come.
+        actual: What came.
+        rules: Rules that a written file breaks.
+        fault: What is wrong with it; ``accident`` is a refusal that is right in itself.
+        difference: The path of the first member of a value that differs.
+    """
+
+    right: bool
+    reason: str = ""
+    expected: str = ""
+    actual: str = ""
+    rules: tuple[str, ...] = ()
+    fault: Fault = "wrong"
+    difference: str = ""
+
+
+RIGHT = Judgement(right=True)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The surroundings of one exchange: the case, the folder, and what looks at written files."""
+
+    golden: GoldenCase
+    folder: Path
+    inspector: Inspector
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+        return self.golden.case
+
+    @property
+    def input(self) -> Path:
+        """Path of the copy of the input."""
+        return self.folder / handed_over(self.case)
+
+    @property
+    def output(self) -> Path:
+        """Path to which a writer is to write. A file whose kind is told by its name has that name."""
+        name = handed_over(self.case)
+        return self.folder / (OUTPUT if name.endswith(".parquet") else name)
+
+    def without_folder(self, text: str) -> str:
+        """A text in which the files of this exchange are named without their folder, which is another one in the next run."""
+        if self.folder.name not in text:  # of most texts, and to resolve a path takes long
+            return text
+        return text.replace(f"{self.folder.resolve()}/", "").replace(f"{self.folder}/", "")
+
+    def hand_over(self) -> None:
+        """Copy the input, and what is beside it, to where the driver finds them.
+
+        Raises:
+            CaseError: A golden file is damaged.
+        """
+        self.input.write_bytes(self.golden.content())
+        for name, content in self.golden.beside().items():
+            (self.folder / name).write_bytes(content)
+
+
+Expected = TypeVar("Expected")
+
+
+@dataclass(frozen=True)
+class Asking(Generic[Expected]):
+    """An operation: what is expected of it, how it is asked, and how its answers are judged.
+
+    Attributes:
+        expected: The expectations of a case about it, one for each request; none if it is not asked.
+        request: The request for one of them.
+        judge: The judgement of the answer.
+    """
+
+    expected: Callable[[Case], Sequence[Expected]]
+    request: Callable[[Bench, Expected], protocol.CaseRequest]
+    judge: Callable[[Bench, Expected, Answer], Judgement]
+
+
+def described(answer: Answer) -> str:
+    """An answer in one line."""
+    if isinstance(answer, Reject):
+        return f"reject: {answer.message}"
+    if isinstance(answer, Unsupported):
+        return f"unsupported: {answer.reason}"
+    value = getattr(answer, "value", None)
+    parts = [answer.message or "", "" if value is None else _shortened(json.dumps(value, ensure_ascii=False))]
+    return ": ".join([answer.answer, *(part for part in parts if part)])
+
+
+def _shortened(text: str) -> str:
+    """Beginning and end of a text: what is wrong with a list often is at its end."""
+    return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
+
+
+def expects(wanted: str | None, answer: Answer) -> Judgement | None:
+    """Judge whether the answer may be what it is; ``None`` if it may and what it carries is still to be judged."""
+    if wanted == "reject":
+        return (
+            refusal(answer)
+            if isinstance(answer, Reject)
+            else Judgement(False, "accepted", "reject", described(answer), fault="accepted")
+        )
+    if not isinstance(answer, Reject):
+        return None
+    if wanted == "either":
+        return refusal(answer)
+    return Judgement(False, "refused", "accept", described(answer), fault="refused")
+
+
+def refusal(answer: Reject) -> Judgement:
+    """The judgement of a refusal that is right: by accident it is none that anybody could build upon."""
+    if not is_accident(answer.raised):
+        return RIGHT
+    reason = f"refused by an exception that tells of a mistake: {answer.raised}"
+    return Judgement(False, reason, "a refusal on purpose", described(answer), fault="accident")

@@ -1,0 +1,117 @@
+"""Judging answers about the index directory: which entries a reader can use, and what their parts hold.
+
+Entries come in any order.  What a reader leaves aside, and why, is not asked: where a case allows ``either``, an entry that it
+does not give is no mistake, and one that it gives wrongly is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from pqassay_spec.directory.codes import IndexType
+from pqassay_spec.golden.case import Case
+from pqassay_suite.drivers.protocol import IndexWish, Wishes
+from pqassay_suite.judging.bench import RIGHT, Judgement
+from pqassay_suite.judging.pm_answers import judged_value
+
+Key = tuple[str, str, str]
+"""Type, granularity and columns of an entry; the columns as JSON."""
+
+KEY_MEMBERS = ("type", "granularity", "columns")
+
+
+def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_lack: bool) -> Judgement:
+    """Compare the entries that a driver gives with the usable ones.
+
+    Args:
+        wanted: The right value: ``entries``, each with ``type``, ``granularity``, ``columns`` and ``parts``.
+        value: The value of the answer. Members beside these are not looked at.
+        may_lack: Whether entries may be absent.
+    """
+    here, there = _by_key(wanted), _by_key(value)
+    if isinstance(there, str):
+        return Judgement(False, "no entries", "a list `entries`, each with its key once", there)
+    assert not isinstance(here, str)
+    for key in sorted(there.keys() - here.keys()):
+        return Judgement(
+            False, "an entry that is to be left aside", f"{len(here)} entries", f"also {_named(key)}"
+        )
+    for key in sorted(here.keys() - there.keys()) if not may_lack else ():
+        return Judgement(
+            False,
+            "an entry is missing",
+            _named(key),
+            f"{len(there)} entries without it",
+            difference="entries",
+        )
+    for key in sorted(here.keys() & there.keys()):
+        right, given = ({"parts": _comparable(one[key].get("parts"), key[0])} for one in (here, there))
+        judged = judged_value(right, given)
+        if not judged.right:
+            return replace(judged, reason=f"{judged.reason} of {_named(key)}")
+    return RIGHT
+
+
+def _by_key(value: Mapping[str, Any]) -> dict[Key, dict[str, Any]] | str:
+    """Entries by their keys; what is there instead, in words, where it is no list of entries with different keys."""
+    entries = value.get("entries")
+    if not isinstance(entries, list):
+        return f"members {sorted(value)}"
+    found: dict[Key, dict[str, Any]] = {}
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict) or not all(name in entry for name in KEY_MEMBERS):
+            return f"entries[{number}] without {', '.join(KEY_MEMBERS)}"
+        members = cast("dict[str, Any]", entry)
+        key = str(members["type"]), str(members["granularity"]), json.dumps(members["columns"])
+        if key in found:
+            return f"{_named(key)} twice"
+        found[key] = members
+    return found
+
+
+def _named(key: Key) -> str:
+    return f"{key[0]} by {key[1]} of {key[2]}"
+
+
+def _comparable(parts: Any, kind: str) -> Any:
+    """Parts with floats as their bits, and the values of IDX1, which have no order, in one."""
+    if kind == IndexType.IDX1.name and isinstance(parts, list):
+        parts = [_sorted(part) for part in parts]
+    return _with_bits(parts)
+
+
+def _sorted(part: Any) -> Any:
+    if not isinstance(part, dict):
+        return part
+    members = cast("dict[str, Any]", part)
+    values = members.get("values")
+    if not isinstance(values, list):
+        return members
+    return {**members, "values": sorted(values, key=json.dumps)}
+
+
+def _with_bits(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_bits(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    members = cast("dict[str, Any]", value)
+    if list(members) != ["float"]:
+        return {name: _with_bits(one) for name, one in members.items()}
+    try:
+        number = float(members["float"])
+    except (TypeError, ValueError):
+        return members
+    return {"float": struct.pack(">d", math.nan if math.isnan(number) else number).hex()}
+
+
+def index_wishes(case: Case, wishes: Wishes | None) -> Wishes:
+    """What a writer is asked to write for a case: its wishes, and the indexes that its value tells of."""
+    entries = (case.expect.value or {}).get("entries", ())
+    indexes = [IndexWish(*(entry[name] for name in KEY_MEMBERS)) for entry in entries]
+    return replace(wishes or Wishes(), indexes=indexes)

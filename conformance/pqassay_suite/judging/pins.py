@@ -1,0 +1,63 @@
+"""Pins: what a driver answered, in a few words that two answers share only if they say the same.
+
+Expectations hold them, so that a failure that is known does not hide another one.  A pin has neither messages nor numbers of
+versions in it, which change when nothing else does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+from pqassay.literals.rows import digest
+from pqassay_suite.drivers.driver import NoAnswer, Reply
+from pqassay_suite.drivers.protocol import Reject, Unsupported
+from pqassay_suite.judging.row_answers import rows_of
+
+CHARACTERS = 16
+"""Characters of a digest that are kept."""
+
+
+def pin_of(reply: Reply, rules: Sequence[str] = ()) -> str:
+    """The pin of an answer.
+
+    Args:
+        reply: What came: rows are known by their digest, a refusal by its class, what is no answer by why it is none.
+        rules: Rules that a file breaks which the driver wrote.
+
+    Returns:
+        ``rows 8fd0a3…``, ``refusal ArrowInvalid``, ``crashed`` and so on.
+    """
+    if isinstance(reply, NoAnswer):
+        return reply.outcome
+    if isinstance(reply, Reject):
+        return f"refusal {(reply.raised or '').partition(':')[0]}".strip()
+    if isinstance(reply, Unsupported):
+        return "unsupported"
+    if rules:
+        return f"breaks {', '.join(sorted(rules))}"
+    if reply.digest is not None:
+        return f"rows {reply.digest[:CHARACTERS]}"
+    rows = rows_of(reply)
+    if rows is not None:
+        return f"rows {digest(rows)[:CHARACTERS]}"
+    others = {name: getattr(reply, name, None) for name in ("value", "row_groups", "ranges")}
+    if not any(others.values()):
+        return reply.answer
+    return f"value {_digest(json.dumps(others, sort_keys=True, default=vars))}"
+
+
+def pin_of_queries(wrong: Iterable[tuple[object, str]], asked: int) -> str:
+    """The pin of a scan: which queries came to no good, and how.
+
+    Args:
+        wrong: Of each of these its predicate and columns, and the pin of its answer.
+        asked: How many queries there were.
+    """
+    told = sorted(json.dumps(one, sort_keys=True) for one in wrong)
+    return f"{len(told)} of {asked} queries {_digest(json.dumps(told))}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:CHARACTERS]

@@ -1,0 +1,106 @@
+"""Judging rows: all of a file, and those that a query asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pqassay.literals.rows import digest, multiset, rows_difference
+from pqassay_spec.golden.case import Case, ReadExpectation
+from pqassay_spec.golden.literals import Value, read_value
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.file_facts import facts_of
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex, Reject
+from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, described, refusal
+
+
+def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
+    """The rows of an answer; ``None`` if it gives their digest instead."""
+    return None if answer.rows is None else [[read_value(value) for value in row] for row in answer.rows]
+
+
+def judged_rows(wanted: Sequence[Sequence[Value]], answer: Accept | IgnoredIndex, words: str) -> Judgement:
+    """Compare the rows of an answer with the right ones; ``words`` says what was asked."""
+    found = rows_of(answer)
+    if found is None:
+        if answer.digest == (right := digest(wanted)):
+            return RIGHT
+        return Judgement(False, "wrong rows", f"digest {right}", f"digest {answer.digest}")
+    difference = rows_difference(wanted, found)
+    return RIGHT if not difference else Judgement(False, "wrong rows", words, difference)
+
+
+def narrowed(
+    names: Sequence[str], wanted: Sequence[Sequence[Value]], found: Sequence[Sequence[Value]]
+) -> tuple[str, str]:
+    """The columns that differ, in words, and the difference of the rows by these alone.
+
+    The first is empty, and the rows are compared whole, where all columns differ or none by itself.
+
+    >>> narrowed(["a", "b"], [[1, "x"], [2, "y"]], [[1, "x"], [2, "z"]])
+    ('column b', '1 row missing: ["y"]; 1 row too many: ["z"]')
+    """
+    places: list[int] = []
+    if len(wanted) == len(found) and all(len(row) == len(names) for row in found):
+        places = [
+            place
+            for place in range(len(names))
+            if multiset([row[place]] for row in wanted) != multiset([row[place]] for row in found)
+        ]
+    if not places or len(places) == len(names):
+        return "", rows_difference(wanted, found)
+    shown = rows_difference(*([[row[place] for place in places] for row in each] for each in (wanted, found)))
+    return f"column{'' if len(places) == 1 else 's'} {', '.join(names[place] for place in places)}", shown
+
+
+def counted(number: int, thing: str = "row") -> str:
+    """So many of a thing, in words."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _expected(case: Case) -> Sequence[ReadExpectation]:
+    return () if case.expect.read is None else (case.expect.read,)
+
+
+def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
+    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), _names(bench.golden))
+
+
+def _names(golden: GoldenCase) -> list[str]:
+    """The columns of a case's file."""
+    if golden.known_facts is not None:
+        return list(golden.known_facts.names)
+    rows = golden.rows or (golden.parent.rows if golden.parent else None)
+    return rows.names() if rows is not None else list(facts_of(golden.content()).names)
+
+
+def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:
+    if isinstance(answer, Reject):
+        if expected.refusal == "never":
+            return Judgement(False, "refused", "all rows", described(answer), fault="refused")
+        return refusal(answer)
+    if not isinstance(answer, Accept):
+        return RIGHT
+    if expected.refusal == "demanded":
+        return Judgement(False, "accepted", "a refusal", described(answer), fault="accepted")
+    rows = bench.golden.rows
+    if rows is None or expected.rows == "unspecified":
+        return RIGHT
+    wanted, found = rows.values(), rows_of(answer)
+    judged = judged_rows(wanted, answer, f"all {counted(len(wanted))}")
+    if judged.right or found is None:
+        return judged
+    columns, difference = narrowed(rows.names(), wanted, found)
+    return replace(judged, difference=columns, actual=f"{columns}: {difference}" if columns else difference)
+
+
+READING: Asking[Any] = Asking(_expected, _request, _judge)
+"""The operation ``read``."""
+
+
+def words_of(predicate: Sequence[Any], count: int) -> str:
+    """What a query should have given, in words."""
+    return f"{counted(count)} with {json.dumps(predicate, ensure_ascii=False)}"

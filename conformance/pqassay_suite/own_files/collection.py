@@ -1,0 +1,333 @@
+"""Cases made from somebody's own Parquet files, of which no manifest says what is right.
+
+The expected rows of a file are those that two independent readers agree about; where they do not, nothing but a crash is wrong.
+A file that the judge finds sound must be read; one that breaks a rule may be refused as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pqassay.lake import kinds
+from pqassay.lake.targets import Found, Target, find
+from pqassay.report.model import Ignored
+from pqassay.report.run.files import Collection as AskedFiles
+from pqassay.report.run.files import FileAsked, RowsKnown, left_out_lines
+from pqassay_spec import __version__
+from pqassay_spec.base.terminal import printable
+from pqassay_spec.golden.case import (
+    Case,
+    CheckExpectation,
+    Expect,
+    Input,
+    Provenance,
+    ReadExpectation,
+    to_json,
+)
+from pqassay_spec.golden.literals import Column, Rows
+from pqassay_spec.parquet.file import ENCRYPTED_MAGIC, MAGIC, SUMMARY_NAMES
+from pqassay_spec.rules.catalogue import DEFAULT_FILE
+from pqassay_suite.cases.case import CaseError, GoldenCase, matches
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.protocol import Accept
+from pqassay_suite.drivers.side_by_side import in_order
+from pqassay_suite.own_files.file_survey import Survey, Surveyor
+from pqassay_suite.own_files.second_readers import Confirmed, SecondReaders
+
+DEPRECATED_CODECS = frozenset({"codec.lz4", "codec.lzo"})
+"""Codecs that a reader need not have."""
+
+COPY = "data.parquet"
+"""The name under which a file is read."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is asked about.
+
+    Attributes:
+        size: Bytes of a file, at most.
+        values: Values of a file, at most: each goes through JSON three times. A damaged file may tell of any number.
+    """
+
+    size: int
+    values: int
+
+
+@dataclass(frozen=True)
+class FileCase(GoldenCase):
+    """A case about somebody's file.
+
+    Attributes:
+        agreed: Where the rows are kept on which two readers agree; ``None`` where they do not.
+    """
+
+    agreed: Path | None = None
+    stands_alone: bool = True
+
+    def content(self) -> bytes:
+        """The bytes of the file.
+
+        Raises:
+            CaseError: It is not what it was when the readers read it.
+        """
+        path = self.folder / self.case.input.file
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise CaseError(f"{path}: {error.strerror or error}") from None
+        if hashlib.sha256(data).hexdigest() != self.case.input.sha256:
+            raise CaseError(f"{path} has changed while it was asked about")
+        return data
+
+    @property
+    def rows(self) -> Rows | None:
+        """The rows on which two readers agree, read anew each time: those of all files would fill the memory."""
+        if self.agreed is None or self.known_facts is None:
+            return None
+        answer = protocol.read_answer(self.agreed.read_bytes(), "read", strict=False)
+        columns = [Column(name, "unknown", nullable=True) for name in self.known_facts.names]
+        return Rows(columns, answer.rows or []) if isinstance(answer, Accept) else None
+
+
+@dataclass
+class Files:
+    """The files of a folder.
+
+    Attributes:
+        folder: The folder.
+        targets: Those to ask about, by their paths below the folder, in order.
+        found: Everything that was met there, and why the rest is left out.
+    """
+
+    folder: Path
+    targets: dict[str, Target]
+    found: Found
+
+    @property
+    def left_out(self) -> list[Ignored]:
+        """What is not asked about."""
+        return [
+            Ignored(entry.reason, entry.count, [_below(self.folder, path) for path in entry.examples])
+            for entry in self.found.ignored
+        ]
+
+    def chosen(self, patterns: Sequence[str], wanted: Collection[str] | None = None) -> dict[str, Target]:
+        """Those that match one of the patterns, all if there is none, and are among those that are wanted.
+
+        Raises:
+            CaseError: A pattern that no file matches, or none is left.
+        """
+        for pattern in patterns:
+            if not any(matches(name, pattern) for name in self.targets):
+                raise CaseError(f"no file matches {pattern!r}; --list lists them")
+        chosen = {
+            name: target
+            for name, target in self.targets.items()
+            if (not patterns or any(matches(name, pattern) for pattern in patterns))
+            and (wanted is None or name in wanted)
+        }
+        if not chosen:
+            raise CaseError(f"{self.folder}: none of these files is wrong in those results")
+        return chosen
+
+
+def files_in(folder: Path) -> Files:
+    """The Parquet files below a folder: by their names, and others by the bytes that they begin and end with.
+
+    Raises:
+        CaseError: It is no folder, or there is none.
+    """
+    if not folder.is_dir():
+        raise CaseError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
+    found = find([], literal=[str(folder)], include=["*"])
+    targets: dict[str, Target] = {}
+    for target in found.targets:
+        reason = target.trouble or _reason_against(target)
+        if not reason:
+            targets[_below(folder, target.path)] = target
+        elif reason != kinds.OTHER:
+            found.ignore(reason, target.path)
+    files = Files(folder, targets, found)
+    if not targets:
+        told = "".join(f"; {line}" for line in left_out_lines(files.left_out))
+        raise CaseError(f"{folder}: there is no Parquet file below it{told}")
+    return files
+
+
+def _below(folder: Path, path: str) -> str:
+    """The path of a file below the folder, as people can type it: what is not printable is escaped."""
+    return printable(Path(path).relative_to(folder).as_posix())
+
+
+def _reason_against(target: Target) -> str:
+    """Why a file is not asked about; `kinds.OTHER` where nobody would expect it to be."""
+    name = os.path.basename(target.path)  # noqa: PTH119 - text, as the finder has it
+    kind = kinds.kind_of(name)
+    if name in SUMMARY_NAMES:
+        return "summaries of other files"
+    if name.startswith("."):
+        return kinds.OTHER
+    try:
+        status = os.stat(target.path)  # noqa: PTH116 - as above
+        if not stat.S_ISREG(status.st_mode):
+            return kinds.SPECIAL
+        if kind is None:
+            return "" if _looks_like_parquet(target.path, status.st_size) else kinds.OTHER
+        with open(target.path, "rb"):  # noqa: PTH123 - as above
+            pass
+    except OSError as error:
+        return f"the file cannot be opened: {error.strerror or error}"
+    return "" if kind.name == DEFAULT_FILE else kinds.OTHER
+
+
+def _looks_like_parquet(path: str, size: int) -> bool:
+    """Whether a file begins and ends as Parquet files do."""
+    if size < 2 * len(MAGIC):
+        return False
+    with open(path, "rb") as file:  # noqa: PTH123 - text, as the finder has it
+        begin = file.read(len(MAGIC))
+        file.seek(-len(MAGIC), os.SEEK_END)
+        return begin == file.read() and begin in (MAGIC, ENCRYPTED_MAGIC)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What came of a file: a case, or a reason against it."""
+
+    case: FileCase | None = None
+    asked: FileAsked | None = None
+    reason: str = ""
+
+
+class CollectionCases:
+    """Makes cases from files.
+
+    Args:
+        readers: Say which rows are right.
+        limits: What is asked about.
+        folder: Where the agreed rows are kept.
+    """
+
+    def __init__(self, readers: SecondReaders, limits: Limits, folder: Path) -> None:
+        self._readers, self._limits, self._folder = readers, limits, folder
+        self._surveyor = Surveyor()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._surveyor.close()
+
+    def make(
+        self,
+        files: Files,
+        chosen: dict[str, Target],
+        jobs: int,
+        progress: Callable[[int, int, str], object] | None = None,
+    ) -> tuple[list[FileCase], AskedFiles]:
+        """The cases, in the order of the paths, and what reports say of the files.
+
+        Args:
+            files: All files.
+            chosen: Those to make cases from.
+            jobs: Files that are looked at at the same time.
+            progress: Called with how many are done, of how many, and the path of the last one.
+        """
+        cases: list[FileCase] = []
+        asked: list[FileAsked] = []
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            try:
+                every = in_order(pool, self._made, chosen.items())
+                for number, (name, made) in enumerate(zip(chosen, every, strict=True), 1):
+                    if made.case is None or made.asked is None:
+                        files.found.ignore(made.reason, chosen[name].path)
+                    else:
+                        cases.append(made.case)
+                        asked.append(made.asked)
+                    if progress is not None:
+                        progress(number, len(chosen), name)
+            except BaseException:
+                self._surveyor.stop()
+                self._readers.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        return cases, AskedFiles(self._readers.names, asked, files.left_out)
+
+    def _made(self, file: tuple[str, Target]) -> _Made:
+        name, target = file
+        path = Path(target.path)
+        try:
+            if path.stat().st_size > self._limits.size:
+                return _Made(
+                    reason=f"larger than {self._limits.size / (1 << 20):g} MiB; --max-size asks about them"
+                )
+            content = path.read_bytes()
+        except OSError as error:
+            return _Made(reason=f"the file cannot be opened: {error.strerror or error}")
+        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as place:
+            copy = Path(place, COPY)
+            copy.write_bytes(content)
+            survey = self._surveyor.survey(copy)
+            if (survey.is_sound or survey.decoded) and survey.values > self._limits.values:
+                return _Made(reason=f"more than {self._limits.values} values; --max-values asks about them")
+            confirmed = self._readers.confirmed(copy, survey.facts)
+            if confirmed.too_large:
+                return _Made(reason="its rows make an answer that is too large")
+        sha256 = hashlib.sha256(content).hexdigest()
+        return self._case(name, path, sha256, survey, confirmed)
+
+    def _case(self, name: str, path: Path, sha256: str, survey: Survey, confirmed: Confirmed) -> _Made:
+        agreed = None
+        if confirmed.rows is not None:
+            text = protocol.to_json(confirmed.rows)
+            agreed = self._folder / hashlib.sha256(os.fsencode(name)).hexdigest()
+            agreed.write_text(text, encoding="ascii")
+        case = _manifest(name, path, sha256, survey, confirmed)
+        kept = json.dumps([to_json(case), asdict(survey)])
+        digest = hashlib.sha256(kept.encode()).hexdigest()
+        made = FileCase(case, path.parent, digest, known_facts=survey.facts, agreed=agreed)
+        known: RowsKnown = "unspecified" if agreed is None else "agreed"
+        return _Made(made, FileAsked(name, survey.judged, known, confirmed.said, survey.tags))
+
+
+def _manifest(name: str, path: Path, sha256: str, survey: Survey, confirmed: Confirmed) -> Case:
+    must_be_read = confirmed.rows is not None and survey.is_sound and not DEPRECATED_CODECS & set(survey.tags)
+    read = ReadExpectation(
+        rows="unspecified" if confirmed.rows is None else "own",
+        refusal="never" if must_be_read else "allowed",
+    )
+    return Case(
+        id=name,
+        family="PQF",
+        kind="valid" if survey.is_sound else "invalid",
+        since=__version__,
+        title=f"{_judged(survey)}; {_known(confirmed)}",
+        effect="none",
+        requires=["parquet"],
+        rules=survey.rules,
+        input=Input(file=path.name, sha256=sha256),
+        expect=Expect(check=CheckExpectation(rules=survey.rules, tier="values"), read=read),
+        provenance=Provenance(by="its owner", oracles=list(confirmed.said)),
+    )
+
+
+def _judged(survey: Survey) -> str:
+    if survey.rules:
+        return f"A file that breaks {', '.join(survey.rules)}"
+    return (
+        "A file that cannot be judged" if survey.judged == "errored" else "A file in which nothing is wrong"
+    )
+
+
+def _known(confirmed: Confirmed) -> str:
+    if confirmed.rows is None:
+        return "which rows it holds is not known"
+    agreed = [name for name, said in confirmed.said.items() if said.endswith((" row", " rows"))]
+    return f"{' and '.join(agreed)} read the same {confirmed.said[agreed[0]]}"

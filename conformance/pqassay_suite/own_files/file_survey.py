@@ -1,0 +1,111 @@
+"""What is found out about somebody's file before a driver is asked about it: the judge's verdict, its columns and its features.
+
+The file may be damaged in any way, so this happens in a process of its own: ``python -m pqassay_suite.own_files.file_survey --serve``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from pqassay.judge.checker import check
+from pqassay_suite.cases.file_facts import FileFacts, facts_of
+from pqassay_suite.drivers.process import Launcher, Limits
+from pqassay_suite.drivers.session import Sessions
+from pqassay_suite.drivers.written_file import environment
+
+LIMITS = Limits(seconds=60)
+"""Limits of looking at one file, whatever a driver may take."""
+
+COMMAND = [sys.executable, "-m", "pqassay_suite.own_files.file_survey"]
+"""The process that looks at files, without ``--serve``."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found out about a file.
+
+    Attributes:
+        judged: The outcome of ``pqassay check`` at tier ``values``; ``errored`` where there is none.
+        rules: The rules that it breaks.
+        error: Why it could not be judged.
+        names, needs, tags, values: See `FileFacts`.
+        decoded: Whether the judge decoded all its values, so that there are as many as its footer tells of.
+    """
+
+    judged: str
+    rules: list[str] = field(default_factory=list[str])
+    error: str = ""
+    names: list[str] = field(default_factory=list[str])
+    needs: list[str] = field(default_factory=list[str])
+    tags: list[str] = field(default_factory=list[str])
+    values: int = 0
+    decoded: bool = False
+
+    @property
+    def facts(self) -> FileFacts:
+        """The facts that a read takes."""
+        return FileFacts(
+            needs=tuple(self.needs), names=tuple(self.names), tags=tuple(self.tags), values=self.values
+        )
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the judge found nothing wrong."""
+        return self.judged not in ("nonconformant", "errored")
+
+
+def survey(path: str) -> Survey:
+    """Look at a file."""
+    (file,) = check([], literal=[path], tier="values", crc=True).files
+    broken = dict.fromkeys(found.rule for found in file.findings if found.verdict == "FAIL")
+    facts = facts_of(Path(path).read_bytes())
+    return Survey(
+        file.outcome,
+        list(broken),
+        file.error or "",
+        list(facts.names),
+        list(facts.needs),
+        list(facts.tags),
+        facts.values,
+        decoded=file.outcome != "errored" and not file.gaps,
+    )
+
+
+class Surveyor:
+    """Looks at files; of several threads each has a process of its own, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._launcher = Launcher(LIMITS)
+        self._sessions = Sessions(self._launcher, COMMAND, environment())
+
+    def survey(self, path: Path) -> Survey:
+        """What is found out about a file; what ends the process costs this file its verdict and its features."""
+        said = self._sessions.mine.ask(json.dumps(str(path)), bool)
+        if said.lines:
+            return Survey(**json.loads(said.lines[0]))
+        why = said.problem or (said.ended.crash if said.ended else "") or "the judge ended"
+        return Survey("errored", error=why)
+
+    def stop(self) -> None:
+        """End the processes, and start no more."""
+        self._launcher.stop()
+
+    def close(self) -> None:
+        """End the processes, and forget them."""
+        self.stop()
+        self._sessions.close()
+
+
+def serve(requests: Iterable[str], answers: TextIO) -> None:
+    """Look at one file for each line, its path as JSON."""
+    for line in requests:
+        print(json.dumps(asdict(survey(json.loads(line)))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, sys.stdout)

@@ -1,0 +1,209 @@
+"""Independent readers that say which rows a file holds: drivers that come with pqassay, and are not the one under test.
+
+What two of them read alike, in code that they do not share, is taken for the truth.  Nobody decides by majority: where two read
+other rows, it is not known which are right.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pqassay.literals.rows import digest
+from pqassay_spec.golden.literals import Value
+from pqassay_suite.cases.file_facts import FileFacts
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Settings
+from pqassay_suite.drivers.implementations import Implementation, implementation
+from pqassay_suite.drivers.process import TOO_LARGE, Limits
+from pqassay_suite.drivers.protocol import Accept, HelloAnswer
+from pqassay_suite.judging.bench import described
+from pqassay_suite.judging.row_answers import counted, narrowed, rows_of
+
+READERS = ("pyarrow", "duckdb", "polars", "datafusion")
+"""Drivers that are asked which rows are right, in this order: each has a decoder of its own, and starts at once."""
+
+ENOUGH = 2
+"""Readers that have to agree."""
+
+LIMITS = Limits(seconds=20)
+"""Limits of reading one file."""
+
+INSTALL = "pip install 'pqassay[engines]' brings DuckDB, Polars and DataFusion"
+
+
+class TooFewReadersError(Exception):
+    """There are no two independent readers beside the one under test. The message says what to install."""
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """What readers said about a file.
+
+    Attributes:
+        rows: The answer that holds the rows on which two agree; ``None`` where there is none.
+        said: What each reader said that was asked, by name and version.
+        too_large: An answer with its rows was larger than any that is read.
+    """
+
+    rows: Accept | None = None
+    said: dict[str, str] = field(default_factory=dict[str, str])
+    too_large: bool = False
+
+
+class Reader:
+    """One reader: a driver that comes with pqassay, greeted when it is first asked."""
+
+    def __init__(self, driver: Implementation) -> None:
+        self._title = driver.title
+        self._driver = DriverUnderTest(Settings(driver.argv, LIMITS, shipped=driver.name))
+        self._greeting: HelloAnswer | NoAnswer | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Its name, with its version once it was greeted."""
+        known = self._greeting
+        return f"{known.name} {known.version}" if isinstance(known, HelloAnswer) else self._title
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether it was asked about any file."""
+        return self._greeting is not None
+
+    def _greeted(self) -> HelloAnswer | NoAnswer:
+        with self._lock:
+            if self._greeting is None:
+                self._greeting = self._driver.hello()
+            return self._greeting
+
+    def read(self, file: Path, facts: FileFacts) -> Accept | str:
+        """Its answer with all rows of a file; or, in words, why there is none."""
+        greeting = self._greeted()
+        if isinstance(greeting, NoAnswer):
+            return f"does not answer hello: {greeting.reason}"
+        if lacking := protocol.missing_capability("read", "PQF", [], facts.needs, greeting.capabilities):
+            return f"does not know {lacking}"
+        request = protocol.ReadRequest(protocol.PROTOCOL, "read", str(file), list(facts.names))
+        answer = self._driver.ask(request, file.parent)
+        if isinstance(answer, NoAnswer):
+            return f"{answer.outcome}: {answer.reason}"
+        if isinstance(answer, Accept) and answer.rows is not None:
+            return answer
+        return " ".join(described(answer).replace(f"{file.parent}/", "").split())
+
+    def stop(self) -> None:
+        """End its processes, and start no more."""
+        self._driver.launcher.stop()
+
+    def close(self) -> None:
+        """End its processes, and forget them."""
+        self._driver.close()
+
+
+class SecondReaders:
+    """The readers of a run.
+
+    Args:
+        readers: At least two, with decoders of their own.
+    """
+
+    def __init__(self, readers: Sequence[Reader]) -> None:
+        self._readers = readers
+
+    @property
+    def names(self) -> list[str]:
+        """Names and versions of those that were asked."""
+        return [reader.name for reader in self._readers if reader.was_asked]
+
+    def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
+        """What they say about a file; nobody is asked any more once two have given rows.
+
+        Args:
+            file: A copy of it, in a folder of its own.
+            facts: What it takes to read it, and its columns.
+        """
+        if not facts.names:
+            return Confirmed()
+        said: dict[str, str] = {}
+        first: tuple[str, list[list[Value]]] | None = None
+        for reader in self._readers:
+            answer = reader.read(file, facts)
+            rows = None if isinstance(answer, str) else rows_of(answer)
+            if isinstance(answer, str) or rows is None:
+                said[reader.name] = str(answer)
+                if TOO_LARGE in said[reader.name]:
+                    return Confirmed(None, said, too_large=True)
+                continue
+            said[reader.name] = counted(len(rows))
+            if first is None:
+                first = reader.name, rows
+                continue
+            if digest(first[1]) == digest(rows):
+                return Confirmed(answer, said)
+            columns, difference = narrowed(facts.names, first[1], rows)
+            where = f" in {columns}" if columns else ""
+            said[reader.name] = f"other rows than {first[0]}{where}: {difference}"
+            break
+        return Confirmed(None, said)
+
+    def stop(self) -> None:
+        """End their processes, and start no more."""
+        for reader in self._readers:
+            reader.stop()
+
+    def close(self) -> None:
+        """End their processes, and forget them."""
+        for reader in self._readers:
+            reader.close()
+
+
+def second_readers(
+    decoder: str | None,
+    hello: str | None,
+    *,
+    names: Sequence[str] = READERS,
+    find: Callable[[str], Implementation] = implementation,
+) -> SecondReaders:
+    """The readers that are here, and are not the one under test.
+
+    Args:
+        decoder: Whose code the driver under test decodes files with, as far as that is known.
+        hello: What it calls itself.
+        names: The drivers to choose among.
+        find: Finds a driver by its name.
+
+    Raises:
+        TooFewReadersError: See there.
+    """
+    taken = {decoder}
+    chosen: list[Implementation] = []
+    lacking: list[str] = []
+    for name in names:
+        known = find(name)
+        if known.decoder in taken or _are_one(known, hello):
+            continue
+        if known.missing or not known.is_built:
+            lacking.append(known.title)
+            continue
+        chosen.append(known)
+        taken.add(known.decoder)
+    if len(chosen) < ENOUGH:
+        raise TooFewReadersError(_too_few([known.title for known in chosen], lacking))
+    return SecondReaders([Reader(known) for known in chosen])
+
+
+def _are_one(known: Implementation, hello: str | None) -> bool:
+    """Whether a driver under test is, by its name, this library."""
+    return hello is not None and hello.casefold() in (known.name.casefold(), known.title.casefold())
+
+
+def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:
+    there = f"there is only {names[0]}" if names else "there is none"
+    missing = f" ({', '.join(lacking)} not installed)" if lacking else ""
+    return (
+        "which rows are right is known where two independent readers agree, beside the one under test; "
+        f"{there}{missing}: {INSTALL}"
+    )

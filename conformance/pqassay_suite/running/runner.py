@@ -1,0 +1,485 @@
+"""The runner: asks a driver about golden cases and collects what came of it.
+
+The driver is a stranger's program, started for each request or talked to line by line.  Cases run side by side; the results are
+in the order of the cases.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pqassay.literals.predicate import IEEE, Semantics
+from pqassay.report.run.model import (
+    SCHEMA_VERSION,
+    Driver,
+    Exposure,
+    NotAsked,
+    Operation,
+    Result,
+    RunLimits,
+    RunReport,
+    RunSummary,
+    counts,
+    scores,
+)
+from pqassay_spec import __version__
+from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.revision import Revision
+from pqassay_spec.rules.catalogue import digest as rules_digest
+from pqassay_suite.cases.case import GoldenCase, inputs_digest, manifests_digest
+from pqassay_suite.cases.expectations import Expectations
+from pqassay_suite.cases.revision_score import counted_by
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
+from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Unsupported
+from pqassay_suite.drivers.side_by_side import in_order
+from pqassay_suite.judging.answers import ASKING, operations
+from pqassay_suite.judging.bench import Bench, Judgement, described
+from pqassay_suite.judging.causes import cause_of, severity
+from pqassay_suite.judging.credit import credited
+from pqassay_suite.judging.pins import pin_of, pin_of_queries
+from pqassay_suite.judging.reader_faults import broken_reader_rules
+from pqassay_suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
+
+__all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
+
+SLOWEST = 5
+"""Requests of a run that are named as its slowest."""
+
+Task = tuple[GoldenCase, Operation]
+
+
+@dataclass
+class Times:
+    """Seconds by the clock that a run took: for each operation, and of each task. Not part of its result."""
+
+    of: list[tuple[float, Operation, str]] = field(default_factory=list[tuple[float, Operation, str]])
+
+    def by_operation(self) -> dict[Operation, tuple[int, float]]:
+        """Tasks and seconds of each operation."""
+        found: dict[Operation, tuple[int, float]] = {}
+        for seconds, operation, _ in self.of:
+            count, total = found.get(operation, (0, 0.0))
+            found[operation] = count + 1, total + seconds
+        return found
+
+    def slowest(self) -> list[tuple[float, Operation, str]]:
+        """The slowest tasks: seconds, operation, case."""
+        return sorted(self.of, reverse=True)[:SLOWEST]
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What came of a task: a result, or an exposure."""
+
+    result: Result | None = None
+    exposure: Exposure | None = None
+    left_aside: int = 0
+
+
+def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[Task]:
+    """Work of a run: cases in their order, operations in theirs."""
+    return [
+        (golden, operation)
+        for golden in cases
+        for operation in operations(golden.case)
+        if not only or operation in only
+    ]
+
+
+def run(
+    cases: Sequence[GoldenCase],
+    settings: Settings,
+    expectations: Expectations | None = None,
+    *,
+    revision: Revision | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
+    times: Times | None = None,
+) -> RunReport:
+    """Ask a driver about cases.
+
+    Args:
+        cases: The cases, parents included.
+        settings: The driver's command, limits, and how to run.
+        expectations: What is known to fail.
+        revision: The cases that count; without one, all do.
+        progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
+        times: Filled with what took how long.
+
+    Returns:
+        The result. Nothing that a driver does raises, once it has answered ``hello``.
+
+    Raises:
+        CannotStartError: There is no such program, or it does not answer ``hello``.
+        CaseError: A golden file is damaged.
+    """
+    if shutil.which(settings.command[0]) is None:
+        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
+    driver = DriverUnderTest(settings)
+    try:
+        hello = driver.greet()
+        asking = _Asking(driver, hello, settings, times or Times())
+        wanted = tasks(cases, settings.only)
+        if settings.tasks:
+            wanted = [task for task in wanted if (task[0].case.id, task[1]) in settings.tasks]
+        work, not_asked = asking.chosen(wanted)
+        done: list[_Done] = []
+        with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
+            try:
+                for one in in_order(pool, asking.ask, work):
+                    done.append(one)
+                    if progress is not None:
+                        progress(len(done), len(work), work[len(done) - 1][0].case.id)
+            except BaseException:
+                driver.launcher.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+    finally:
+        driver.close()
+    results = [one.result for one in done if one.result]
+    if not any(golden.stands_alone for golden in cases):
+        results = credited([golden.case for golden in cases], results)
+    report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+    asked: dict[str, list[Operation]] = {}
+    for golden, operation in work:
+        asked.setdefault(golden.case.id, []).append(operation)
+    report = dataclasses.replace(report, asked=asked)
+    if revision is None:
+        return report
+    return counted_by(revision, report, cases, narrowed=bool(settings.only or settings.tasks))
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a driver says of itself, and what follows.
+
+    Attributes:
+        hello: Its greeting.
+        asked: How many questions it would be asked.
+        more: How many each capability that it does not declare would add.
+    """
+
+    hello: HelloAnswer | NoAnswer
+    asked: int
+    more: list[NotAsked]
+
+
+def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
+    """Greet a driver, and say what a run would ask.
+
+    Raises:
+        CannotStartError: There is no such program, or it does not answer ``hello``.
+    """
+    if shutil.which(settings.command[0]) is None:
+        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
+    driver = DriverUnderTest(settings)
+    try:
+        hello = driver.greet()
+    finally:
+        driver.close()
+    work, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
+    return Declared(hello or NOT_KNOWN, len(work), missing)
+
+
+class _Asking:
+    """Asks for operations on cases, and judges what comes."""
+
+    def __init__(
+        self, driver: DriverUnderTest, hello: HelloAnswer | None, settings: Settings, times: Times
+    ) -> None:
+        self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
+        self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
+        self.facts = CaseFacts()
+
+    def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[NotAsked]]:
+        """The tasks that the driver declares to be able to do, and what it does not."""
+        if self.hello is None:
+            return list(work), []
+        found: list[Task] = []
+        missing: Counter[str] = Counter()
+        for golden, operation in work:
+            case, needs = golden.case, self.facts.of(golden).needs
+            lacking = protocol.missing_capability(
+                operation, case.family, case.requires, needs, self.hello.capabilities
+            )
+            if lacking:
+                missing[lacking] += 1
+            else:
+                found.append((golden, operation))
+        return found, [NotAsked(name, count) for name, count in sorted(missing.items())]
+
+    def ask(self, task: Task) -> _Done:
+        """Ask for one operation on one case."""
+        golden, operation = task
+        start = time.monotonic()
+        try:
+            done = self._scan(golden) if operation == "scan" else self._others(golden, operation)
+        finally:
+            self.times.of.append((time.monotonic() - start, operation, golden.case.id))
+        return done
+
+    # ------------------------------------------------------------------------------------- one request a question
+
+    def _others(self, golden: GoldenCase, operation: Operation) -> _Done:
+        """Later requests are made if earlier answers are right."""
+        case = golden.case
+        result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
+        for number, expected in enumerate(ASKING[operation].expected(case)):
+            result, _ = self._ask_once(golden, operation, number, expected)
+            if not result.is_good and self.driver.may_ask_again():
+                self.driver.start_afresh()
+                first = result
+                result, told = self._ask_once(golden, operation, number, expected)
+                if result.is_good:
+                    result = _unstable(first, told)
+            if result.outcome != "passed":
+                break
+        return _Done(result)
+
+    def _ask_once(
+        self, golden: GoldenCase, operation: Operation, number: int, expected: object
+    ) -> tuple[Result, str]:
+        """The result, and the answer in one line."""
+        case, asking = golden.case, ASKING[operation]
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bench = Bench(golden, Path(name), self.driver.inspector)
+            request = asking.request(bench, expected)
+            # A writer gets rows or a value, and nothing to copy from.
+            if not isinstance(request, protocol.EncodeRequest):
+                bench.hand_over()
+            reply = self.driver.ask(request, bench.folder)
+            try:
+                if isinstance(reply, NoAnswer):
+                    result = self._without_answer(case, operation, reply)
+                elif isinstance(reply, Unsupported):
+                    result = Result(case.id, case.family, operation, "unsupported", reply.reason)
+                else:
+                    judged = asking.judge(bench, expected, reply)
+                    result = self._judged(golden, operation, judged, reply)
+                    if judged.right and operation == "encode":
+                        self._keep_written(bench)
+            finally:
+                keep(self.settings, bench, request, f"{operation}-{number + 1}")
+            texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
+            changed: dict[str, Any] = {
+                name: text and bench.without_folder(text) for name, text in texts.items()
+            }
+            told = reply.reason if isinstance(reply, NoAnswer) else described(reply)
+            return dataclasses.replace(result, **changed), bench.without_folder(told)
+
+    def _keep_written(self, bench: Bench) -> None:
+        if self.settings.written is not None and bench.output.is_file():
+            target = self.settings.written / f"{bench.case.id}.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(bench.output, target)
+
+    def _without_answer(self, case: Case, operation: Operation, reply: NoAnswer) -> Result:
+        outcome, reason, rules = reply.outcome, reply.reason, case.rules or None
+        if outcome == "unsupported" and self.hello is not None:
+            outcome, reason = "failed", f"declared, and then {reason}"
+        pin = pin_of(reply)
+        return Result(case.id, case.family, operation, outcome, reason, rules, stderr=reply.stderr, pin=pin)
+
+    def _judged(self, golden: GoldenCase, operation: Operation, judged: Judgement, reply: Answer) -> Result:
+        case = golden.case
+        rules = list(judged.rules) or case.rules or None
+        if judged.right:
+            return Result(case.id, case.family, operation, "passed", rules=rules)
+        return Result(
+            case.id,
+            case.family,
+            operation,
+            "refused by accident" if judged.fault == "accident" else "failed",
+            judged.reason,
+            rules,
+            judged.expected,
+            judged.actual or described(reply),
+            first_difference=judged.difference or None,
+            severity=severity(case, judged.fault),
+            pin=pin_of(reply, judged.rules),
+        )
+
+    # ------------------------------------------------------------------------------------------------------ scans
+
+    def _scan(self, golden: GoldenCase) -> _Done:
+        case = golden.case
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
+        judged, before = scanning.ask(), {}
+        if case.expect.scan == "exposure":
+            judged = [one.before or one for one in judged]
+        else:
+            before = {place: one.before for place, one in enumerate(judged) if one.before is not None}
+        if self.settings.keep is not None:
+            self._keep_scan(golden, scanning)
+        left_aside = sum(one.is_left_aside for one in judged)
+        wrong = {place: one for place, one in enumerate(judged) if not one.is_right}
+        blames = dict(zip(wrong, scanning.blames(list(wrong.values())), strict=True))
+        if case.expect.scan == "exposure":
+            return _Done(exposure=exposure_of(case, judged, blames), left_aside=left_aside)
+        inherited = dict(zip(wrong, scanning.inherited(list(wrong.values())), strict=True))
+        own = [one for place, one in wrong.items() if not inherited[place]]
+        result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
+        if not wrong:
+            if self.hello is not None and any(one.is_not_known for one in judged):
+                result = self._without_answer(case, "scan", NOT_KNOWN)
+            elif judged and all(one.is_unsupported for one in judged):
+                result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
+            elif before:
+                result = self._unstable_scan(golden, judged, before)
+            return _Done(result, left_aside=left_aside)
+        one = worst(own or list(wrong.values()))
+        place = judged.index(one)
+        query = query_result(one, judged, blames[place])
+        if not own:
+            result = dataclasses.replace(
+                result, outcome="inherited", reason="wrong alike about its valid parent", query=query
+            )
+            return _Done(result, left_aside=left_aside)
+        pins = [([other.query.predicate, other.query.columns], other.pin) for other in wrong.values()]
+        pin = pin_of_queries(pins, len(judged))
+        result = dataclasses.replace(self._scan_result(golden, one, query), pin=pin)
+        return _Done(result, left_aside=left_aside)
+
+    def _unstable_scan(
+        self, golden: GoldenCase, judged: Sequence[Judged], before: Mapping[int, Judged]
+    ) -> Result:
+        """The result where every answer is right in the end, and some were only when a fresh process was asked."""
+        one = worst(list(before.values()))
+        first = [before.get(place, each) for place, each in enumerate(judged)]
+        result = self._scan_result(golden, one, query_result(one, first, None))
+        return _unstable(result, result.expected or "right")
+
+    def _scan_result(self, golden: GoldenCase, one: Judged, query: Any) -> Result:
+        case, none = golden.case, one.no_answer
+        result = Result(case.id, case.family, "scan", "failed", rules=case.rules or None, query=query)
+        result = dataclasses.replace(result, severity=severity(case, one.fault))
+        if none is not None:
+            return dataclasses.replace(result, outcome=none.outcome, reason=none.reason, stderr=none.stderr)
+        reason = f"{one.judgement.reason}, {query.index}" if query.index else one.judgement.reason
+        return dataclasses.replace(
+            result,
+            outcome="refused by accident" if one.fault == "accident" else "failed",
+            reason=reason,
+            expected=one.judgement.expected,
+            actual=one.judgement.actual,
+        )
+
+    def _keep_scan(self, golden: GoldenCase, scanning: Scanning) -> None:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bench = Bench(golden, Path(name), self.driver.inspector)
+            bench.hand_over()
+            keep(self.settings, bench, scanning.request(bench), "scan-1")
+
+
+def _unstable(first: Result, told: str) -> Result:
+    """The result where the answer was wrong, and right when a fresh process was asked; ``told`` is the right one."""
+    reason = f"{first.reason}; a fresh process answers rightly"
+    actual = f"{first.actual or first.reason}; from a fresh process: {told}"
+    return dataclasses.replace(first, outcome="unstable", reason=reason, actual=actual, pin=None)
+
+
+def keep(settings: Settings, bench: Bench, request: protocol.CaseRequest, name: str) -> None:
+    """Keep what was exchanged, with the paths of where it is kept."""
+    if settings.keep is None or not bench.folder.is_dir():
+        return
+    target = settings.keep.resolve() / bench.case.id / name
+    target.mkdir(parents=True, exist_ok=True)
+    for path in bench.folder.iterdir():
+        if path.is_file() and not path.is_symlink():
+            shutil.copyfile(path, target / path.name)
+    text = protocol.to_json(request).replace(str(bench.folder), str(target))
+    (target / "request.json").write_text(text, encoding="ascii")
+
+
+def _report(
+    cases: Sequence[GoldenCase],
+    settings: Settings,
+    hello: HelloAnswer | None,
+    results: Sequence[Result],
+    done: Sequence[_Done],
+    not_asked: list[NotAsked],
+    expectations: Expectations,
+) -> RunReport:
+    by_id = {golden.case.id: golden for golden in cases}
+    explained = [_explained(result, by_id.get(result.case)) for result in results]
+    compared, problems = expectations.compare(explained)
+    return RunReport(
+        schema_version=SCHEMA_VERSION,
+        kind="run",
+        pqassay=__version__,
+        protocol=protocol.PROTOCOL,
+        rules_sha256=rules_digest(),
+        suite_sha256=manifests_digest(cases),
+        golden_files_sha256=inputs_digest(cases),
+        driver=Driver(
+            command=list(settings.shown or settings.command),
+            sha256=driver_digest(settings.command),
+            shipped=settings.shipped,
+            name=hello.name if hello else None,
+            version=hello.version if hello else None,
+            language=hello.language if hello else None,
+            capabilities=sorted(hello.capabilities) if hello else None,
+            serve=hello.serve if hello else None,
+            nan=hello.nan if hello else None,
+            zeros=hello.zeros if hello else None,
+        ),
+        limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
+        results=compared,
+        scores=scores(compared),
+        problems=problems,
+        summary=RunSummary(
+            cases=len(cases),
+            results=len(compared),
+            outcomes=counts([result.outcome for result in compared]),
+            known=sum(bool(result.known) for result in compared),
+            unpinned=expectations.unpinned(compared) or None,
+        ),
+        exposures=[one.exposure for one in done if one.exposure],
+        not_asked=not_asked,
+        index_left_aside=sum(one.left_aside for one in done),
+        expectations_sha256=expectations.sha256,
+    )
+
+
+def _explained(result: Result, golden: GoldenCase | None) -> Result:
+    """A bad result with the words of its case, its severity, its cause and the rules for readers that it breaks."""
+    if golden is None or result.is_good:
+        return result
+    if result.outcome == "no credit":  # right by itself: nothing was observed
+        return dataclasses.replace(result, title=golden.case.title, cause=result.reason)
+    case, grave = golden.case, result.severity
+    if grave is None:
+        grave = severity(case, "crashed" if result.outcome == "crashed" else "protocol")
+    cause = cause_of(
+        result.operation if result.operation != "hello" else "read",
+        result.outcome,
+        result.reason,
+        actual=result.actual,
+        stderr=result.stderr,
+        family=case.family,
+    )
+    result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)
+
+
+def driver_digest(command: Sequence[str]) -> str:
+    """SHA-256 over a command and the content of the files that it names, the program first."""
+    total = hashlib.sha256()
+    for number, part in enumerate(command):
+        path = shutil.which(part) if number == 0 else part
+        total.update(part.encode("utf-8", "surrogateescape") + b"\n")
+        if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path raises for names that are no paths
+            with Path(path).open("rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()

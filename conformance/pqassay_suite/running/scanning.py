@@ -1,0 +1,312 @@
+"""The operation ``scan``: many queries about one case, and what their answers amount to.
+
+Every query is asked with the index.  Where the answer is wrong, it is asked without, and of the valid parent: so what an index
+does is told from what the reader gets wrong by itself.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from pqassay.literals.predicate import PredicateError, Semantics, keeps
+from pqassay.report.run.model import Blame, Exposure, ExposureVerdict, QueryResult
+from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.literals import Rows, Value
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.file_facts import FileFacts, facts_of
+from pqassay_suite.cases.queries import MOST, CaseQuery, queries
+from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
+from pqassay_suite.drivers.protocol import IgnoredIndex, Index, Reject, Unsupported
+from pqassay_suite.judging.bench import RIGHT, Bench, Judgement, described, refusal
+from pqassay_suite.judging.causes import Fault
+from pqassay_suite.judging.pins import pin_of
+from pqassay_suite.judging.row_answers import judged_rows, words_of
+
+MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
+"""Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
+
+MOST_HANGS = 2
+"""Queries of a case that take too long, after which nothing more is asked about it: each costs the time that a request may take."""
+
+NOT_ASKED = NoAnswer("crashed", f"not asked after {MOST_HANGS} queries that took too long", timed_out=True)
+
+GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted", "accident")
+"""Faults, the gravest first."""
+
+
+@dataclass(frozen=True)
+class KnownQuery:
+    """A query and the rows that it must give."""
+
+    query: CaseQuery
+    rows: Sequence[Sequence[Value]]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A query and what came of it.
+
+    Attributes:
+        known: The query.
+        judgement: Whether the answer is right.
+        no_answer: Why there is none, in its place.
+        is_unsupported: The library does not have what it takes.
+        is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
+        is_left_aside: The index was not used.
+        pin: What came, if it is not right; see `pqassay_suite.judging.pins`.
+        before: What came of it before, wrong, where it is right now that a fresh process was asked.
+    """
+
+    known: KnownQuery
+    judgement: Judgement = RIGHT
+    no_answer: NoAnswer | None = None
+    is_unsupported: bool = False
+    is_not_known: bool = False
+    is_left_aside: bool = False
+    pin: str = ""
+    before: Judged | None = None
+
+    @property
+    def query(self) -> CaseQuery:
+        """The query."""
+        return self.known.query
+
+    @property
+    def is_right(self) -> bool:
+        """True if nothing is wrong."""
+        return self.judgement.right and self.no_answer is None
+
+    @property
+    def fault(self) -> Fault:
+        """What is wrong."""
+        if self.no_answer is not None:
+            return "crashed" if self.no_answer.outcome == "crashed" else "protocol"
+        return self.judgement.fault
+
+    @property
+    def told(self) -> str:
+        """What came, in words that are the same for answers that are wrong alike."""
+        return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
+
+
+@dataclass
+class CaseFacts:
+    """Facts about the good files of cases, read once each."""
+
+    _known: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
+
+    def of(self, golden: GoldenCase) -> FileFacts:
+        """The facts about a case's valid file, or about the Parquet file beside it."""
+        good = golden.parent or golden
+        if good.known_facts is not None:
+            return good.known_facts
+        if good.case.id not in self._known:
+            beside = {} if good.case.family != "PM" else good.beside()
+            data = next(iter(beside.values()), b"") if good.case.family == "PM" else good.content()
+            self._known[good.case.id] = facts_of(data)
+        return self._known[good.case.id]
+
+    def queries(self, golden: GoldenCase) -> list[CaseQuery]:
+        """The queries about a case; those about a damaged file are derived from its valid parent."""
+        rows, good = golden.rows, golden.parent or golden
+        if rows is None:
+            return []
+        story = golden.case.expect.predicate or good.case.expect.predicate
+        facts = self.of(golden)
+        column = damaged_column(golden.case, facts) or golden.case.column or good.case.column
+        few = MOST_QUERIES.get(golden.case.family, MOST)
+        most = few if not facts.has_choice else few if golden.case.mutation else MOST
+        return queries(rows, facts, column, story, most)
+
+
+def damaged_column(case: Case, facts: FileFacts) -> str | None:
+    """The top-level column in which a case differs from its parent; ``None`` where the damage is in no one column."""
+    found = _COLUMN.search(case.mutation.path) if case.mutation is not None else None
+    place = int(found[1]) if found else len(facts.leaves)
+    return facts.leaves[place] if place < len(facts.leaves) else None
+
+
+_COLUMN = re.compile(r"(?:\bcolumns|column_chunks|column_descriptors|column_orders)\[(\d+)\]")
+"""Where a path names a column, by its position among the leaves."""
+
+
+def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list[Value]]:
+    """The rows that a query must give, under the comparisons that the driver declares."""
+    return _wanted(records_of(rows), query, semantics)
+
+
+def records_of(rows: Rows) -> list[dict[str, Value]]:
+    """Rows by the names of their columns."""
+    names = rows.names()
+    return [dict(zip(names, values, strict=True)) for values in rows.values()]
+
+
+def _wanted(
+    records: Sequence[Mapping[str, Value]], query: CaseQuery, semantics: Semantics
+) -> list[list[Value]]:
+    return [
+        [record[name] for name in query.columns]
+        for record in records
+        if keeps(query.predicate, record, semantics)
+    ]
+
+
+class Scanning:
+    """Scans of one case, by all of its queries or by the first `most` of them."""
+
+    def __init__(
+        self,
+        driver: DriverUnderTest,
+        golden: GoldenCase,
+        facts: CaseFacts,
+        semantics: Semantics,
+        most: int | None = None,
+    ) -> None:
+        self.driver, self.golden, self.semantics = driver, golden, semantics
+        self._hangs = 0
+        self.queries = list(islice(self._known(facts.queries(golden)), most))
+
+    def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
+        """The queries whose answers we know ourselves: values without an order are not compared."""
+        records = records_of(self.golden.rows or Rows([], []))
+        for query in asked:
+            try:
+                yield KnownQuery(query, _wanted(records, query, self.semantics))
+            except PredicateError:
+                continue
+
+    def ask(self) -> list[Judged]:
+        """All queries with the index; bad answers again in a fresh process, if this one had answered before."""
+        judged = self._asked(self.golden, self.queries, "on")
+        if any(not one.is_right for one in judged) and self.driver.may_ask_again():
+            self.driver.start_afresh()
+            again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
+            judged = [one if one.is_right else _after(one, next(again)) for one in judged]
+        return judged
+
+    def request(self, bench: Bench) -> protocol.ScanRequest:
+        """The request that carries all queries."""
+        return scan_request(bench, [known.query for known in self.queries], "on")
+
+    def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
+        """Whether each wrong answer is right without the index."""
+        found = self._asked(self.golden, [one.known for one in wrong], "off")
+        return [
+            None if one.no_answer is NOT_ASKED else "by the index" if one.is_right else "without it too"
+            for one in found
+        ]
+
+    def inherited(self, wrong: Sequence[Judged]) -> list[bool]:
+        """Whether the valid parent is answered equally wrong."""
+        if self.golden.parent is None or self.golden.rows != self.golden.parent.rows:
+            return [False] * len(wrong)
+        parents = self._asked(self.golden.parent, [one.known for one in wrong], "on")
+        return [
+            not parent.is_right and (parent.fault, parent.told) == (one.fault, one.told)
+            for parent, one in zip(parents, wrong, strict=True)
+        ]
+
+    def _asked(self, golden: GoldenCase, asked: Sequence[KnownQuery], index: Index) -> list[Judged]:
+        if not asked:
+            return []
+        if self._hangs >= MOST_HANGS:
+            return [Judged(known, no_answer=NOT_ASKED) for known in asked]
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bench = Bench(golden, Path(name), self.driver.inspector)
+            bench.hand_over()
+            request = scan_request(bench, [known.query for known in asked], index)
+            replies = self.driver.ask_queries(request, bench.folder)
+            self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
+            judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
+            return [_without_folder(one, bench) for one in judged]
+
+
+def _after(before: Judged, again: Judged) -> Judged:
+    """What came of a query that was asked twice."""
+    return replace(again, before=before) if again.is_right else again
+
+
+def _judged(case: Case, known: KnownQuery, reply: Reply) -> Judged:
+    """The verdict on one answer."""
+    judged = _verdict(case, known, reply)
+    return judged if judged.is_right else replace(judged, pin=pin_of(reply))
+
+
+def _verdict(case: Case, known: KnownQuery, reply: Reply) -> Judged:
+    if isinstance(reply, NoAnswer):
+        if reply.outcome == "unsupported":
+            return Judged(known, is_unsupported=True, is_not_known=True)
+        return Judged(known, no_answer=reply)
+    if isinstance(reply, Unsupported):
+        return Judged(known, is_unsupported=True)
+    if isinstance(reply, Reject):
+        if case.expect.scan == "refusal-allowed":
+            return Judged(known, refusal(reply))
+        return Judged(known, Judgement(False, "refused", "rows", described(reply), fault="refused"))
+    words = words_of(known.query.predicate, len(known.rows))
+    return Judged(known, judged_rows(known.rows, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+
+
+def _without_folder(one: Judged, bench: Bench) -> Judged:
+    """What is wrong, in words that are the same in the next run, and about another file that is answered wrong alike."""
+    if one.is_right:
+        return one
+    if (none := one.no_answer) is not None:
+        stderr = none.stderr and bench.without_folder(none.stderr)
+        return replace(one, no_answer=replace(none, reason=bench.without_folder(none.reason), stderr=stderr))
+    return replace(one, judgement=replace(one.judgement, actual=bench.without_folder(one.judgement.actual)))
+
+
+def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> protocol.ScanRequest:
+    """The request that carries some queries of a case."""
+    return protocol.ScanRequest(
+        protocol.PROTOCOL,
+        "scan",
+        bench.case.family,
+        str(bench.input),
+        [protocol.Query(seq, query.predicate, query.columns, index) for seq, query in enumerate(asked)],
+        bench.case.column,
+    )
+
+
+def worst(judged: Sequence[Judged]) -> Judged:
+    """The gravest of wrong answers, the first of several."""
+    return min(judged, key=lambda one: GRAVITY.index(one.fault))
+
+
+def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame | None]) -> Exposure:
+    """What a reader made of a well-formed lie.
+
+    Args:
+        case: The case.
+        judged: All queries.
+        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault, and one of which that
+            is not known, since the driver hangs, may be.
+    """
+    misled = [
+        one for place, one in enumerate(judged) if place in blames and blames[place] != "without it too"
+    ]
+    if not misled:
+        able = [one for one in judged if not one.is_unsupported]
+        return Exposure(case.id, case.family, "right" if able else "unsupported", len(able), 0)
+    one = worst(misled)
+    verdicts: dict[Fault, ExposureVerdict] = {
+        "crashed": "crashed",
+        "protocol": "crashed",
+        "refused": "refused",
+    }
+    verdict = verdicts.get(one.fault, "wrong rows" if "too many" in one.told else "rows lost")
+    rows = [other for other in misled if other.fault == "wrong"]
+    return Exposure(case.id, case.family, verdict, len(judged), len(rows), one.query.predicate, one.told)
+
+
+def query_result(one: Judged, judged: Sequence[Judged], blame: Blame | None) -> QueryResult:
+    """The worst query, for a result."""
+    wrong = sum(not other.is_right for other in judged)
+    return QueryResult(one.query.predicate, one.query.columns, len(judged), wrong, blame)

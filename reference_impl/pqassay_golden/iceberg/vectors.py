@@ -1,0 +1,153 @@
+"""Golden Iceberg tables with deletion vectors, and with one claim about them that is false."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pqassay_golden.delta.vectors import vector
+from pqassay_golden.iceberg.files import (
+    EARLIER,
+    LIST,
+    LOCATION,
+    MANIFEST,
+    METADATA,
+    data_file,
+    entry,
+    listed,
+    manifest,
+    manifest_list,
+    metadata,
+)
+from pqassay_golden.iceberg.table import COLUMNS, PARTS, ROWS, Files, difference
+from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_spec.mutation.table_mutations import TableMutation
+from pqassay_spec.table import deletion_vector, puffin
+
+Json = dict[str, Any]
+
+DELETES = "metadata/deletes-0.avro"
+PUFFIN = "data/vectors.puffin"
+GAP = bytes(8)
+"""Bytes between two blobs: nothing says that they touch."""
+
+POSITIONS = ([0, 1, 2, 3, 4, 5, 6, 7], [1, 7])
+"""The rows of each file that are deleted."""
+
+
+def puffin_file(blobs: Sequence[bytes]) -> tuple[bytes, list[int]]:
+    """A Puffin file of deletion vectors, and where they begin."""
+    data = puffin.HEAD.build({})
+    starts: list[int] = []
+    for blob in blobs:
+        starts.append(len(data))
+        data += blob + GAP
+    described: list[Json] = [
+        {
+            "type": "deletion-vector-v1",
+            "fields": [],
+            "snapshot-id": -1,
+            "sequence-number": -1,
+            "offset": start,
+            "length": len(blob),
+            "properties": {
+                "referenced-data-file": f"{LOCATION}/data/part-{number}.parquet",
+                "cardinality": str(len(POSITIONS[number])),
+            },
+        }
+        for number, (start, blob) in enumerate(zip(starts, blobs, strict=True))
+    ]
+    payload = json.dumps({"blobs": described}, separators=(",", ":")).encode()
+    tail = puffin.TAIL.build({"size": len(payload), "flags": 0})
+    return data + puffin.MAGIC + payload + tail, starts
+
+
+def vectors(change: Json | None = None, second: bytes | None = None) -> Files:
+    """A table of version 3 with a deletion vector for each of its files.
+
+    Args:
+        change: Other claims about the second vector.
+        second: The second vector itself.
+    """
+    raws = [vector(positions) for positions in POSITIONS]
+    blobs = [deletion_vector.stored(raws[0]), deletion_vector.stored(second or raws[1])]
+    packed, starts = puffin_file(blobs)
+    files = [
+        data_file(
+            PUFFIN,
+            packed,
+            len(POSITIONS[number]),
+            content=1,
+            file_format="PUFFIN",
+            split_offsets=None,
+            referenced_data_file=f"{LOCATION}/data/part-{number}.parquet",
+            content_offset=starts[number],
+            content_size_in_bytes=len(blobs[number]),
+        )
+        for number in range(2)
+    ]
+    files[1].update(change or {})
+    entries = [entry(one) for one in files]
+    data = manifest(entries, content="deletes", columns=COLUMNS, version=3)
+    added = [
+        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
+        for number, one in enumerate(PARTS)
+    ]
+    of_data = manifest(added, columns=COLUMNS, version=3)
+    return {
+        METADATA: metadata(COLUMNS, sequence=2, version=3),
+        LIST: manifest_list(
+            [
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
+                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2, added_rows_count=None),
+            ]
+        ),
+        MANIFEST: of_data,
+        DELETES: data,
+        PUFFIN: packed,
+        **{f"data/part-{number}.parquet": one for number, one in enumerate(PARTS)},
+    }  # fmt: skip
+
+
+VECTORS = vectors()
+
+GOOD_TABLES = (
+    GoodTable(
+        "ice/vectors", "Deletion vectors of two files, in a list that does not count their rows", VECTORS
+    ),
+)
+
+COME_BACK = "Deleted rows come back."
+_START = VECTORS[PUFFIN].index(deletion_vector.stored(vector(POSITIONS[1])))
+_CHECKSUM = _START + deletion_vector.SIZE_SIZE + len(vector(POSITIONS[1]))
+_OTHER_MAGIC = bytes([vector(POSITIONS[1])[0] ^ 1]) + vector(POSITIONS[1])[1:]
+
+
+def _bad(
+    name: str, title: str, effect: str, damage: TableMutation | Files, rule: str, tier: Any = "meta"
+) -> BadTable:
+    mutation = damage if isinstance(damage, TableMutation) else difference(VECTORS, damage)
+    return BadTable(f"ice/{name}", title, effect, "ice/vectors", mutation, (f"ICE-{rule}",), tier)
+
+
+def _of_footer(old: bytes, new: bytes) -> TableMutation:
+    """Other bytes in the footer, of the second vector where both have them."""
+    return TableMutation(file=PUFFIN, op="bytes", offset=VECTORS[PUFFIN].rindex(old), to=new.hex())
+
+
+BAD_TABLES = (
+    _bad("no-next-row-id", "The metadata do not say which row ids were given away", "Queries fail.", TableMutation(file=METADATA, op="remove", line=0, path="next-row-id"), "078"),
+    _bad("puffin-without-magic", "A Puffin file does not end with its magic number", "Queries fail.", _of_footer(puffin.MAGIC, b"PFA2"), "070", "footer"),
+    _bad("puffin-vector-elsewhere", "The footer of a Puffin file says that a deletion vector begins a byte before it does", "Other rows are deleted, or queries fail.", _of_footer(b'"offset":' + str(_START).encode(), b'"offset":' + str(_START - 1).encode()), "071", "footer"),
+    _bad("puffin-vector-of-more-rows", "The footer of a Puffin file says that a deletion vector removes a row more than it does", "Engines that count rows by it give a wrong number.", _of_footer(b'"cardinality":"2"', b'"cardinality":"3"'), "072", "footer"),
+
+    _bad("vector-of-no-bytes", "A deletion vector is said to have fewer bytes than its length and checksum", COME_BACK, vectors({"content_size_in_bytes": 4}), "023"),
+    _bad("two-vectors", "Two deletion vectors are of one file", COME_BACK, vectors({"referenced_data_file": f"{LOCATION}/data/part-0.parquet"}), "024"),
+    _bad("vector-behind-the-end", "A deletion vector is said to lie behind the end of its file", "Queries fail.", vectors({"content_offset": 4000}), "025"),
+    _bad("vector-shorter", "A deletion vector is said to have a byte less than it has", "Queries fail, or other rows are deleted.", vectors({"content_size_in_bytes": 43}), "035", "footer"),
+    _bad("vector-checksum", "The checksum of a deletion vector is that of other bytes", "Queries fail.", TableMutation(file=PUFFIN, op="bytes", offset=_CHECKSUM, to="00000000"), "036", "footer"),
+    _bad("vector-of-another-magic", "A deletion vector does not begin with its magic number", "Queries fail.", vectors(second=_OTHER_MAGIC), "037", "footer"),
+    _bad("vector-of-more-rows", "A deletion vector is said to delete a row more than it does", "Engines that count rows by manifests give a wrong number.", vectors({"record_count": 3}), "038", "footer"),
+    _bad("vector-of-another-file", "A deletion vector deletes a row that its file does not have", COME_BACK, vectors(second=vector([1, 9])), "039", "footer"),
+)  # fmt: skip

@@ -1,0 +1,222 @@
+"""Pages of the tiny writer: rows cut into pages, levels, values or dictionary indexes, and the headers before them.
+
+Source: apache/parquet-format, ``README.md``, section "Data Pages"; ``Encodings.md``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pqassay_golden.tiny.columns import Entry, Leaf
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.statistics import entries_of, nulls, statistics
+from pqassay_reference.errors import Refused
+from pqassay_spec.parquet.encoding import delta as delta_encoding
+from pqassay_spec.parquet.encoding.delta import BITS
+from pqassay_spec.parquet.encoding.levels import bit_width, encode, repeating_run
+from pqassay_spec.parquet.encoding.names import encodes
+from pqassay_spec.parquet.encoding.plain import LENGTH, packed_booleans
+from pqassay_spec.parquet.thrift import (
+    DataPageHeader,
+    DataPageHeaderV2,
+    DictionaryPageHeader,
+    Encoding,
+    PageHeader,
+    PageLocation,
+    PageType,
+    Type,
+)
+
+
+@dataclass
+class Page:
+    """A page: its type, its header's own part, its body.
+
+    Attributes:
+        entries: What a data page holds.
+        location: Where it comes to be.
+    """
+
+    type: PageType
+    header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader
+    body: bytes
+    crc: bool
+    entries: list[Entry] = field(default_factory=list[Entry])
+    location: PageLocation = field(
+        default_factory=lambda: PageLocation(offset=0, compressed_page_size=0, first_row_index=0)
+    )
+
+    @property
+    def encoding(self) -> Encoding:
+        """The encoding of its values."""
+        return Encoding(self.header.encoding)
+
+    def page_header(self) -> PageHeader:
+        """The header of the page."""
+        header = PageHeader(
+            type=self.type,
+            uncompressed_page_size=len(self.body),
+            compressed_page_size=len(self.body),
+            crc=_signed(zlib.crc32(self.body)) if self.crc else None,
+        )
+        match self.header:
+            case DataPageHeader():
+                header.data_page_header = self.header
+            case DataPageHeaderV2():
+                header.data_page_header_v2 = self.header
+            case _:
+                header.dictionary_page_header = self.header
+        return header
+
+
+def cut(rows: Sequence[list[Entry]], page_rows: int | Sequence[int] | None) -> list[Sequence[list[Entry]]]:
+    """The rows of each page.
+
+    Raises:
+        Refused: More rows are asked for than there are.
+    """
+    if page_rows is None or isinstance(page_rows, int):
+        size = page_rows or max(len(rows), 1)
+        return [rows[start : start + size] for start in range(0, len(rows), size)]
+    pages: list[Sequence[list[Entry]]] = []
+    start = 0
+    for size in page_rows:
+        if size > len(rows) - start:
+            raise Refused(f"pages of {list(page_rows)} rows, where the row group has {len(rows)}")
+        pages.append(rows[start : start + size])
+        start += size
+    return [*pages, rows[start:]] if start < len(rows) else pages
+
+
+def pages_of(
+    leaf: Leaf,
+    layout: Layout,
+    rows: Sequence[list[Entry]],
+    page_rows: int | Sequence[int] | None,
+    ordered: bool,
+) -> list[Page]:
+    """The pages of a chunk; the dictionary page comes first, if there is one."""
+    parts = cut(rows, page_rows)
+    limit = len(parts) if layout.dictionary_pages is None else layout.dictionary_pages
+    dictionary: dict[bytes, int] | None = None
+    pages: list[Page] = []
+    if layout.dictionary is not None and parts:
+        if leaf.element.type == Type.BOOLEAN:
+            raise Refused(f"column {leaf.name}: booleans have no dictionary")
+        values = [entry.raw for part in parts[:limit] for entry in entries_of(part) if entry.raw is not None]
+        dictionary = {raw: place for place, raw in enumerate(dict.fromkeys(values))}
+        pages.append(_dictionary_page(leaf, layout, list(dictionary)))
+    first_row = 0
+    for number, part in enumerate(parts):
+        page = _data_page(leaf, layout, part, dictionary if number < limit else None, ordered)
+        page.location.first_row_index = first_row
+        first_row += len(part)
+        pages.append(page)
+    return pages
+
+
+def _dictionary_page(leaf: Leaf, layout: Layout, values: list[bytes]) -> Page:
+    old = layout.dictionary is Encoding.PLAIN_DICTIONARY
+    encoding = Encoding.PLAIN_DICTIONARY if old else Encoding.PLAIN
+    is_sorted = True if layout.sorted_dictionary else None
+    header = DictionaryPageHeader(num_values=len(values), encoding=encoding, is_sorted=is_sorted)
+    return Page(PageType.DICTIONARY_PAGE, header, _plain(leaf, values), layout.crc)
+
+
+def _data_page(
+    leaf: Leaf,
+    layout: Layout,
+    rows: Sequence[list[Entry]],
+    dictionary: dict[bytes, int] | None,
+    ordered: bool,
+) -> Page:
+    entries = entries_of(rows)
+    page_statistics = statistics(leaf, layout, entries, ordered=ordered) if layout.page_statistics else None
+    repetitions = _levels([entry.repetition for entry in entries], leaf.max_repetition, layout)
+    definitions = _levels([entry.definition for entry in entries], leaf.max_definition, layout)
+    raws = [entry.raw for entry in entries if entry.raw is not None]
+    encoding = Encoding.PLAIN
+    if dictionary is None and layout.delta:
+        encoding = Encoding.DELTA_BINARY_PACKED
+        values = _differences(leaf, raws)
+    elif dictionary is None and layout.split:
+        encoding = Encoding.BYTE_STREAM_SPLIT
+        values = _streams(leaf, raws)
+    elif dictionary is None:
+        values = _plain(leaf, raws)
+    else:
+        encoding = layout.dictionary or encoding
+        values = _indexes([dictionary[raw] for raw in raws], len(dictionary))
+    if layout.version == 2:
+        header = DataPageHeaderV2(
+            num_values=len(entries),
+            num_nulls=nulls(entries),
+            num_rows=len(rows),
+            encoding=encoding,
+            definition_levels_byte_length=len(definitions),
+            repetition_levels_byte_length=len(repetitions),
+            is_compressed=False,
+            statistics=page_statistics,
+        )
+        body = repetitions + definitions + values
+        return Page(PageType.DATA_PAGE_V2, header, body, layout.crc, entries)
+    header_v1 = DataPageHeader(
+        num_values=len(entries),
+        encoding=encoding,
+        definition_level_encoding=Encoding.RLE,
+        repetition_level_encoding=Encoding.RLE,
+        statistics=page_statistics,
+    )
+    body = b"".join(
+        LENGTH.build(len(levels)) + levels
+        for levels, greatest in ((repetitions, leaf.max_repetition), (definitions, leaf.max_definition))
+        if greatest
+    )
+    return Page(PageType.DATA_PAGE, header_v1, body + values, layout.crc, entries)
+
+
+def _differences(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
+    bits = BITS.get(leaf.element.type or 0)
+    if bits is None:
+        raise Refused(f"column {leaf.name}: only integers are encoded as differences")
+    return delta_encoding.encode([int.from_bytes(raw, "little", signed=True) for raw in raws], bits=bits)
+
+
+def _streams(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
+    if not encodes(Encoding.BYTE_STREAM_SPLIT, leaf.element.type):
+        raise Refused(f"column {leaf.name}: only values of one width are split into streams")
+    return bytes(itertools.chain.from_iterable(zip(*raws, strict=True)))
+
+
+def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:
+    """Levels without their length; nothing where there is only level 0."""
+    width = bit_width(greatest)
+    if not greatest:
+        return b""
+    if layout.packed_levels:
+        return encode(levels, width=width)
+    return b"".join(
+        repeating_run(level, len(list(run)), width=width) for level, run in itertools.groupby(levels)
+    )
+
+
+def _plain(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
+    if leaf.element.type == Type.BOOLEAN:
+        return packed_booleans([raw != b"\0" for raw in raws])
+    if leaf.element.type == Type.BYTE_ARRAY:
+        return b"".join(LENGTH.build(len(raw)) + raw for raw in raws)
+    return b"".join(raws)
+
+
+def _indexes(places: list[int], size: int) -> bytes:
+    """Dictionary indexes: their width in bits, then the runs. No reader is asked to bear a width of 0 for a value."""
+    width = max(1, (size - 1).bit_length()) if size else 0
+    return bytes((width,)) + encode(places, width=width)
+
+
+def _signed(value: int) -> int:
+    """The same 32 bits as a signed number."""
+    return value - (1 << 32) if value >> 31 else value

@@ -1,0 +1,304 @@
+"""Questions in SQL: counts, sums, averages and bounds of columns, by groups, of the rows that satisfy a condition, and estimates of them.
+
+sqlglot reads the SQL.  Whatever is more than one table, aggregates, WHERE, GROUP BY, ORDER BY and LIMIT is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import sqlglot
+from sqlglot import expressions as exp
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import SqlglotError
+
+from pqassay_reader.predicate.text import LONGEST, parsed_tree
+from pqassay_reference.columns.literals import Tree
+from pqassay_reference.errors import Refused
+
+Function = Literal["count", "sum", "avg", "min", "max"]
+Estimator = Literal["approx_count_distinct", "approx_quantile"]
+
+SUPPORTED = (
+    "a question has the form SELECT [columns,] COUNT(*) | COUNT(x) | SUM(x) | AVG(x) | MIN(x) | MAX(x) | "
+    "APPROX_COUNT_DISTINCT(x) | APPROX_QUANTILE(x, 0.5), … FROM t "
+    "[WHERE condition] [GROUP BY columns] [ORDER BY columns or aggregates] [LIMIT n]"
+)
+"""What can be asked."""
+
+_FUNCTIONS: dict[type[Any], Function] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
+
+_ESTIMATORS: dict[type[Any], Estimator] = {
+    exp.ApproxDistinct: "approx_count_distinct",
+    exp.ApproxQuantile: "approx_quantile",
+}
+
+KEPT = 64
+"""Questions that are kept as they were read last."""
+
+
+class Questions(SQLite):
+    """The SQL of conditions, in which nulls come last wherever a question does not say where: as in DuckDB."""
+
+    NULL_ORDERING = "nulls_are_last"
+
+
+class Aggregate(NamedTuple):
+    """One aggregate.
+
+    Attributes:
+        function: What is computed.
+        column: Of which column; ``None`` for ``COUNT(*)``.
+    """
+
+    function: Function
+    column: str | None
+
+
+class Estimate(NamedTuple):
+    """One estimate, which sketches answer.
+
+    Attributes:
+        function: What is estimated.
+        column: Of which column.
+        rank: Of a quantile, the share of values that are not greater.
+    """
+
+    function: Estimator
+    column: str
+    rank: float | None = None
+
+
+Item = Aggregate | Estimate | str
+"""What a column of the answer holds: an aggregate, an estimate, or the name of a group's column."""
+
+
+class SortKey(NamedTuple):
+    """One thing by which the rows of an answer are ordered.
+
+    Attributes:
+        item: What it is.
+        descending: Whether the greatest comes first.
+        nulls_first: Whether nulls come before everything else.
+    """
+
+    item: Item
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        output: For each column of the answer its name, and what it holds.
+        group_by: The columns by which rows are grouped.
+        predicate: The condition; ``None`` for all rows.
+        order_by: By what the rows of the answer are ordered; where that leaves them equal, they are ordered by their groups.
+        limit: How many of them there are at most; ``None`` for all.
+        offset: How many are left out at the beginning.
+    """
+
+    output: tuple[tuple[str, Item], ...]
+    group_by: tuple[str, ...]
+    predicate: Tree | None
+    order_by: tuple[SortKey, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Whatever has to be found out, each once."""
+        return tuple(dict.fromkeys([*(one for _, one in self.output), *(key.item for key in self.order_by)]))
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """The aggregates, each once."""
+        return tuple(one for one in self.items if isinstance(one, Aggregate))
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The estimates, each once."""
+        return tuple(one for one in self.items if isinstance(one, Estimate))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns that are aggregated, each once."""
+        return tuple(dict.fromkeys(one.column for one in self.aggregates if one.column is not None))
+
+
+@lru_cache(maxsize=KEPT)
+def parse_question(text: str) -> Question:
+    """Read a question.
+
+    >>> asked = parse_question("SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year")
+    >>> asked.output, asked.group_by, asked.predicate
+    ((('avg(sales_amount)', Aggregate(function='avg', column='sales_amount')),), ('year',), ['=', 'nation', 'Singapore'])
+
+    Raises:
+        Refused: It is no SQL, or none that is supported.
+    """
+    if len(text) > LONGEST:
+        raise Refused(f"the question has {len(text)} characters, where {LONGEST} are the most")
+    try:
+        parsed: Any = sqlglot.parse_one(text, dialect=Questions)
+    except SqlglotError as error:
+        first = str(error).partition("\n")[0].split(". Line")[0]
+        raise Refused(f"that is no SQL: {first}; {SUPPORTED}") from None
+    except RecursionError:
+        raise Refused("the question is nested too deeply") from None
+    if not isinstance(parsed, exp.Select):
+        raise Refused(f"that is no SELECT; {SUPPORTED}")
+    table = _table(parsed)
+    for column in parsed.find_all(exp.Column):
+        if column.table and column.table == table:
+            column.set("table", None)
+    where, group = parsed.args.get("where"), parsed.args.get("group")
+    group_by = tuple(_column(one) for one in group.expressions) if group is not None else ()
+    output = tuple(_output(one) for one in parsed.expressions)
+    for name, one in output:
+        if isinstance(one, str) and one not in group_by:
+            raise Refused(f"column {name} is neither aggregated nor in GROUP BY")
+    order = parsed.args.get("order")
+    found = Question(
+        output,
+        group_by,
+        parsed_tree(where.this) if where is not None else None,
+        tuple(_sort_key(one, output, group_by) for one in order.expressions) if order is not None else (),
+        _count(parsed, "limit"),
+        _count(parsed, "offset") or 0,
+    )
+    if found.estimates and group_by:
+        raise Refused(
+            f"{found.estimates[0].function.upper()} is answered from sketches of whole row groups, which know no groups; "
+            "leave out GROUP BY"
+        )
+    return found
+
+
+_KNOWN_PARTS = ("expressions", "from", "from_", "where", "group", "kind", "order", "limit", "offset")
+
+
+def _table(parsed: Any) -> str:
+    """What the one table is called."""
+    for part, value in parsed.args.items():
+        if value and part not in _KNOWN_PARTS:
+            raise Refused(f"{part.upper().rstrip('S_')} is not supported; {SUPPORTED}")
+    source = parsed.args.get("from_") or parsed.args.get("from")
+    if source is None or not isinstance(source.this, exp.Table):
+        raise Refused(f"FROM takes one table; {SUPPORTED}")
+    group = parsed.args.get("group")
+    if group is not None and any(value for part, value in group.args.items() if part != "expressions"):
+        raise Refused(f"GROUP BY takes columns alone; {SUPPORTED}")
+    return str(source.this.alias_or_name)
+
+
+def _sort_key(node: Any, output: Sequence[tuple[str, Item]], group_by: Sequence[str]) -> SortKey:
+    """What rows are ordered by: a column of the answer by its name or position, a group's column, or an aggregate."""
+    if node.args.get("with_fill"):
+        raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+    item = _sorted_item(node.this.unnest(), output, group_by)
+    return SortKey(item, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+def _sorted_item(node: Any, output: Sequence[tuple[str, Item]], group_by: Sequence[str]) -> Item:
+    if isinstance(node, exp.Literal):
+        if node.is_string or not node.this.isdigit() or not 1 <= int(node.this) <= len(output):
+            raise Refused(f"ORDER BY {node.sql()}: the answer has columns 1 to {len(output)}")
+        return output[int(node.this) - 1][1]
+    named = [one for name, one in output if isinstance(node, exp.Column) and name == _column(node)]
+    if named:
+        return named[0]
+    item = _item(node)
+    if isinstance(item, str) and item not in group_by:
+        raise Refused(f"ORDER BY {item}: that is neither a column of the answer nor in GROUP BY")
+    return item
+
+
+def _count(parsed: Any, part: str) -> int | None:
+    """The number behind LIMIT or OFFSET; ``None`` if there is none."""
+    node = parsed.args.get(part)
+    if node is None:
+        return None
+    number = node.expression
+    others = any(value for name, value in node.args.items() if name not in ("this", "expression"))
+    if others or not isinstance(number, exp.Literal) or number.is_string or not number.this.isdigit():
+        raise Refused(f"{part.upper()} takes a whole number")
+    return int(number.this)
+
+
+def _output(node: Any) -> tuple[str, Item]:
+    name = node.alias if isinstance(node, exp.Alias) else ""
+    item = _item(node.unalias())
+    return name or name_of(item), item
+
+
+def name_of(item: Item) -> str:
+    """What a column of the answer is called that is given no name: as in DuckDB."""
+    match item:
+        case str():
+            return item
+        case Estimate(function, column, None):
+            return f"{function}({column})"
+        case Estimate(function, column, rank):
+            return f"{function}({column}, {rank})"
+        case Aggregate(_, None):
+            return "count_star()"
+        case Aggregate(function, column):
+            return f"{function}({column})"
+
+
+def _item(node: Any) -> Item:
+    kind = type(node)
+    if kind in _ESTIMATORS:
+        return _estimate(_ESTIMATORS[kind], node)
+    function = _FUNCTIONS.get(kind)
+    if function is None:
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+        return _column(node)
+    # More arguments, DISTINCT and the like are others of the node's parts.
+    if any(value for part, value in node.args.items() if part not in ("this", "big_int")):
+        raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+    if isinstance(node.this, exp.Star):
+        if function != "count":
+            raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+        return Aggregate("count", None)
+    return Aggregate(function, _column(node.this))
+
+
+def _estimate(function: Estimator, node: Any) -> Estimate:
+    known = ("this", "quantile") if function == "approx_quantile" else ("this",)
+    if any(value for part, value in node.args.items() if part not in known):
+        raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+    column = _column(node.this)
+    if function != "approx_quantile":
+        return Estimate(function, column)
+    rank = node.args.get("quantile")
+    try:
+        number = float(rank.this) if isinstance(rank, exp.Literal) and not rank.is_string else -1.0
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number <= 1.0:
+        raise Refused("APPROX_QUANTILE takes a column and a number from 0 to 1: APPROX_QUANTILE(x, 0.5)")
+    return Estimate(function, column, number)
+
+
+def _column(node: Any) -> str:
+    node = node.unnest()
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        raise Refused(f"{node.sql()!r} is no column; {SUPPORTED}")
+    return ".".join(part.name for part in node.parts)
+
+
+__all__ = ["SUPPORTED", "Aggregate", "Estimate", "Item", "Question", "SortKey", "name_of", "parse_question"]

@@ -1,0 +1,148 @@
+"""The command ``pqassay-ref answer``: a question to whole files, answered from their index directories where those suffice."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Generator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.progress import progress_bar
+from pqassay_reference.cli.rows_output import Form, json_line, text_sink, write_rows
+from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_reader.answer.answerer import Answer, Answerer, Effort
+
+EXAMPLE = (
+    "Examples: `pqassay-ref answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`, "
+    '`pqassay-ref answer sales "SELECT nation, SUM(sales_amount) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 3"`, '
+    '`pqassay-ref answer sales "SELECT APPROX_COUNT_DISTINCT(customer), APPROX_QUANTILE(sales_amount, 0.95) FROM t"`'
+)
+
+SHOWN = 3
+"""Entries that are left aside and are named."""
+
+
+class FormatName(StrEnum):
+    """Forms of the printed answer."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+@example(EXAMPLE)
+def answer(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="A folder of Parquet files, one file, or a URI (s3://, gs://, …)."
+        ),
+    ],
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL",
+            help=(
+                "SELECT of COUNT, SUM, AVG, MIN, MAX, APPROX_COUNT_DISTINCT and APPROX_QUANTILE, FROM any name, with WHERE, GROUP BY, "
+                "ORDER BY and LIMIT or without."
+            ),
+        ),
+    ],
+    output_format: Annotated[
+        FormatName,
+        typer.Option(
+            "--format", metavar="FORMAT", help="table, csv, or json, one object with all there is to know."
+        ),
+    ] = FormatName.TABLE,
+) -> None:
+    """Answer a question from zone sums, and read rows only where those do not align with it.
+
+    APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5) are answered from sketches alone, with bounds, and refused where those are missing or stale.
+    The last lines say, on stderr, what is approximate, from how many files the answer came and what was read.
+    """
+    opened, found = _answered(path, question)
+    if output_format is FormatName.JSON:
+        typer.echo(json.dumps(_record(path, question, opened, found), indent=2, ensure_ascii=False))
+        return
+    if output_format is FormatName.CSV:
+        with text_sink(None) as sink:
+            writer = csv.writer(sink, lineterminator="\n")
+            writer.writerow(found.table.column_names)
+            columns: list[Any] = [column.to_pylist() for column in found.table.columns]
+            writer.writerows(zip(*columns, strict=True))
+    else:
+        write_rows([found.table], found.table.schema, Form.TABLE, None)
+    for estimate in found.estimates:
+        typer.echo(printable(estimate.line), err=True)
+    for line in effort_lines(found.effort):
+        typer.echo(line, err=True)
+    for line in opened.aside[:SHOWN]:
+        typer.echo(printable(f"warning: left aside: {line}"), err=True)
+    if len(opened.aside) > SHOWN:
+        typer.echo(
+            f"warning: and {counted(len(opened.aside) - SHOWN, 'more index entry')} left aside", err=True
+        )
+
+
+def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
+    """Open the files and ask; what goes wrong ends the command with one line."""
+    import pyarrow as pa
+
+    from pqassay_reader.answer.answerer import Answerer
+    from pqassay_reader.answer.question import parse_question
+    from pqassay_reference.errors import Refused, Undecodable
+    from pqassay_spec.base.errors import FormatError
+
+    if "://" not in path and not os.path.exists(path):
+        fail(f"{path}: no such file or folder", 2)
+    try:
+        asked = parse_question(question)  # before files are opened for nothing
+        with progress_bar("footers") as progress:
+            opened = Answerer.open(path, progress=progress)
+        return opened, opened.ask(asked)
+    except (Refused, Undecodable, FormatError) as error:
+        fail(str(error), 1)
+    except FileNotFoundError as error:
+        fail(said(error, path), 2)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        fail(said(error, path), 1)
+
+
+def effort_lines(effort: Effort) -> Generator[str]:
+    """What it took, for people."""
+    files, groups = counted(effort.files, "file"), counted(effort.row_groups, "row group")
+    yield (
+        f"{files}: {effort.files_from_metadata:,} answered from metadata, {effort.files_skipped:,} without a matching row, "
+        f"{effort.files_read:,} read"
+    )
+    yield (
+        f"{groups}: {effort.row_groups_from_metadata:,} answered from metadata, {effort.row_groups_skipped:,} without a matching row, "
+        f"{effort.row_groups_read:,} read"
+    )
+    yield f"read {counted(effort.metadata_bytes, 'byte')} of metadata and {counted(effort.data_bytes, 'byte')} of data"
+
+
+def _record(path: str, question: str, opened: Answerer, found: Answer) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = found.table.to_pylist()
+    names, columns = found.table.column_names, cast("list[Any]", found.table.columns)
+    return {
+        "path": path,
+        "question": question,
+        "rows": [json.loads(json_line(row)) for row in rows],
+        "types": {name: str(column.type) for name, column in zip(names, columns, strict=True)},
+        "estimates": [json.loads(json_line(one.record())) for one in found.estimates],
+        "effort": found.effort.record(),
+        "aside": opened.aside,
+    }
+
+
+__all__ = ["EXAMPLE", "answer"]

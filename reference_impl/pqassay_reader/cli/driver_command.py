@@ -1,0 +1,50 @@
+"""The command ``pqassay-ref driver``: this project's own reader and writer, asked by `pqassay run`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqassay_reader.cli.prune import TrustName
+from pqassay_reference.cli.errors import fail
+from pqassay_spec.base.help_pages import example
+
+
+@example("Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
+def driver(
+    request: Annotated[
+        Path | None, typer.Argument(metavar="REQUEST", help="The request, a JSON file.", show_default=False)
+    ] = None,
+    answer: Annotated[
+        Path | None,
+        typer.Argument(metavar="ANSWER", help="Where the answers are to be written.", show_default=False),
+    ] = None,
+    trust: Annotated[
+        TrustName,
+        typer.Option(
+            metavar="INDEX",
+            help="Which index a scan may use: companion, one with a companion record, or published, any.",
+        ),
+    ] = TrustName.COMPANION,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Answer requests that come as lines from stdin, until they end.")
+    ] = False,
+) -> None:
+    """Answer requests of `pqassay run`, as a driver of the reference implementation."""
+    from pqassay_reader.cli.driver import NotSupportedError, answer_file
+    from pqassay_reader.cli.driver import serve as answer_lines
+
+    if serve == (request is not None) or (request is None) != (answer is None):
+        fail("name a request and an answer, or --serve alone: pqassay-ref driver REQUEST ANSWER", 2)
+    try:
+        if request is None or answer is None:
+            answer_lines(sys.stdin.buffer, sys.stdout, trust=trust.value)
+        else:
+            answer_file(request, answer, trust=trust.value)
+    except NotSupportedError as error:
+        fail(str(error), 3)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fail(f"{request or 'a request'}: {error}", 1)

@@ -1,0 +1,99 @@
+"""Operations of the reference as a driver about ``_pm``.
+
+Source: ``conformance/PROTOCOL.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pqassay_reference.columns.literals import json_value, python_tree, python_value
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm.read import PmReader
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.pm.grammar import DATA_NAME
+from pqassay_spec.pm.value_json import NotAValueError, from_json, to_json
+
+Answer = dict[str, Any]
+Request = dict[str, Any]
+
+
+def snapshot(request: Request) -> Answer:
+    """The snapshot of a Parquet file of a size, or the newest, whole."""
+    with _opened(request) as reader:
+        return {"answer": "accept", "value": to_json(reader.value())}
+
+
+decode = snapshot
+"""Of requests that name no size."""
+
+
+def encode(request: Request) -> Answer:
+    """A file of one snapshot."""
+    from pqassay_reference.pm.write import create
+
+    try:
+        value = from_json(request["value"])
+    except NotAValueError as error:
+        raise Refused(str(error)) from None
+    if value.previous_sizes:
+        raise Refused("the value has snapshots before it, about which nothing else is known")
+    write_whole(request["output"], create(value))
+    return {"answer": "accept"}
+
+
+def lint(request: Request) -> Answer:
+    """Accepts a file that is right and agrees with the Parquet file beside it."""
+    from pqassay_reference.lint.pm import lint_file
+
+    lint_file(request["file"])
+    return {"answer": "accept"}
+
+
+def prune(request: Request) -> Answer:
+    """The row groups in which a row may satisfy a predicate."""
+    from pqassay_reference.pm.query import prune as kept_by
+
+    with _opened(request) as reader:
+        return {"answer": "accept", "row_groups": kept_by(reader, python_tree(request["predicate"]))}
+
+
+def plan(request: Request) -> Answer:
+    """The bytes of the Parquet file to fetch for some columns."""
+    from pqassay_reference.pm.query import plan as ranges_of
+
+    with _opened(request) as reader:
+        found = ranges_of(reader, request["columns"], request.get("row_groups"))
+    return {"answer": "accept", "ranges": [[json_value(number) for number in one] for one in found]}
+
+
+def scan(request: Request) -> Answer:
+    """Rows of the Parquet file beside it, which with index ``on`` is read by ``_pm`` alone."""
+    from pqassay_reader.query.rungs import Rung
+    from pqassay_reader.query.scan import scan as rows_by
+    from pqassay_reference.columns.rows import rows_of
+
+    with_pm = request["index"] == "on"
+    if with_pm:
+        with _opened(request):
+            pass  # a damaged file is refused
+    rows = rows_by(
+        Path(request["file"]).with_name(DATA_NAME),
+        request["predicate"],
+        request["columns"],
+        without=() if with_pm else (Rung.FILES, Rung.ROW_GROUPS, Rung.PAGES, Rung.METADATA),
+        metadata="pm" if with_pm else "footer",
+    )
+    return {"answer": "accept", "rows": rows_of(rows.to_table(), request["columns"])}
+
+
+@contextmanager
+def _opened(request: Request) -> Generator[PmReader]:
+    """The snapshot that is asked about. Its checksum must be right, as QuestDB demands when it opens a file."""
+    size: int | None = python_value(request.get("parquet_file_size"))
+    with PmReader.map(request["file"], parquet_file_size=size) as reader:
+        reader.verify()
+        yield reader

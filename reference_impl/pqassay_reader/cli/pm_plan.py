@@ -1,0 +1,107 @@
+"""The command ``pqassay-ref pm plan``: the byte ranges that a query needs, by a ``_pm`` alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_reference.cli.errors import reported
+from pqassay_reference.cli.pm import ParquetSize, PmFile, opened, pm_app, require_pm
+from pqassay_reference.cli.tables import counted
+
+if TYPE_CHECKING:
+    from pqassay_reference.pm.read import PmReader
+
+
+@pm_app.command(
+    epilog='Example: `pqassay-ref pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`'
+)
+def plan(
+    file: PmFile,
+    columns: Annotated[
+        list[str],
+        typer.Option(
+            "--columns",
+            "-c",
+            metavar="COLUMN[,COLUMN...]",
+            help="Columns to fetch, separated by commas; may be repeated.",
+        ),
+    ],
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="A condition as in SQL. Row groups of which statistics or bloom filters prove that no row satisfies it "
+            "are left out.",
+        ),
+    ] = None,
+    parquet_size: ParquetSize = None,
+    gap: Annotated[
+        int | None,
+        typer.Option(
+            "--gap",
+            metavar="BYTES",
+            help="Join ranges that are at most so many bytes apart into one request.",
+            min=0,
+        ),
+    ] = None,
+    skip_nulls: Annotated[
+        bool, typer.Option("--skip-nulls", help="Leave out column chunks that hold nothing but nulls.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Print the byte ranges of the Parquet file to fetch for some columns, from `_pm` alone."""
+    with reported(file):
+        from pqassay_reference.cli import pm_tables, tables
+        from pqassay_reference.pm import query
+
+        require_pm(file)
+        with opened(file, parquet_size) as reader:
+            known = {column.name for column in reader.columns}
+            wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
+            kept = _kept(reader, where)
+            chunks, skipped = query.planned(reader, wanted, kept, leave_out_nulls=skip_nulls)
+            size, count = reader.parquet_file_size, reader.row_group_count
+        ranges = [query.Range(chunk.offset, chunk.length) for chunk in chunks]
+        requests = None if gap is None else query.coalesced(ranges, gap)
+        total = sum(chunk.length for chunk in chunks)
+        if as_json:
+            record = {
+                "parquet_file_size": size,
+                "row_groups": kept,
+                "ranges": [chunk._asdict() for chunk in chunks],
+                "bytes": total,
+            }
+            if requests is not None:
+                record["requests"] = [request._asdict() for request in requests]
+            typer.echo(json.dumps(record, indent=2))
+            return
+        if chunks:
+            tables.show(pm_tables.plan_table(chunks))
+        share = f"{100 * total / size:.1f} %" if size else "0 %"
+        typer.echo(
+            f"{len(kept)} of {counted(count, 'row group')}, {counted(len(chunks), 'range')}, "
+            f"{counted(total, 'byte')} of {size} ({share})"
+            + (f"; {counted(skipped, 'chunk')} of nothing but nulls left out" if skipped else "")
+        )
+        if requests is not None:
+            typer.echo(f"{counted(len(requests), 'request')}:")
+            for request in requests:
+                typer.echo(f"  bytes={request.offset}-{request.end - 1}")
+
+
+def _kept(reader: PmReader, where: str | None) -> list[int]:
+    from pqassay_reader.predicate.text import parse_predicate
+    from pqassay_reference.pm.column_values import with_stored_values
+    from pqassay_reference.pm.query import prune
+
+    if where is None:
+        return list(range(reader.row_group_count))
+    columns = {column.name: column for column in reader.columns}
+    return prune(reader, with_stored_values(parse_predicate(where), columns))
+
+
+__all__ = ["pm_app"]

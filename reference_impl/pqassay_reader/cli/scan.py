@@ -1,0 +1,289 @@
+"""The command ``pqassay-ref scan``: rows of Parquet files that satisfy a condition, and what it took to find them."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import sys
+from collections.abc import Generator, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pqassay_reader.cli.prune import TrustName, require_vouched
+from pqassay_reader.query.rungs import Rung
+from pqassay_reference.cli.errors import fail, require_writable, said
+from pqassay_reference.cli.rows_output import MOST_ROWS, Form, write_rows
+from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import example
+
+if TYPE_CHECKING:
+    from pqassay_reader.query.scan import Scan
+
+
+class MetadataName(StrEnum):
+    """Where the facts about a file come from."""
+
+    FOOTER = "footer"
+    PM = "pm"
+
+
+EXAMPLE = "Example: `pqassay-ref scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
+
+
+@example(EXAMPLE)
+def scan(
+    path: Annotated[
+        str,
+        typer.Argument(metavar="PATH", help="A Parquet file, a folder of them, or a URI (s3://, gs://, …)."),
+    ],
+    condition: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONDITION",
+            help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT; all rows by default.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            metavar="COLUMN[,COLUMN...]",
+            help="Columns to return, a member of a struct by its path joined by dots; all by default; may be repeated.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="The most rows; once they are found, nothing more is read."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="RUNG[,RUNG...]",
+            help=f"Techniques to do without, the rows stay the same: {', '.join(Rung)}; may be repeated.",
+        ),
+    ] = None,
+    gap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES",
+            min=0,
+            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 256 KiB.",
+        ),
+    ] = None,
+    trust: Annotated[
+        TrustName,
+        typer.Option(
+            metavar="INDEX",
+            help="Which embedded index counts: companion, one with a companion record, or published, any of --column.",
+        ),
+    ] = TrustName.COMPANION,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="The column that embedded indexes without companion record describe.",
+        ),
+    ] = None,
+    metadata: Annotated[
+        MetadataName,
+        typer.Option(
+            metavar="WHERE",
+            help="Where the facts about a file come from: footer, or pm, the _pm beside it; its footer is not read then.",
+        ),
+    ] = MetadataName.FOOTER,
+    distrust: Annotated[
+        bool,
+        typer.Option(
+            "--distrust",
+            help="Leave nothing out on the word of a claim, and name every false one that the condition met, on stderr.",
+        ),
+    ] = False,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="table, json (an object a line), or parquet, which needs --output.",
+        ),
+    ] = Form.TABLE,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the rows here, not to the terminal."),
+    ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show what was left to be read after each technique, and which pages were read, in place of the rows.",
+        ),
+    ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--explain-to",
+            metavar="FILE",
+            help="Draw the same as a picture into this SVG file; the rows are still printed.",
+        ),
+    ] = None,
+) -> None:
+    """Print the rows of Parquet files that satisfy a condition, and read no more of the files than that takes.
+
+    Statistics, bloom filters, page indexes and embedded indexes say what need not be read. What was fetched is said on stderr.
+    """
+    if form is Form.PARQUET and output is None:
+        fail("--format parquet needs --output FILE", 2)
+    if distrust and (explain or picture is not None):
+        fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
+    require_vouched(trust, column)
+    names = _separated(columns, "--columns")
+    off = _separated(without, "--without") or []
+    unknown = [name for name in off if name not in list(Rung)]
+    if unknown:
+        fail(f"--without {unknown[0]}: there is no such technique; there are {', '.join(Rung)}", 2)
+    for file in (output, picture):
+        require_writable(file)
+    is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
+    with _reported(path):
+        from pqassay_reader.query.scan import scan as scanned
+
+        found = scanned(
+            path,
+            condition,
+            names,
+            limit=MOST_ROWS + 1 if is_cut and picture is None else limit,
+            without=off,
+            gap=gap,
+            trust=trust.value,
+            column=column,
+            metadata=metadata.value,
+            explain=explain or picture is not None,
+            distrust=distrust,
+        )
+        with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
+            _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
+        if explain:
+            _print_explanation(found, path, condition, form)
+        if picture is not None:
+            _write_picture(found, path, condition, picture)
+    if not explain:
+        typer.echo(_fetched(found), err=True)
+    if found.warning:
+        typer.echo(f"warning: {found.warning}", err=True)
+
+
+def _separated(given: list[str] | None, option: str) -> list[str] | None:
+    """Names separated by commas, each once; a name with a comma is in double quotes, as in CSV."""
+    if given is None:
+        return None
+    try:
+        names = [name.strip() for line in csv.reader(given, strict=True) for name in line]
+    except csv.Error as error:
+        fail(f"{option}: {error}", 2)
+    if not names or "" in names:
+        fail(f"{option}: names are separated by commas, and none is empty", 2)
+    return list(dict.fromkeys(names))
+
+
+@contextlib.contextmanager
+def _reported(path: str) -> Generator[None]:
+    """End the command with one line, whatever goes wrong with the files or the condition."""
+    import pyarrow as pa
+
+    from pqassay_reference.errors import Refused, Undecodable
+    from pqassay_spec.base.errors import FormatError
+
+    if "://" not in path and not os.path.exists(path):
+        fail(f"{path}: no such file or folder", 2)
+    try:
+        yield
+    except (Refused, Undecodable, FormatError) as error:
+        fail(str(error), 1)
+    except FileNotFoundError as error:
+        fail(said(error, path), 2)
+    except MemoryError:
+        fail(f"{path}: there is not enough memory for it", 1)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        fail(said(error, path), 1)
+
+
+@contextlib.contextmanager
+def _progress_bar(found: Scan, *, is_free: bool) -> Generator[None]:
+    """A bar on stderr while many files are read, where there is a terminal that no rows are written to."""
+    if not is_free or len(found.files) < 2 or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("files", total=len(found.files))
+        found.progress = lambda done, total: bar.update(task, completed=done, total=total)
+        yield
+
+
+# ------------------------------------------------------------------------------------------------------- what is put
+
+
+def _put_rows(found: Scan, form: Form, output: Path | None, *, is_cut: bool, is_silent: bool) -> None:
+    if is_silent:
+        for _ in found:
+            pass
+        return
+    if not found.schema.names:
+        fail("there are no columns to return", 1)
+    write_rows(_first(found) if is_cut else found, found.schema, form, output)
+    if is_cut and found.counters.left[Rung.STREAM].rows > MOST_ROWS:
+        typer.echo(f"… the first {MOST_ROWS} rows; --limit N shows as many as you like")
+
+
+def _first(found: Scan) -> Iterator[Any]:
+    """The rows that a table shows unasked; one more is looked for, to know whether there are more."""
+    room = MOST_ROWS
+    for batch in found:
+        yield batch.slice(0, room)
+        room -= min(room, len(batch))
+
+
+def _print_explanation(found: Scan, path: str, condition: str | None, form: Form) -> None:
+    if form is Form.JSON:
+        from pqassay_reader.query.explained.waterfall import explanation
+
+        record = {"path": path, "condition": condition, **explanation(found)}
+        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+        return
+    from pqassay_reader.cli.scan_explained import print_explanation
+
+    print_explanation(found)
+
+
+def _write_picture(found: Scan, path: str, condition: str | None, picture: Path) -> None:
+    from pqassay_reader.query.explained.picture import drawn
+    from pqassay_spec.base.sources import write_whole
+
+    name = path.rstrip("/").rsplit("/", 1)[-1]
+    asked = "all rows" if condition is None else condition
+    write_whole(picture, drawn(found, f"{name}: {asked}").encode())
+
+
+def _fetched(found: Scan) -> str:
+    """What was fetched, in one line."""
+    counters = found.counters
+    data, metadata = counters.data, counters.metadata
+    rows = counters.left[Rung.STREAM].rows
+    return (
+        f"{counted(rows, 'row')}; fetched {counted(data.length, 'byte')} of data in "
+        f"{counted(data.requests, 'request')} and {counted(metadata.length, 'byte')} of metadata in "
+        f"{counted(metadata.requests, 'request')}, of {counted(sum(found.files.values()), 'byte')} in "
+        f"{counted(len(found.files), 'file')}"
+    )
+
+
+__all__ = ["EXAMPLE", "scan"]

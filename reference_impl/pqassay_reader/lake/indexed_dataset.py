@@ -1,0 +1,448 @@
+"""An Arrow dataset that leaves files unread where their indexes prove that no row of theirs matches.
+
+Whoever reads an Arrow dataset asks it for a scanner or for its fragments and passes the filter on: DuckDB, DataFusion,
+Polars, pyarrow.  `IndexedDataset` answers both with the files that the filter leaves over.  So one class serves
+all engines, with the SQL that they run anyway.
+
+An index may save work; it may never decide more than it knows.  A file whose index is missing, stale, a draft, lossy or
+unreadable is read, and a warning says so.  The reader applies the filter again, to the rows.
+
+A dataset describes the files as they were when it was opened, as any Arrow dataset does.  A file that is replaced
+afterwards, by one with other values, may be skipped on the word of the old one: open the dataset anew to see new files.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
+import pyarrow.parquet as pq
+
+from pqassay_reader.lake.index_tail import Progress
+from pqassay_reader.lake.known_files import KnownFiles, know_files
+from pqassay_reader.lake.pruning import Decision, decide
+from pqassay_reader.lake.set_facts import SetFacts
+from pqassay_reader.predicate.expression_tree import written
+from pqassay_reference.files.listing import Partitioning, Roots, list_files
+from pqassay_reference.rewrite.extract import Trust
+
+REMEMBERED = 8
+"""Decisions that a dataset remembers: an engine may ask several times in one query."""
+
+
+FILTER_POSITION = 1
+"""Of the arguments of a scanner, where the filter is if it is not named."""
+
+
+class IndexWarning(UserWarning):
+    """Some files have no index that can be used; every query reads them."""
+
+
+@dataclass
+class Counters:
+    """Counters of the questions to a dataset and of the files that it saved.
+
+    Attributes:
+        files: Files that there were, summed over all times that a scanner or fragments were asked for.
+        skipped: Files that were left out, summed likewise.
+        row_groups_skipped: Row groups that were left out of files that were not, summed likewise.
+    """
+
+    files: int = 0
+    skipped: int = 0
+    row_groups_skipped: int = 0
+
+
+class RowGroups(NamedTuple):
+    """The row groups of a file that a condition leaves over.
+
+    Attributes:
+        kept: Their positions, ascending.
+        total: Row groups of the file.
+    """
+
+    kept: list[int]
+    total: int
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """The files, and row groups of them, that a condition leaves over.
+
+    Attributes:
+        kept: Paths of the files that may hold matching rows.
+        skipped: Paths of the files that hold none.
+    """
+
+    kept: tuple[str, ...]
+    skipped: tuple[str, ...]
+    _decision: Decision = field(repr=False, compare=False)
+    _known: KnownFiles = field(repr=False, compare=False)
+
+    @cached_property
+    def why(self) -> dict[str, str]:
+        """For each path the reason, which takes longer to say than to know."""
+        return {path: self.reason(path) for path in self._known.paths}
+
+    def reason(self, path: str) -> str:
+        """The reason to keep or skip a single file."""
+        number = self._numbers[path]
+        if self._decision.kept[number] and path not in self._there:
+            return "its partition holds no such row"
+        unknown = self._known.unknown.get(number, "no index decides the condition")
+        of_sets = self._known.sets.why(number, self._decision.row_groups)
+        of_file = self._decision.why(number, otherwise="" if of_sets else unknown)
+        return "; ".join(reason for reason in (of_file, of_sets) if reason)
+
+    @cached_property
+    def row_groups(self) -> dict[str, RowGroups]:
+        """For each file that is kept without some of its row groups, those that are left."""
+        found: dict[str, RowGroups] = {}
+        for number in _parts(self._known.sets, self._decision):
+            path = self._known.paths[number]
+            if path in self._there:
+                found[path] = RowGroups(*self._known.sets.row_groups_of(number, self._decision.row_groups))
+        return found
+
+    @cached_property
+    def _there(self) -> frozenset[str]:
+        return frozenset(self.kept)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {path: number for number, path in enumerate(self._known.paths)}
+
+
+@dataclass
+class _Shared:
+    """The state that a dataset shares with those filtered from it."""
+
+    known: KnownFiles
+    fragments: list[pads.Fragment]
+    counters: Counters = field(default_factory=Counters)
+    decisions: OrderedDict[bytes, Decision] = field(default_factory=OrderedDict[bytes, Decision])
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class NoRows:
+    """A fragment without rows that takes a plain ``False`` for a filter.
+
+    That is what DataFusion passes for a condition that can never be true.  Everything else is that of the fragment that
+    it stands for; fragments of Arrow have no subclasses.
+    """
+
+    def __init__(self, fragment: pads.Fragment) -> None:
+        self._fragment = fragment
+
+    def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
+        """A scanner of no rows. See `pyarrow.dataset.Fragment.scanner`."""
+        options["filter"] = _as_expression(options.get("filter"))
+        return self._fragment.scanner(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fragment, name)
+
+
+class IndexedDataset(pads.FileSystemDataset):
+    """A dataset that knows the values of some columns of its files. Make one with `open_indexed`.
+
+    It can be used wherever a `pyarrow.dataset.Dataset` can. Pruning takes place in `scanner` and `get_fragments`, and
+    so in everything that goes through them: `to_table`, `to_batches`, `count_rows`, `head`, `take`,
+    `pyarrow.dataset.write_dataset`, DuckDB, DataFusion, Polars; in `sort_by`, `join` and `join_asof` of a dataset that `filter`
+    returned. `pyarrow.dataset.Scanner.from_dataset`, `replace_schema`, a union of datasets and a dataset that is the right
+    side of a join read all files, and the same rows.
+
+    Attributes:
+        warnings: For each file without an index that can be used, why.
+        counters: What was asked and how much was saved; shared with what `filter` returns.
+    """
+
+    _shared: _Shared | None = None
+    _condition: pc.Expression | None = None
+
+    @classmethod
+    def of(
+        cls,
+        fragments: list[pads.Fragment],
+        schema: pa.Schema,
+        file_format: pads.FileFormat,
+        filesystem: Any,
+        known: KnownFiles,
+    ) -> Self:
+        """The dataset of fragments, one for each of the known files in their order."""
+        dataset = cls(fragments, schema, file_format, filesystem)
+        dataset._know(_Shared(known, fragments))
+        return dataset
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """For each file whose index cannot be used, why: it is read by every query."""
+        return self._shared.known.warnings if self._shared else ()
+
+    @property
+    def summary(self) -> str:
+        """The warnings in one sentence, as `open_indexed` puts them; empty where there are none."""
+        return self._shared.known.summary if self._shared and self.warnings else ""
+
+    @property
+    def unindexed(self) -> int:
+        """The number of files of which no index says anything."""
+        return len(self._shared.known.unknown) if self._shared else 0
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """The indexes in index directories that are left aside, stale or damaged, one sentence for each."""
+        return self._shared.known.aside if self._shared else ()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the files in bytes, by path."""
+        known = self._require_shared().known
+        return dict(zip(known.paths, known.sizes, strict=True))
+
+    @property
+    def counters(self) -> Counters:
+        """Counters of this dataset and of those filtered from it."""
+        return self._shared.counters if self._shared else Counters()
+
+    def prune(self, expression: pc.Expression) -> Pruning:
+        """Say which files a condition leaves over, and why.
+
+        Takes partitions into account, the filter of a dataset that was filtered, and what the indexes hold.
+        """
+        shared = self._require_shared()
+        condition = self._with_own(expression)
+        decision = self._decide(condition)
+        kept_files = np.flatnonzero(decision.kept)
+        narrowed = self._dataset_of([shared.fragments[file] for file in kept_files])
+        there = {cast("Any", fragment).path for fragment in narrowed.get_fragments(condition)}
+        paths = shared.known.paths
+        return Pruning(
+            tuple(path for path in paths if path in there),
+            tuple(path for path in paths if path not in there),
+            decision,
+            shared.known,
+        )
+
+    def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[pads.Fragment]:  # noqa: A002 - Arrow's name
+        """The fragments that may hold matching rows. See `pyarrow.dataset.Dataset.get_fragments`.
+
+        Where there are none, one that holds no rows, since DataFusion cannot sort what has no parts at all.
+        """
+        is_plain = isinstance(filter, pa.Scalar)
+        filter = _as_expression(filter)  # noqa: A001 - Arrow's name
+        if self._condition is not None:
+            # Of a filtered dataset, Arrow refuses to name fragments.
+            return cast("Iterator[pads.Fragment]", super().get_fragments(filter))
+        narrowed = self._narrowed(filter)
+        given: Any = super() if narrowed is None else narrowed
+        found = list(given.get_fragments(filter))
+        if not found and self._shared is not None and self._shared.known.paths:
+            nothing = _nothing()
+            found.append(cast("pads.Fragment", NoRows(nothing)) if is_plain else nothing)
+        return iter(found)
+
+    def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
+        """A scanner of the files that may hold matching rows. See `pyarrow.dataset.Dataset.scanner`."""
+        arguments = list(args)
+        if len(arguments) > FILTER_POSITION:
+            condition = arguments[FILTER_POSITION] = _as_expression(arguments[FILTER_POSITION])
+        else:
+            condition = options["filter"] = _as_expression(options.get("filter"))
+        narrowed = self._narrowed(self._with_own(condition))
+        if narrowed is None:
+            return super().scanner(*arguments, **options)
+        return self._filtered(narrowed).scanner(*arguments, **options)
+
+    def filter(self, expression: pc.Expression) -> Self:
+        """A dataset of the rows that satisfy a condition, which prunes as well."""
+        filtered = super().filter(expression)
+        filtered._know(self._shared, self._with_own(expression))  # noqa: SLF001 - of the same class
+        return filtered
+
+    def sort_by(self, sorting: Any, **options: Any) -> pads.InMemoryDataset:
+        """The rows in an order. See `pyarrow.dataset.Dataset.sort_by`."""
+        return self._plain(super()).sort_by(sorting, **options)
+
+    def join(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
+        """A join with another dataset. See `pyarrow.dataset.Dataset.join`."""
+        return self._plain(super()).join(*args, **options)
+
+    def join_asof(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
+        """A join with the nearest rows of another dataset. See `pyarrow.dataset.Dataset.join_asof`."""
+        return self._plain(super()).join_asof(*args, **options)
+
+    def __reduce__(self) -> Any:
+        if self._shared is None or self._condition is not None:
+            return super().__reduce__()
+        parts = self._shared.fragments, self.schema, self.format, self.filesystem, self._shared.known
+        return IndexedDataset.of, parts
+
+    def _plain(self, whole: Any) -> pads.Dataset:
+        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`."""
+        narrowed = self._narrowed(self._condition)
+        return whole if narrowed is None else self._filtered(narrowed)
+
+    def _filtered(self, dataset: pads.Dataset) -> pads.Dataset:
+        return dataset if self._condition is None else dataset.filter(self._condition)
+
+    def _with_own(self, condition: Any) -> Any:
+        if self._condition is None or condition is None:
+            return self._condition if condition is None else condition
+        return self._condition & condition
+
+    def _narrowed(self, condition: Any) -> pads.FileSystemDataset | None:
+        """The dataset of the files that a condition leaves over; ``None`` where it leaves all."""
+        if self._shared is None:
+            return None
+        shared = self._shared
+        decision = None if condition is None else self._decide(condition)
+        kept = None if decision is None else np.flatnonzero(decision.kept)
+        parts = {} if decision is None else _parts(shared.known.sets, decision)
+        count = len(shared.fragments)
+        with shared.lock:
+            shared.counters.files += count
+            shared.counters.skipped += 0 if kept is None else count - len(kept)
+            if decision is not None and parts:
+                of_kept = decision.kept[shared.known.sets.file_of]
+                shared.counters.row_groups_skipped += int((of_kept & ~decision.row_groups).sum())
+        if kept is None or (len(kept) == count and not parts):
+            return None
+        return self._dataset_of(
+            [
+                self._part(shared.fragments[file], parts[file]) if file in parts else shared.fragments[file]
+                for file in kept.tolist()
+            ]
+        )
+
+    def _part(self, fragment: pads.Fragment, row_groups: list[int]) -> pads.Fragment:
+        """Some row groups of a file, of which nothing is read for that."""
+        whole: Any = fragment
+        of_format: Any = self.format
+        part: pads.Fragment = of_format.make_fragment(
+            whole.path, whole.filesystem, whole.partition_expression, row_groups
+        )
+        return part
+
+    def _dataset_of(self, fragments: list[pads.Fragment]) -> pads.FileSystemDataset:
+        return pads.FileSystemDataset(fragments, self.schema, self.format, self.filesystem)
+
+    def _decide(self, condition: pc.Expression) -> Decision:
+        shared = self._require_shared()
+        key = written(condition)
+        with shared.lock:
+            if key is not None and key in shared.decisions:
+                return shared.decisions[key]
+        decision = decide(len(shared.fragments), shared.known.columns, condition)
+        sets = shared.known.sets
+        if sets.columns:
+            row_groups = sets.left(condition)
+            ruled_out = np.zeros(len(shared.fragments), np.bool_)
+            ruled_out[sets.file_of] = True
+            ruled_out[sets.file_of[row_groups]] = False
+            decision = Decision(decision.kept & ~ruled_out, decision.columns, row_groups)
+        if key is not None:
+            with shared.lock:
+                shared.decisions[key] = decision
+                while len(shared.decisions) > REMEMBERED:
+                    shared.decisions.popitem(last=False)
+        return decision
+
+    def _know(self, shared: _Shared | None, condition: pc.Expression | None = None) -> None:
+        self._shared, self._condition = shared, condition
+
+    def _require_shared(self) -> _Shared:
+        if self._shared is None:
+            raise ValueError("this dataset knows no indexes; open it with open_indexed")
+        return self._shared
+
+
+def _parts(sets: SetFacts, decision: Decision) -> dict[int, list[int]]:
+    """For each file that is kept and of which row groups are left out, those that are not."""
+    if decision.row_groups.all():
+        return {}
+    some = np.unique(sets.file_of[~decision.row_groups])
+    is_some = np.isin(sets.file_of, some[decision.kept[some]]) & decision.row_groups
+    parts: dict[int, list[int]] = {}
+    for file, row_group in zip(sets.file_of[is_some].tolist(), sets.group_of[is_some].tolist(), strict=True):
+        parts.setdefault(file, []).append(row_group)
+    return parts
+
+
+def _nothing() -> pads.Fragment:
+    """A file without rows, in memory: nothing is opened to find that there are none."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({}), sink)
+    content: Any = pa.BufferReader(sink.getvalue())
+    return pads.ParquetFileFormat().make_fragment(content)
+
+
+def _as_expression(condition: Any) -> Any:
+    """A filter as Arrow takes it: DataFusion hands over a scalar where it found a condition to be always false."""
+    return pc.scalar(condition.as_py()) if isinstance(condition, pa.Scalar) else condition
+
+
+def open_indexed(
+    root: Roots,
+    *,
+    columns: Sequence[str] | None = None,
+    trust: Trust = "companion",
+    column: str | None = None,
+    table: str | None = None,
+    filesystem: Any = None,
+    schema: pa.Schema | None = None,
+    partitioning: Partitioning = "hive",
+    progress: Progress | None = None,
+    warn: bool = True,
+) -> IndexedDataset:
+    """Open a folder of Parquet files as a dataset that prunes by their indexes.
+
+    Args:
+        root: A folder, a file, or a list of files: paths, or a URI that `pyarrow.fs.FileSystem.from_uri` understands.
+        columns: Use what is known of these columns only; of all by default.
+        trust: ``companion`` believes the indexes whose companion record agrees with the file.  With ``published``, you
+            vouch for the others: each describes ``column`` and holds all its values.  Such an index decides
+            comparisons with ``=`` and ``IN`` only, since a value with a line feed is in it in pieces.
+        column: What indexes without companion record describe, with ``published``.
+        table: A folder with an index table, ``"auto"`` for the one beside the root if there is one; by default, none is
+            used.  It speaks for the files whose size and modification time it knows; the ends of the others are read.
+        filesystem: Where the paths are; by default that of the URI, or the local one.
+        schema: Of the dataset; by default that of the first file.
+        partitioning: As for `pyarrow.dataset.dataset`.  A column that the paths give is never pruned by an index.
+        progress: Called with the files whose ends were read, and how many there are to read.
+        warn: Whether to warn of files without an index; `IndexedDataset.warnings` names them in any case.
+
+    Raises:
+        FileNotFoundError: There is no such folder or file.
+        Refused: The folder is a Delta or Iceberg table, whose files hold rows that it has deleted.
+        ValueError: ``published`` without a column, or arguments that do not fit each other.
+        OSError: The folder cannot be listed, or the first file not be read for its schema.
+
+    Warns:
+        IndexWarning: Once, where files have no index that can be used.
+    """
+    if trust == "published" and column is None and columns is not None and len(columns) == 1:
+        column = columns[0]
+    if (trust == "published") != (column is not None):
+        raise ValueError(
+            "name the column that indexes without companion record describe with trust='published'"
+        )
+    listed = list_files(root, filesystem, partitioning)
+    dataset = listed.dataset(schema)
+    fragments = list(dataset.get_fragments())
+    known = know_files(
+        listed, dataset.schema, fragments, columns=columns, vouched=column, table=table, progress=progress
+    )
+    opened = IndexedDataset.of(fragments, dataset.schema, dataset.format, dataset.filesystem, known)
+    if warn and known.warnings:
+        warnings.warn(known.summary, IndexWarning, stacklevel=2)
+    return opened

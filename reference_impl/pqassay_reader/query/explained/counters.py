@@ -1,0 +1,89 @@
+"""What each rung leaves to be read, and what was fetched in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Self
+
+from pqassay_reader.query.fetching.ranges import Fetched
+from pqassay_reader.query.rungs import Rung
+
+
+@dataclass
+class Left:
+    """What is left to be read.
+
+    Attributes:
+        files: Files.
+        row_groups: Row groups.
+        rows: Rows.
+        pages: Pages; ``None`` where the files do not say how many there are.
+        length: Bytes of pages and dictionaries.
+        requests: Requests, if each page were one.
+    """
+
+    files: int = 0
+    row_groups: int = 0
+    rows: int = 0
+    pages: int | None = 0
+    length: int = 0
+    requests: int = 0
+
+    def __iadd__(self, other: Left) -> Self:
+        self.files += other.files
+        self.row_groups += other.row_groups
+        self.rows += other.rows
+        self.pages = None if self.pages is None or other.pages is None else self.pages + other.pages
+        self.length += other.length
+        self.requests += other.requests
+        return self
+
+    def __sub__(self, other: Left) -> Left:
+        """What is left of it without a part of it."""
+        return Left(
+            self.files - other.files,
+            self.row_groups - other.row_groups,
+            self.rows - other.rows,
+            None if self.pages is None or other.pages is None else self.pages - other.pages,
+            self.length - other.length,
+            self.requests - other.requests,
+        )
+
+
+EVERYTHING = "everything"
+"""The step before the first rung."""
+
+
+@dataclass
+class Counters:
+    """Counters of one scan. Several threads may count.
+
+    Attributes:
+        left: What is left after each rung, and before the first (`EVERYTHING`).
+        metadata: What was fetched of metadata.
+        data: What was fetched of pages.
+        kept_facts: Files whose metadata was known from an earlier scan.
+        used: What took part in decisions: ``IDX1``, ``distinct sets``, ``statistics``, ``bloom filter``, ``column index``, ``boundary order``,
+            ``offset index``, ``_pm``.
+    """
+
+    left: dict[str, Left] = field(default_factory=lambda: {name: Left() for name in (EVERYTHING, *Rung)})
+    metadata: Fetched = field(default_factory=Fetched)
+    data: Fetched = field(default_factory=Fetched)
+    kept_facts: int = 0
+    used: set[str] = field(default_factory=set[str])
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def count(self, step: str, left: Left) -> None:
+        """Add to what is left after a step."""
+        with self._lock:
+            self.left[step] += left
+
+    def note(self, *used: str) -> None:
+        """Take note of what took part in a decision."""
+        with self._lock:
+            self.used.update(used)
+
+
+__all__ = ["EVERYTHING", "Counters", "Left"]

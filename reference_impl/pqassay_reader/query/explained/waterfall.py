@@ -1,0 +1,141 @@
+"""The waterfall of a scan: what was left to be read after each rung, and what the rung saved.
+
+Source: chapter ``scan.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pqassay_reader.query.explained.counters import EVERYTHING, Left
+from pqassay_reader.query.explained.text import ColumnTrace, FileTrace, GroupTrace, Trace
+from pqassay_reader.query.rungs import TITLES, Rung
+from pqassay_reader.query.scan import Scan
+
+WITHOUT_BYTES = (EVERYTHING, Rung.METADATA)
+"""Steps that save no bytes of pages: the second saves reads of metadata."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the waterfall.
+
+    Attributes:
+        name: The name of the rung, or `EVERYTHING`.
+        title: What the rung does.
+        is_on: Whether it was used.
+        left: What was left after it.
+        before: Bytes that were left before it.
+    """
+
+    name: str
+    title: str
+    is_on: bool
+    left: Left
+    before: int
+
+    @property
+    def saved(self) -> int | None:
+        """Bytes that it saved, fewer than 0 if it fetched more; ``None`` for what saves no bytes of pages."""
+        return None if self.name in WITHOUT_BYTES else self.before - self.left.length
+
+    @property
+    def share(self) -> float | None:
+        """What it saved, as a share of what was left before it."""
+        return None if self.saved is None or not self.before else self.saved / self.before
+
+
+def waterfall(scan: Scan) -> list[Step]:
+    """The steps of all iterations of a scan so far: everything, then one for each rung."""
+    left = scan.counters.left
+    before = left[EVERYTHING].length
+    steps = [Step(EVERYTHING, "all columns of all files", True, left[EVERYTHING], before)]
+    for rung in Rung:
+        steps.append(Step(rung.value, TITLES[rung], rung in scan.rungs, left[rung], before))
+        before = left[rung].length
+    return steps
+
+
+# ------------------------------------------------------------------------------------------------------- as a record
+
+
+def explanation(scan: Scan) -> dict[str, Any]:
+    """The waterfall and the pages of a scan as one JSON object; the guide describes its members."""
+    counters, trace = scan.counters, scan.trace or Trace()
+    return {
+        "rows": counters.left[Rung.STREAM].rows,
+        "limit_reached": trace.is_stopped,
+        "files": len(scan.files),
+        "bytes": sum(scan.files.values()),
+        "rungs": [_step_record(step) for step in waterfall(scan)],
+        "fetched": {
+            kind: {"bytes": fetched.length, "requests": fetched.requests}
+            for kind, fetched in (("metadata", counters.metadata), ("data", counters.data))
+        },
+        "used": sorted(counters.used),
+        "messages": dict(scan.messages),
+        "aside": {name: list(lines) for name, lines in scan.aside.items()},
+        "pictures": [_file_record(file) for file in trace.files],
+    }
+
+
+def _step_record(step: Step) -> dict[str, Any]:
+    left = step.left
+    record: dict[str, Any] = {
+        "rung": step.name,
+        "title": step.title,
+        "on": step.is_on,
+        "files": left.files,
+        "row_groups": left.row_groups,
+        "rows": left.rows,
+        "pages": left.pages,
+        "bytes": left.length,
+        "requests": left.requests,
+    }
+    if step.saved is not None:
+        record["bytes_saved"] = step.saved
+    return record
+
+
+def _file_record(file: FileTrace) -> dict[str, Any]:
+    return {
+        "file": file.name,
+        "row_groups": file.row_groups,
+        "row_groups_left": None if file.left is None else list(file.left),
+        "row_groups_visited": file.visited,
+        "shown": [_group_record(group) for group in file.groups],
+    }
+
+
+def _group_record(group: GroupTrace) -> dict[str, Any]:
+    return {
+        "row_group": group.row_group,
+        "rows": group.row_count,
+        "left": [[part.start, part.stop] for part in group.left],
+        "matched": group.matched,
+        "columns": [_column_record(column) for column in group.columns],
+    }
+
+
+def _column_record(column: ColumnTrace) -> dict[str, Any]:
+    pages: list[dict[str, Any]] = []
+    for page in column.pages:
+        record: dict[str, Any] = {
+            "row": page.row,
+            "rows": page.row_count,
+            "bytes": page.length,
+            "read": page.is_read,
+        }
+        if page.bounds is not None:
+            record["bounds"] = list(page.bounds)
+        pages.append(record)
+    return {
+        "column": column.name,
+        "in_condition": column.is_asked,
+        "pages_known": column.has_pages,
+        "pages": pages,
+    }
+
+
+__all__ = ["Step", "explanation", "waterfall"]

@@ -1,0 +1,323 @@
+"""Facts about one file: its columns, its row groups and the chunks in them, from the footer of the Parquet file.
+
+Facts are kept for files that have not changed, by name, size and modification time, with the claims that were read of their
+chunks: the next scan of such a file reads no metadata.
+
+Source: chapter ``scan.md``, section "Metadata".
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pqassay_reader.pages.chunk_claims import ChunkClaims
+from pqassay_reader.predicate.expressions import find_column
+from pqassay_reference.directory.reading.arrays import Sets
+from pqassay_reference.directory.reading.sketches import EntrySketches
+from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside
+from pqassay_reference.errors import Undecodable
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.directory.entries import EntryKey
+from pqassay_spec.parquet.file import HEAD, TAIL, Framing, decode_footer, read_framing
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
+from pqassay_spec.parquet.thrift import (
+    ColumnMetaData,
+    ColumnOrder,
+    FieldRepetitionType,
+    FileMetaData,
+    KeyValue,
+    PageType,
+    RowGroup,
+    SchemaElement,
+)
+
+ARROW_SCHEMA = "ARROW:schema"
+"""The key under which Arrow stores its own schema."""
+
+REPETITIONS = frozenset(FieldRepetitionType)
+"""How often a field may be there."""
+
+KEPT = 64
+"""Files whose facts are kept."""
+
+NOWHERE = BytesSource(b"")
+"""The source of claims that are kept: nothing more is read of them."""
+
+Identity = tuple[str, int, int, int]
+"""Name, size, modification time and inode of a file; the latter two are 0 where nobody knows."""
+
+
+class SchemaField(NamedTuple):
+    """A field below the root of the schema.
+
+    Attributes:
+        arrow: Its name and type, as Arrow reads it.
+        elements: Its schema elements, depth first.
+        leaves: Its leaf columns, by their positions among all.
+    """
+
+    arrow: pa.Field[Any]
+    elements: Sequence[SchemaElement]
+    leaves: range
+
+
+class ChunkSizes(NamedTuple):
+    """Pages and bytes of the chunks of a file, row groups by leaves.
+
+    Attributes:
+        lengths: Their bytes; 0 where the footer holds no metadata of a chunk.
+        pages: Their pages of values; -1 where the footer does not say how many there are.
+        present: Whether the footer holds their metadata.
+    """
+
+    lengths: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    present: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, groups: Sequence[RowGroup], leaf_count: int) -> ChunkSizes:
+        """Collect them."""
+        shape = len(groups), leaf_count
+        chunks = [chunk.meta_data for group in groups for chunk in group.columns]
+        return cls(
+            np.array([0 if one is None else one.total_compressed_size for one in chunks], np.int64).reshape(
+                shape
+            ),
+            np.array([0 if one is None else _page_count(one) for one in chunks], np.int64).reshape(shape),
+            np.array([one is not None for one in chunks], np.bool_).reshape(shape),
+        )
+
+
+def _page_count(chunk: ColumnMetaData) -> int:
+    if chunk.encoding_stats is None:
+        return -1
+    return sum(one.count for one in chunk.encoding_stats if one.page_type != PageType.DICTIONARY_PAGE)
+
+
+@dataclass
+class FileFacts:
+    """What the metadata of a file says.
+
+    Attributes:
+        metadata: The footer.
+        framing: Where its parts are.
+        schema: The schema as Arrow reads it.
+        claims: What was read of chunks, by row group and position of the leaf.
+        directory: The distinct sets and KLL sketches that its index directory has; ``None`` as long as nobody looked.
+        sets: Those that were read, or why one is left aside.
+        sketches: The sketches that were read.
+    """
+
+    metadata: FileMetaData
+    framing: Framing
+    schema: pa.Schema
+    claims: dict[tuple[int, int], ChunkClaims] = field(default_factory=dict[tuple[int, int], ChunkClaims])
+    directory: FileDirectory | None = None
+    sets: dict[EntryKey, Sets | LeftAside] = field(default_factory=dict[EntryKey, "Sets | LeftAside"])
+    sketches: dict[EntryKey, EntrySketches] = field(default_factory=dict[EntryKey, EntrySketches])
+    _columns: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, tuple[int, int | None]])
+    _key_values: dict[tuple[str, range], list[KeyValue]] = field(
+        default_factory=dict[tuple[str, range], list[KeyValue]]
+    )
+
+    @property
+    def body(self) -> range:
+        """Where the body of the file begins and ends."""
+        return range(self.framing.body_start, self.framing.footer_start)
+
+    @property
+    def row_counts(self) -> list[int]:
+        """Rows of each row group."""
+        return [group.num_rows for group in self.metadata.row_groups]
+
+    @cached_property
+    def leaves(self) -> Sequence[SchemaLeaf]:
+        """The leaf columns."""
+        found = leaves(self.metadata)
+        for number, element in enumerate(self.metadata.schema[1:], 1):
+            if element.repetition_type not in REPETITIONS:
+                raise Malformed(
+                    f"{element.name} is neither required nor optional nor repeated",
+                    rule="PQF-040",
+                    field=f"footer.schema[{number}].repetition_type",
+                )
+        for number, group in enumerate(self.metadata.row_groups):
+            elsewhere = next((chunk.file_path for chunk in group.columns if chunk.file_path), None)
+            if elsewhere is not None:
+                raise Undecodable(f"the chunks of row group {number} are in another file, {elsewhere}")
+            if group.num_rows < 0:
+                raise Malformed(
+                    f"row group {number} has {group.num_rows} rows",
+                    rule="PQF-015",
+                    field=f"footer.row_groups[{number}].num_rows",
+                )
+            if len(group.columns) != len(found):
+                raise Malformed(
+                    f"row group {number} lists {len(group.columns)} chunks for {len(found)} columns",
+                    rule="PQF-012",
+                    field=f"footer.row_groups[{number}].columns",
+                )
+        return found
+
+    def require_counts(self) -> None:
+        """Raise `Malformed` where a row group says that it has fewer than no rows."""
+        for number, count in enumerate(self.row_counts):
+            if count < 0:
+                where = f"footer.row_groups[{number}].num_rows"
+                raise Malformed(f"a row group of {count} rows", rule="PQF-074", field=where)
+
+    @cached_property
+    def fields(self) -> Sequence[SchemaField]:
+        """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
+        parts = list(_top_level(self.metadata.schema))
+        if len(parts) != len(self.schema):
+            raise Malformed("the schema has other fields than Arrow reads", rule="PQF-004", field="footer")
+        return [
+            SchemaField(self.schema.field(at), elements, places)
+            for at, (elements, places) in enumerate(parts)
+        ]
+
+    @cached_property
+    def sizes(self) -> ChunkSizes:
+        """Pages and bytes of all chunks."""
+        return ChunkSizes.of(self.metadata.row_groups, len(self.leaves))
+
+    def key_values(self, wanted: SchemaField) -> list[KeyValue]:
+        """What a file of this one field carries besides: Arrow's schema of the field, where the file has one."""
+        name = wanted.arrow.name, wanted.leaves
+        if name not in self._key_values:
+            stored = self.metadata.key_value_metadata or []
+            found: list[KeyValue] = []
+            if any(pair.key == ARROW_SCHEMA for pair in stored):
+                encoded = base64.b64encode(pa.schema([wanted.arrow]).serialize()).decode()
+                found.append(KeyValue(key=ARROW_SCHEMA, value=encoded))
+            self._key_values[name] = found
+        return self._key_values[name]
+
+    def place_of(self, name: str) -> int:
+        """Position of the field that a column belongs to. Raises `Refused` as `find_column` does."""
+        return self._found(name)[0]
+
+    def leaf_of(self, name: str) -> int | None:
+        """Position of the leaf that a column is; ``None`` where it is none, or several. Raises as `place_of`."""
+        return self._found(name)[1]
+
+    def _found(self, name: str) -> tuple[int, int | None]:
+        if name not in self._columns:
+            path, _ = find_column(self.schema, name)
+            place = self.schema.get_field_index(path[0])
+            places = [at for at in self.fields[place].leaves if self.leaves[at].is_at(path)]
+            self._columns[name] = place, places[0] if len(places) == 1 else None
+        return self._columns[name]
+
+    def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
+        """Keep what was read of a chunk, but for its bloom filter, which may be large."""
+        known = self.claims.get((row_group, leaf))
+        if known is not None and claims.__dict__.keys() - known.__dict__.keys() <= {"bitset"}:
+            return
+        kept = copy.copy(claims)
+        kept.source, kept.used = NOWHERE, set()
+        kept.__dict__.pop("bitset", None)
+        self.claims[row_group, leaf] = kept
+
+    def claims_of(self, source: Source, row_group: int, leaf: int) -> ChunkClaims:
+        """The claims of a chunk, to be read from a source; those that were read before come with it."""
+        known = self.claims.get((row_group, leaf))
+        if known is not None:
+            known = copy.copy(known)
+            known.source, known.used = source, set()
+            return known
+        group = self.metadata.row_groups[row_group]
+        orders = self.metadata.column_orders
+        order: ColumnOrder | None = orders[leaf] if orders and leaf < len(orders) else None
+        return ChunkClaims(source, self.body, group.num_rows, group.columns[leaf], self.leaves[leaf], order)
+
+
+def _top_level(schema: Sequence[SchemaElement]) -> Iterator[tuple[Sequence[SchemaElement], range]]:
+    """Elements and positions of the leaves of each field below the root."""
+    start, leaf = 1, 0
+    while start < len(schema):
+        stop, open_children, first = start, 1, leaf
+        while open_children and stop < len(schema):
+            element = schema[stop]
+            open_children += (element.num_children or 0) - 1
+            leaf += element.type is not None
+            stop += 1
+        yield schema[start:stop], range(first, leaf)
+        start = stop
+
+
+# ----------------------------------------------------------------------------------------------------- reading them
+
+
+def read_facts(source: Source) -> FileFacts:
+    """Read the metadata of a Parquet file from its footer.
+
+    Raises:
+        FormatError: The footer cannot be read.
+        Undecodable: Arrow cannot read its schema.
+    """
+    framing = read_framing(source)
+    footer = source.read(framing.footer_start, framing.footer_length)
+    metadata, _ = decode_footer(footer, framing)
+    alone = bytes(HEAD.build({})) + footer + bytes(TAIL.build({"footer_length": len(footer)}))
+    try:
+        schema: pa.Schema = pq.ParquetFile(pa.BufferReader(alone)).schema_arrow
+        schema.to_string()  # reads all names, which need not be UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise Undecodable(f"the file cannot be read: {' '.join(str(error).split())}") from error
+    facts = FileFacts(metadata, framing, schema)
+    _ = facts.leaves, facts.fields  # the footer has to describe a tree
+    facts.require_counts()
+    return facts
+
+
+class KeptFacts:
+    """Facts of the files that were read last."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._most = most
+        self._facts: OrderedDict[Identity, FileFacts] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, identity: Identity) -> FileFacts | None:
+        """The facts of a file that has not changed since."""
+        with self._lock:
+            if identity in self._facts:
+                self._facts.move_to_end(identity)
+            return self._facts.get(identity)
+
+    def keep(self, identity: Identity, facts: FileFacts) -> None:
+        """Keep the facts of a file; of one whose modification time nobody knows, nothing is kept."""
+        if not identity[2]:
+            return
+        with self._lock:
+            self._facts[identity] = facts
+            self._facts.move_to_end(identity)
+            while len(self._facts) > self._most:
+                self._facts.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._facts.clear()
+
+
+KEPT_FACTS = KeptFacts()
+"""Of this process."""
+
+
+__all__ = ["KEPT_FACTS", "FileFacts", "KeptFacts", "SchemaField", "read_facts"]

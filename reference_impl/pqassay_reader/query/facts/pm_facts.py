@@ -1,0 +1,201 @@
+"""Facts about one file from the ``_pm`` beside it: no Thrift is parsed, and the footer of the Parquet file is never read.
+
+A chunk's range, codec, encodings, counts, bounds and bloom filter are in ``_pm``, each parsed when it is asked for: a file of
+many columns is opened as fast as one of few.  ``_pm`` knows neither pages nor keys, so that the rungs *pages* and *files* have
+nothing to go by.
+
+Source: chapters ``scan.md``, section "Metadata", and ``pm.md``, section "Reading".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast, overload
+
+import numpy as np
+
+from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
+from pqassay_reader.query.facts.footer_facts import ChunkSizes, FileFacts, SchemaField
+from pqassay_reader.query.facts.pm_schema import FieldsOfColumns, LeavesOfColumns
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm.chunk_reading import facts_of
+from pqassay_reference.pm.read import PmReader
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import Source
+from pqassay_spec.parquet.column_order import TYPE_DEFINED
+from pqassay_spec.parquet.file import Framing
+from pqassay_spec.parquet.thrift import (
+    ColumnChunk,
+    ColumnOrder,
+    FileMetaData,
+    KeyValue,
+    Statistics,
+    Type,
+)
+from pqassay_spec.pm import block as pm_block
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import StatFlag
+from pqassay_spec.pm.skip import read_bound
+from pqassay_spec.pm.value import Column, ExternalBloom
+
+BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.BYTE_ARRAY)
+"""Physical types whose bounds compare in ``_pm`` as in Parquet, whatever the column means."""
+
+_NULL_COUNT_PRESENT = int(StatFlag.NULL_COUNT_PRESENT)
+
+
+class _Chunks(Sequence[ColumnChunk]):
+    """The chunks of a row group as a footer would describe them, each made when it is asked for."""
+
+    def __init__(self, reader: PmReader, row_group: int, fields: Sequence[SchemaField]) -> None:
+        self._reader, self._row_group, self._fields = reader, row_group, fields
+        self._made: dict[int, ColumnChunk] = {}
+
+    @cached_property
+    def block(self) -> pm_block.Block:
+        """The block of the row group."""
+        return self._reader.block(self._row_group)
+
+    def __len__(self) -> int:
+        return len(self._reader.columns)
+
+    @overload
+    def __getitem__(self, index: int) -> ColumnChunk: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ColumnChunk]: ...
+    def __getitem__(self, index: int | slice) -> ColumnChunk | Sequence[ColumnChunk]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        if index not in self._made:
+            self._made[index] = self._chunk(index)
+        return self._made[index]
+
+    def _chunk(self, place: int) -> ColumnChunk:
+        column, stored = self._reader.columns[place], self.block.chunks[place]
+        facts = facts_of(self._fields[place].elements, stored.codec, stored.encodings, stored.num_values)
+        facts.total_compressed_size = facts.total_uncompressed_size = stored.total_compressed
+        facts.data_page_offset = stored.byte_range_start
+        facts.statistics = self._statistics(place, column, stored)
+        return ColumnChunk(file_offset=0, meta_data=facts)
+
+    def _statistics(self, place: int, column: Column, stored: pm.ColumnChunk) -> Statistics:
+        counts = stored.stat_flags & _NULL_COUNT_PRESENT
+        found = Statistics(null_count=stored.null_count if counts else None)
+        if column.physical_type in BOUNDED:
+            found.min_value, found.max_value = (
+                read_bound(self._reader.source, self.block, place, column, side, self._reader.footer.start)
+                for side in pm_block.SIDES
+            )
+        return found
+
+
+@dataclass
+class _RowGroup:
+    """A row group as a footer would describe it."""
+
+    columns: _Chunks
+
+    @property
+    def num_rows(self) -> int:
+        """Its rows."""
+        return self.columns.block.num_rows
+
+
+@dataclass
+class _Metadata:
+    """As much of a footer as ``_pm`` says."""
+
+    row_groups: list[_RowGroup]
+    column_orders: list[ColumnOrder]
+    key_value_metadata: list[KeyValue] | None = None
+    created_by: str | None = None
+
+
+class PmClaims(ChunkClaims):
+    """The claims of a chunk in ``_pm``, whose bloom filter is there or, without a header, in the Parquet file."""
+
+    reader: PmReader
+    row_group: int
+    place: int
+
+    @cached_property
+    def bitset(self) -> bytes:
+        """The bitset of the bloom filter. Raises `Mistrusted`."""
+        try:
+            found = self.reader.bloom(self.row_group, self.place)
+            if isinstance(found, ExternalBloom):
+                found = self.source.read(found.offset, found.length)
+        except FormatError as error:
+            raise Mistrusted(str(error)) from None
+        if not found or not found.strip(b"\0"):
+            raise Mistrusted("there is no bloom filter, or an empty one")
+        return found
+
+
+@dataclass
+class PmFacts(FileFacts):
+    """What ``_pm`` says of a file."""
+
+    reader: PmReader | None = None
+
+    @cached_property
+    def sizes(self) -> ChunkSizes:
+        """Bytes of all chunks; pages are not in ``_pm``."""
+        shape = len(self.metadata.row_groups), len(self.leaves)
+        lengths = np.zeros(shape, np.int64)
+        if self.reader is not None:
+            for number in range(shape[0]):
+                lengths[number] = self.reader.chunk_array(number)["total_compressed"]
+        return ChunkSizes(lengths, np.full(shape, -1, np.int64), np.ones(shape, np.bool_))
+
+    def claims_of(self, source: Source, row_group: int, leaf: int) -> ChunkClaims:
+        """The claims of a chunk; see `FileFacts.claims_of`."""
+        group = self.metadata.row_groups[row_group]
+        chunk = group.columns[leaf]
+        claims = PmClaims(source, self.body, group.num_rows, chunk, self.leaves[leaf], TYPE_DEFINED)
+        if self.reader is None:
+            raise ValueError("facts of _pm without its reader")
+        claims.reader, claims.row_group, claims.place = self.reader, row_group, leaf
+        return claims
+
+    def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
+        """Nothing is kept: ``_pm`` is read as fast again."""
+
+
+def pm_facts(reader: PmReader, size: int) -> PmFacts:
+    """The facts that a snapshot says of its Parquet file.
+
+    Args:
+        reader: The snapshot.
+        size: Bytes of the Parquet file.
+
+    Raises:
+        Refused: The snapshot describes a file of another size, or columns that are parts of a struct.
+        Malformed: It cannot be read.
+    """
+    fields = reader.footer.fields
+    if reader.parquet_file_size != size:
+        raise Refused(
+            f"{reader.source.name} describes a Parquet file of {reader.parquet_file_size} bytes, and it has {size}; "
+            "read it by its footer"
+        )
+    reader.require_distinct_blocks()
+    columns = reader.columns
+    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+    if twice:
+        raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
+    described = FieldsOfColumns(columns)
+    metadata = _Metadata(
+        [_RowGroup(_Chunks(reader, number, described)) for number in range(reader.row_group_count)],
+        [TYPE_DEFINED] * len(columns),
+    )
+    framing = Framing(size, fields.parquet_footer_offset, fields.parquet_footer_length)
+    facts = PmFacts(cast("FileMetaData", metadata), framing, described.schema, reader=reader)
+    facts.fields, facts.leaves = described, LeavesOfColumns(described)
+    return facts
+
+
+__all__ = ["PmFacts", "pm_facts"]

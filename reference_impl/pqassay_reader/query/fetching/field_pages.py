@@ -1,0 +1,292 @@
+"""One field in one row group: the ranges that hold some of its rows, and their values.
+
+Where an offset index is missing or cannot be trusted the field is fetched whole; where its rows can be counted, its pages are
+then found by walking from header to header.
+
+Source: chapter ``scan.md``, sections "Pages" and "Dictionaries".
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pqassay_reader.pages.chunk_claims import Mistrusted
+from pqassay_reader.query.facts.footer_facts import FileFacts, SchemaField
+from pqassay_reader.query.fetching.page_layout import Leaf, Numbers, Page, PageLayout, leaf_of
+from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
+from pqassay_reference.errors import Undecodable
+from pqassay_reference.pages.mini_file import LeafPages, mini_file
+from pqassay_reference.pages.page_headers import dictionary_end, header_at
+from pqassay_reference.pages.row_entries import row_entries
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, ColumnMetaData, PageType, Type
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How fields are read.
+
+    Attributes:
+        indexed: Whether offset indexes may be used.
+        all_dictionaries: Whether every dictionary is read, referred to or not.
+        kept_dictionaries: Names of fields whose values are returned as references to a dictionary.
+    """
+
+    indexed: bool = True
+    all_dictionaries: bool = False
+    kept_dictionaries: frozenset[str] = frozenset()
+
+
+class FieldPages:
+    """One field in one row group. Several threads may read it.
+
+    Args:
+        facts: The file's facts.
+        ranges: Its bytes.
+        row_group: Position of the row group.
+        first_row: Rows of the file before it.
+        wanted: The field.
+        reading: How it is read.
+    """
+
+    def __init__(
+        self,
+        facts: FileFacts,
+        ranges: FetchedRanges,
+        row_group: int,
+        first_row: int,
+        wanted: SchemaField,
+        reading: Reading,
+    ) -> None:
+        self.field = wanted
+        self.row_count = facts.metadata.row_groups[row_group].num_rows
+        self.read_pages: set[tuple[int, int]] = set()
+        """Ranges of pages that were decoded."""
+        self.unread_dictionaries: set[tuple[int, int]] = set()
+        """Ranges of dictionaries that no page referred to so far."""
+        self.read_dictionaries: set[tuple[int, int]] = set()
+        """Ranges of dictionaries that were decoded."""
+        self._facts, self._ranges, self._reading = facts, ranges, reading
+        self._row_group, self._first_row = row_group, first_row
+        self._end = first_row + self.row_count
+        self._without_index: PageLayout | None = None
+
+    @cached_property
+    def _bare(self) -> list[Leaf]:
+        """The leaves, their pages not known."""
+        found: list[Leaf] = []
+        for place in self.field.leaves:
+            claims = self._facts.claims_of(self._ranges, self._row_group, place)
+            found.append(leaf_of(claims, self._facts.body, self._row_group, self._ranges.name))
+        return found
+
+    @cached_property
+    def _indexed(self) -> PageLayout:
+        """The layout by the offset indexes, if all are there and count; else one without pages."""
+        if self._reading.indexed:
+            try:
+                found = [leaf.indexed() for leaf in self._bare]
+            except Mistrusted:
+                pass
+            else:
+                for place, leaf in zip(self.field.leaves, found, strict=True):
+                    self._facts.remember(self._row_group, place, leaf.claims)
+                return PageLayout(found, self.row_count)
+        return PageLayout(self._bare, self.row_count)
+
+    @property
+    def layout(self) -> PageLayout:
+        """Where its pages are. Raises `Malformed` and `Undecodable` where a chunk is not in the file."""
+        return self._without_index or self._indexed
+
+    @property
+    def uses_index(self) -> bool:
+        """Whether its pages are those of the offset index."""
+        return self._without_index is None and self._indexed.is_paged
+
+    # ------------------------------------------------------------------------------------------ what is fetched
+
+    def pieces(self, rows: Numbers) -> list[Piece]:
+        """The ranges to fetch for some rows."""
+        layout = self.layout
+        if not layout.is_paged:
+            return [Piece(leaf.start, leaf.stop, self._end) for leaf in layout.leaves]
+        blocks = layout.blocks_of(rows)
+        if not len(blocks):
+            return []
+        # A block that goes on behind the rows of a window is needed by the next.
+        until = self._first_row + int(layout.stops[blocks[-1]])
+        pieces: list[Piece] = []
+        for leaf in layout.leaves:
+            pieces += [Piece(page.start, page.stop, until) for page in layout.pages_of(leaf, blocks)]
+            if self._reading.all_dictionaries or is_dictionary_encoded(leaf.facts):
+                pieces.append(Piece(*leaf.dictionary, self._end))
+        return pieces
+
+    # -------------------------------------------------------------------------------------------------- decoding
+
+    def values(self, rows: Numbers) -> Any:
+        """The values of some rows, as a chunked array of as many.
+
+        Raises:
+            Malformed: A page header cannot be read.
+            Undecodable: The pages cannot be decoded, or hold other rows than the file says.
+        """
+        if self.uses_index:
+            try:
+                return self._values(self._indexed, rows)
+            except (Mistrusted, FormatError, Undecodable):
+                pass  # the offset index is false
+        if self._without_index is None and len(rows) < self.row_count:
+            self._without_index = self._walked()
+        try:
+            return self._values(self._without_index or PageLayout(self._bare, self.row_count), rows)
+        except Mistrusted as error:
+            raise Undecodable(f"{self._where} cannot be decoded: {error}") from None
+
+    def whole(self) -> Any:
+        """All values, as a chunked array, whatever an offset index says. Raises as `values` does."""
+        try:
+            return self._decoded(
+                PageLayout(self._bare, self.row_count), np.zeros(1, np.int64), self.row_count
+            )
+        except Mistrusted as error:
+            raise Undecodable(f"{self._where} cannot be decoded: {error}") from None
+
+    @property
+    def _where(self) -> str:
+        return f"{self._ranges.name}: column {self.field.arrow.name} in row group {self._row_group}"
+
+    def _walked(self) -> PageLayout:
+        """The layout that the bytes themselves tell."""
+        self._ranges.want(Piece(leaf.start, leaf.stop, self._end) for leaf in self._bare)
+        found = [leaf.walked(self._ranges.read(leaf.start, leaf.stop - leaf.start)) for leaf in self._bare]
+        return PageLayout(found if all(leaf.pages for leaf in found) else self._bare, self.row_count)
+
+    def _values(self, layout: PageLayout, rows: Numbers) -> Any:
+        counts = layout.rows_in_blocks(rows)
+        blocks = np.flatnonzero(counts)
+        starts, lengths = layout.starts[blocks], (layout.stops - layout.starts)[blocks]
+        held = int(lengths.sum())
+        read = self._decoded(layout, blocks, held)
+        if len(rows) == held:
+            return read
+        # What lies between a row of the row group and its place among those that were decoded.
+        skipped = starts - (np.cumsum(lengths) - lengths)
+        first, last = int(rows[0] - skipped[0]), int(rows[-1] - skipped[-1])
+        if last - first == len(rows) - 1:
+            return read.slice(first, len(rows))
+        return read.take(pa.array(rows - np.repeat(skipped, counts[blocks])))
+
+    def _decoded(self, layout: PageLayout, blocks: Numbers, row_count: int) -> Any:
+        """The values of some blocks."""
+        columns = [self._leaf_pages(layout, leaf, blocks) for leaf in layout.leaves]
+        content = mini_file(
+            self.field.elements,
+            [pages for pages, _ in columns],
+            row_count,
+            key_values=self._facts.key_values(self.field),
+            created_by=self._facts.metadata.created_by,
+        )
+        name = self.field.arrow.name
+        kept = [name] if name in self._reading.kept_dictionaries else None
+        try:
+            table = pq.ParquetFile(pa.BufferReader(content), read_dictionary=kept).read(use_threads=False)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise Undecodable(f"{self._where} cannot be decoded: {' '.join(str(error).split())}") from error
+        if table.num_rows != row_count:
+            raise Mistrusted(f"pages hold {table.num_rows} rows, where the file says {row_count}")
+        values = table.column(0)
+        self._require_nanoseconds(content, values)
+        for number, (leaf, (_, counts)) in enumerate(zip(layout.leaves, columns, strict=True)):
+            if leaf.pages and not leaf.claims.is_flat:
+                _require_rows(row_entries(values, number), layout.pages_of(leaf, blocks), counts)
+        if kept is not None:
+            try:
+                values.validate(full=True)  # Arrow does not look whether references are within the dictionary
+            except pa.ArrowInvalid as error:
+                raise Undecodable(f"{self._where} cannot be decoded: {error}") from error
+        return values
+
+    def _require_nanoseconds(self, content: bytes, values: Any) -> None:
+        """Raise `Undecodable` where an INT96 is beyond the years that 64 bits of nanoseconds reach: Arrow makes another year of it."""
+        if all(element.type != Type.INT96 for element in self.field.elements):
+            return
+        file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="s")
+        try:
+            file.read(use_threads=False).column(0).cast(values.type)
+        except pa.ArrowException:
+            raise Undecodable(f"{self._where} holds timestamps beyond the years 1677 to 2262") from None
+
+    def _leaf_pages(self, layout: PageLayout, leaf: Leaf, blocks: Numbers) -> tuple[LeafPages, Sequence[int]]:
+        """The pages of a leaf in some blocks, and the values, nulls and empty lists that each is said to hold."""
+        facts = copy.copy(leaf.facts)
+        facts.statistics = facts.size_statistics = facts.encoding_stats = facts.geospatial_statistics = None
+        facts.bloom_filter_offset = facts.bloom_filter_length = None
+        if not leaf.pages:
+            raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
+            split = dictionary_end(raw)
+            self.read_pages.add((leaf.start, leaf.stop))
+            return LeafPages(facts, raw[:split], [raw[split:]]), ()
+        pages = layout.pages_of(leaf, blocks)
+        raws = [self._ranges.view(page.start, page.stop - page.start) for page in pages]
+        counts, refers = _described(leaf, pages, raws)
+        facts.num_values = sum(counts)
+        self.read_pages.update((page.start, page.stop) for page in pages)
+        return LeafPages(facts, self._dictionary(leaf, refers=refers), raws), counts
+
+    def _dictionary(self, leaf: Leaf, *, refers: bool) -> bytes | memoryview:
+        start, stop = leaf.dictionary
+        if stop == start:
+            return b""
+        if not refers and not self._reading.all_dictionaries:
+            self.unread_dictionaries.add((start, stop))
+            return b""
+        self.read_dictionaries.add((start, stop))
+        self._ranges.want([Piece(start, stop, self._end)])
+        return self._ranges.view(start, stop - start)
+
+
+def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
+    """Whether the footer says that every page of values refers to the dictionary."""
+    stats = [one for one in facts.encoding_stats or [] if one.page_type != PageType.DICTIONARY_PAGE]
+    return bool(stats) and all(one.encoding in DICTIONARY_ENCODINGS for one in stats)
+
+
+def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) -> tuple[list[int], bool]:
+    """Values of each of some pages, and whether any of them refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
+    refers, is_flat = False, leaf.claims.is_flat
+    values: list[int] = []
+    for page, raw in zip(pages, raws, strict=True):
+        header, length = header_at(raw, 0, page.start)
+        second = header.data_page_header_v2
+        data = header.data_page_header or second
+        if header.type == PageType.DICTIONARY_PAGE or data is None:
+            raise Mistrusted("where a page of values should be is another one")
+        if length + header.compressed_page_size != len(raw):
+            raise Mistrusted("a page has another size than the offset index says")
+        if second is not None and second.num_rows != page.row_count:
+            raise Mistrusted("a page holds other rows than the offset index says")
+        if is_flat and data.num_values != page.row_count:
+            raise Mistrusted("a page holds other rows than the offset index says")
+        values.append(data.num_values)
+        refers = refers or data.encoding in DICTIONARY_ENCODINGS
+    return values, refers
+
+
+def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]) -> None:
+    """Raise `Mistrusted` where lists begin in other pages than the offset index says."""
+    ends = np.cumsum([page.row_count for page in pages])
+    if not np.array_equal(np.cumsum(entries)[ends - 1], np.cumsum(counts)):
+        raise Mistrusted("a page holds other rows than the offset index says")
+
+
+__all__ = ["FieldPages", "Reading", "is_dictionary_encoded"]

@@ -1,0 +1,217 @@
+"""Layout of one field in one row group: the pages of its leaves, and the blocks into which the field can be cut.
+
+A field may have several leaf columns, whose pages end at different rows.  So a field is cut where the pages of all its leaves
+end: into blocks.  Blocks of a field with one leaf are its pages.
+
+Source: chapter ``scan.md``, section "Pages".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
+from pqassay_reference.errors import Undecodable
+from pqassay_reference.pages.page_headers import header_at
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.page_search import Rows
+from pqassay_spec.parquet.thrift import ColumnMetaData, PageType
+
+Numbers = NDArray[np.int64]
+"""Row numbers or positions of blocks, ascending."""
+
+
+class Page(NamedTuple):
+    """A page of values.
+
+    Attributes:
+        start: Its first byte.
+        stop: The byte behind its last.
+        row: Its first row in the row group.
+        row_count: Its rows.
+    """
+
+    start: int
+    stop: int
+    row: int
+    row_count: int
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One leaf column of a field, in one row group.
+
+    Attributes:
+        claims: What the file says of the chunk.
+        start: Its first byte.
+        stop: The byte behind its last.
+        pages: Its pages of values; none where they are not known.
+    """
+
+    claims: ChunkClaims
+    start: int
+    stop: int
+    pages: Sequence[Page] = ()
+
+    @property
+    def facts(self) -> ColumnMetaData:
+        """Metadata of the chunk."""
+        return self.claims.facts
+
+    @property
+    def dictionary(self) -> tuple[int, int]:
+        """Where the dictionary page is stored; an empty range without one, or where pages are not known."""
+        return self.start, self.pages[0].start if self.pages else self.start
+
+    @cached_property
+    def rows(self) -> Numbers:
+        """The first rows of its pages."""
+        return np.array([page.row for page in self.pages], np.int64)
+
+    def indexed(self) -> Leaf:
+        """The same leaf with the pages of its offset index. Raises `Mistrusted`."""
+        locations = self.claims.offset_index.page_locations
+        ends = [*(one.first_row_index for one in locations[1:]), self.claims.row_count]
+        pages = [
+            Page(
+                one.offset,
+                one.offset + one.compressed_page_size,
+                one.first_row_index,
+                end - one.first_row_index,
+            )
+            for one, end in zip(locations, ends, strict=True)
+        ]
+        return Leaf(self.claims, self.start, self.stop, pages)
+
+    def walked(self, raw: bytes) -> Leaf:
+        """The same leaf with the pages that its bytes hold, where each row has one value and the rows add up."""
+        pages = [] if self.claims.leaf.max_repetition_level else _walked(raw, self.start)
+        whole = sum(page.row_count for page in pages) == self.claims.row_count
+        return Leaf(self.claims, self.start, self.stop, pages if whole else ())
+
+
+def leaf_of(claims: ChunkClaims, body: range, row_group: int, file: str) -> Leaf:
+    """The leaf of a chunk, its pages not known.
+
+    Raises:
+        Undecodable: The chunk is encrypted, or stored in another file.
+        Malformed: Rule PQF-008, it lies outside the body.
+    """
+    where = f"column {claims.leaf.name} in row group {row_group}"
+    try:
+        facts = claims.facts
+    except Mistrusted:
+        raise Undecodable(f"{file}: {where} is encrypted, or stored in another file") from None
+    start = chunk_start(claims.chunk)
+    if start is None:
+        return Leaf(claims, body.start, body.start)
+    stop = start + facts.total_compressed_size
+    if not body.start <= start <= stop <= body.stop:
+        raise Malformed(
+            f"{where} takes bytes [{start}, {stop}), where the body of the file is [{body.start}, {body.stop})",
+            rule="PQF-008",
+            field=f"footer.row_groups[{row_group}]",
+            file=file,
+        )
+    return Leaf(claims, start, stop)
+
+
+def _walked(raw: bytes, base: int) -> list[Page]:
+    """The pages of values in the bytes of a chunk, found from header to header; none where one cannot be read."""
+    found: list[Page] = []
+    at = row = 0
+    view = memoryview(raw)
+    while at < len(raw):
+        try:
+            header, length = header_at(view, at)
+        except FormatError:
+            return []
+        stop = at + length + header.compressed_page_size
+        data = header.data_page_header or header.data_page_header_v2
+        if header.compressed_page_size < 0 or stop > len(raw):
+            return []
+        if data is not None and data.num_values > 0:
+            found.append(Page(base + at, base + stop, row, data.num_values))
+            row += data.num_values
+        elif header.type != PageType.DICTIONARY_PAGE or found:
+            return []  # pages without rows, or a dictionary among pages: not worth a plan
+        at = stop
+    return found
+
+
+@dataclass(frozen=True)
+class PageLayout:
+    """Where the pages of a field are, in one row group.
+
+    Attributes:
+        leaves: Its leaves, in the order of the schema. Either the pages of all are known, or of none.
+        row_count: Rows of the row group.
+    """
+
+    leaves: Sequence[Leaf]
+    row_count: int
+
+    @cached_property
+    def is_paged(self) -> bool:
+        """Whether the pages are known."""
+        return bool(self.leaves) and all(leaf.pages for leaf in self.leaves)
+
+    @cached_property
+    def starts(self) -> Numbers:
+        """First rows of the blocks; one block of all rows where pages are not known."""
+        if not self.is_paged:
+            return np.zeros(1, np.int64)
+        common = self.leaves[0].rows
+        for leaf in self.leaves[1:]:
+            common = np.intersect1d(common, leaf.rows)
+        return common
+
+    @cached_property
+    def stops(self) -> Numbers:
+        """The rows behind the blocks."""
+        return np.append(self.starts[1:], self.row_count)
+
+    def blocks_of(self, rows: Numbers) -> Numbers:
+        """The blocks that hold any of the rows."""
+        if len(self.starts) == 1:
+            return np.zeros(min(len(rows), 1), np.int64)
+        return np.flatnonzero(self.rows_in_blocks(rows))
+
+    def rows_in_blocks(self, rows: Numbers) -> Numbers:
+        """How many of the rows are in each block: a search for each block, of which there are fewer than rows."""
+        return np.diff(np.searchsorted(rows, self.starts), append=len(rows))
+
+    def blocks_of_ranges(self, rows: Rows) -> Numbers:
+        """The blocks that hold any row of some ranges."""
+        firsts = np.array([part.start for part in rows if part], np.int64)
+        lasts = np.array([part.stop - 1 for part in rows if part], np.int64)
+        opened = np.zeros(len(self.starts) + 1, np.int64)
+        np.add.at(opened, np.searchsorted(self.starts, firsts, side="right") - 1, 1)
+        np.add.at(opened, np.searchsorted(self.starts, lasts, side="right"), -1)
+        return np.flatnonzero(np.cumsum(opened))
+
+    def pages_of(self, leaf: Leaf, blocks: Numbers) -> list[Page]:
+        """The pages of a leaf in some blocks."""
+        firsts = np.searchsorted(leaf.rows, self.starts[blocks]).tolist()
+        lasts = np.searchsorted(leaf.rows, self.stops[blocks]).tolist()
+        return [
+            leaf.pages[at] for first, last in zip(firsts, lasts, strict=True) for at in range(first, last)
+        ]
+
+    def cost_of(self, blocks: Numbers) -> tuple[int, int, int]:
+        """What it takes to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
+        if not self.is_paged:
+            return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
+        pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]
+        dictionaries = sum(leaf.dictionary[1] - leaf.dictionary[0] for leaf in self.leaves)
+        return len(pages), sum(page.stop - page.start for page in pages), dictionaries
+
+
+__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "header_at", "leaf_of"]

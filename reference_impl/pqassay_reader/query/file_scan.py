@@ -1,0 +1,493 @@
+"""The scan of one file: its metadata, its own index, its row groups, and the windows of rows that are left.
+
+Source: chapter ``scan.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay_reader.pages.excluding import FileSets
+from pqassay_reader.predicate.exact import exact_predicate
+from pqassay_reader.predicate.expressions import TableColumns, columns_named, evaluated
+from pqassay_reader.query.audit.directory import DirectoryAudit
+from pqassay_reader.query.audit.distrust import Lie
+from pqassay_reader.query.audit.index import IndexAudit
+from pqassay_reader.query.audit.row_group import GroupAudit
+from pqassay_reader.query.conditions import parts_of
+from pqassay_reader.query.explained.counters import EVERYTHING, Counters, Left
+from pqassay_reader.query.explained.text import FileTrace
+from pqassay_reader.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
+from pqassay_reader.query.facts.pm_facts import pm_facts
+from pqassay_reader.query.fetching.field_pages import Reading
+from pqassay_reader.query.fetching.page_layout import Numbers
+from pqassay_reader.query.fetching.ranges import (
+    FOREVER,
+    GAP,
+    REMOTE_GAP,
+    STEP_GAPS,
+    Fetched,
+    FetchedRanges,
+    Piece,
+)
+from pqassay_reader.query.group_scan import GroupScan, Question
+from pqassay_reader.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
+from pqassay_reader.query.indexes.file_index import Verdict, file_index_verdict
+from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
+from pqassay_reader.query.rungs import Rung
+from pqassay_reader.query.scan_query import Query
+from pqassay_reader.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
+from pqassay_reference.columns.literals import Tree
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.pm.read import PmReader
+from pqassay_reference.rewrite.extract import index_of
+from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.parquet.page_search import Rows, intersection
+from pqassay_spec.pm.grammar import FILE_NAME
+
+
+class Window(NamedTuple):
+    """Rows of one row group that are worked on together; ``last_row`` is the row of the file behind them."""
+
+    group: GroupScan
+    rows: Numbers
+    last_row: int
+
+
+class FileScan:
+    """One file while it is scanned; use it as a context manager.
+
+    Args:
+        target: The file.
+        query: What is asked.
+        counters: Where it is counted what is left.
+        pool: Makes several requests at once.
+        tell: Told of every claim that proves false, where the query distrusts them.
+
+    Raises:
+        FormatError: The metadata cannot be read.
+        Undecodable: Arrow cannot read the schema.
+        Refused: The condition or the columns do not fit the file.
+        OSError: The file cannot be read.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        query: Query,
+        counters: Counters,
+        pool: Executor | None = None,
+        tell: Callable[[Lie], None] | None = None,
+    ) -> None:
+        self.target, self._query, self._counters = target, query, counters
+        self.message = ""
+        """Why the embedded index of the file had no say."""
+        self.aside: list[str] = []
+        """Entries of its index directory that were left aside, and why."""
+        self._sets: FileSets | None = None
+        self._visited: list[tuple[GroupScan, Rows]] = []
+        self._left_groups: list[GroupScan] | None = None
+        self._tell = tell
+        self._stack = ExitStack()
+        try:
+            with about(target.name):
+                source = self._stack.enter_context(target.opened())
+                self._identity = source.identity if isinstance(source, LocalFile) else target.identity
+                gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
+                self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.ranges.step = 0 if target.is_local else STEP_GAPS * (self.ranges.gap or 0)
+                self.make_requests_in(pool)
+                self.facts = self._read_facts()
+                self.question = self._question()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _read_facts(self) -> FileFacts:
+        if self._query.metadata == "pm":
+            return self._pm_facts()
+        keeps = Rung.METADATA in self._query.rungs
+        known = KEPT_FACTS.get(self._identity) if keeps else None
+        if known is not None:
+            self._counters.kept_facts += 1
+            return known
+        size = self.ranges.size
+        # Where a step is worth bytes, the end of a file is long enough for the page indexes before its footer.
+        wanted = LOCAL_TAIL if self.target.is_local else remote_tail(self.ranges.gap or 0)
+        tail = min(size, wanted)
+        self.ranges.want([Piece(size - tail, size)])
+        facts = read_facts(self.ranges)
+        if keeps:
+            KEPT_FACTS.keep(self._identity, facts)
+        return facts
+
+    def _pm_facts(self) -> FileFacts:
+        """The facts of the ``_pm`` beside the file."""
+        if not self.target.is_local:
+            raise Refused(f"{self.target.name}: _pm is read beside local files only")
+        path = Path(self.target.name).with_name(FILE_NAME)
+        if not path.is_file():
+            raise Refused(f"{path}: there is no _pm beside the file; read it by its footer")
+        reader = self._stack.enter_context(PmReader.map(path, parquet_file_size=self.ranges.size))
+        self._counters.note("_pm")
+        return pm_facts(reader, self.ranges.size)
+
+    def _question(self) -> Question:
+        query, schema = self._query, self.facts.schema
+        expected = query.first_schema if query.first_schema is not None else schema
+        stored = set(schema.names)
+        constants: dict[str, Any] = {}
+        if expected is not schema:
+            constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
+        constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
+        self._bind(constants)
+        query = self._query
+        names = list(expected.names) if query.columns is None else query.columns
+        named = columns_named(query.predicate) if query.predicate is not None else set[str]()
+        output = [self._place(name) for name in names if name not in constants]
+        asked = [self._place(name) for name in sorted(named) if name not in constants]
+        needed = sorted({*output, *asked})
+        if Rung.PROJECTION not in query.rungs:
+            needed = list(range(len(schema)))
+        reading = Reading(
+            indexed=Rung.PAGES in query.rungs and not query.distrust,
+            all_dictionaries=Rung.DICTIONARIES not in query.rungs,
+            kept_dictionaries=frozenset(),
+        )
+        parts = parts_of(query.predicate) if query.predicate is not None else []
+        unique = list(dict.fromkeys(output))
+        return Question(query.predicate, parts, unique, needed, constants, query.rungs, reading)
+
+    def _bind(self, constants: dict[str, Any]) -> None:
+        """Make the constants of the condition values of the columns; raise `Refused` where they do not fit, whether any row is ever tried or not."""
+        predicate = self._query.predicate
+        if predicate is None:
+            return
+        named = columns_named(predicate) - constants.keys()
+        places = sorted({self._place(name) for name in named})
+        fields = [self.facts.schema.field(place) for place in places]
+        columns = [pa.array([], one.type) for one in fields]
+        values = [pa.array([], value.type) for value in constants.values()]
+        empty = TableColumns(pa.table([*columns, *values], [*(one.name for one in fields), *constants]))
+        evaluated(predicate, empty)
+        self._query = replace(self._query, predicate=exact_predicate(predicate, empty.kind))
+
+    def _place(self, name: str) -> int:
+        """Position of the field that a column belongs to."""
+        return self.facts.place_of(name)
+
+    def make_requests_in(self, pool: Executor | None) -> None:
+        """Make several requests at once from now on, if that rung is used."""
+        self.ranges.pool = pool if Rung.FETCH in self._query.rungs else None
+
+    def keep_dictionaries(self, names: frozenset[str]) -> None:
+        """Return the values of some fields as references to their dictionaries."""
+        reading = replace(self.question.reading, kept_dictionaries=names)
+        self.question = replace(self.question, reading=reading)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, count what was fetched, and let go of it."""
+        self.ranges.release(FOREVER)
+        self._counters.metadata += self.ranges.metadata
+        self._counters.data += self.ranges.data
+        self.ranges.metadata, self.ranges.data = Fetched(), Fetched()
+        self._stack.close()
+
+    # ------------------------------------------------------------------------------------ what is left of the file
+
+    def windows(self) -> Iterator[Window]:
+        """The windows of rows that are left, in the order of the rows. Raises as `GroupScan` does."""
+        with about(self.target.name):
+            groups = self._groups()
+            self._count_groups(EVERYTHING, range(len(self.facts.leaves)), groups)
+            self._count_groups(Rung.METADATA, range(len(self.facts.leaves)), groups)
+            leaves = self._needed_leaves
+            self._count_groups(Rung.PROJECTION, leaves, groups)
+            if self._is_ruled_out():
+                return
+            self._count_groups(Rung.FILES, leaves, groups)
+            if self._query.distrust:
+                yield from self._audited_windows(groups)
+                return
+            by_group = self._left_by_groups(groups)
+            self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
+            by_group = self._left_by_sets(by_group)
+            self._left_groups = [group for group, _ in by_group]
+            self._count_groups(Rung.SETS, leaves, self._left_groups)
+            yield from self._windows(by_group)
+
+    def _groups(self) -> list[GroupScan]:
+        found: list[GroupScan] = []
+        first_row = 0
+        for number, rows in enumerate(self.facts.row_counts):
+            found.append(GroupScan(self.facts, self.ranges, number, first_row, self.question))
+            first_row += rows
+        return found
+
+    def _is_ruled_out(self) -> bool:
+        """Whether no row of the file can match: by what its folders stand for, and by its own index."""
+        for part in self.question.parts if Rung.FILES in self._query.rungs else ():
+            if part.columns <= self.question.constants.keys():
+                constants = pa.table({name: [value] for name, value in self.question.constants.items()})
+                if not pc.any(evaluated(part.tree, TableColumns(constants))).as_py():
+                    return True
+        verdict = self._verdict()
+        self.message = verdict.message
+        if verdict.skips is not None:
+            self._counters.note("IDX1")
+        return bool(verdict.skips) and not self._query.distrust
+
+    def _verdict(self) -> Verdict:
+        query = self._query
+        if query.predicate is None or Rung.FILES not in query.rungs:
+            return Verdict(None)
+        return file_index_verdict(self.ranges, self.facts, query.predicate, query.column, query.trust)
+
+    def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
+        """The row groups that are left, with all their rows."""
+        left: list[tuple[GroupScan, Rows]] = []
+        for group in groups:
+            rows: Rows = [range(group.row_count)] if group.row_count else []
+            if Rung.ROW_GROUPS in self._query.rungs:
+                rows = group.rows_of_group()
+            if rows:
+                left.append((group, rows))
+            self._counters.note(*group.used)
+            self.ranges.drop_long(REMOTE_TAIL)
+        return left
+
+    def _left_by_sets(self, by_group: list[tuple[GroupScan, Rows]]) -> list[tuple[GroupScan, Rows]]:
+        """The row groups that distinct sets leave; what those of pages leave of them is found out with the pages."""
+        query = self._query
+        if query.predicate is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
+            return by_group
+        self._sets = self._distinct_sets(query.predicate)
+        if self._sets is not None:
+            self._counters.note("distinct sets")
+            is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
+            by_group = [(group, rows) for group, rows in by_group if is_left[group.row_group]]
+        return self._left_by_sketches(by_group, query.predicate)
+
+    def _distinct_sets(self, predicate: Tree) -> FileSets | None:
+        named = columns_named(predicate) - self.question.constants.keys()
+        found, aside = file_sets(self.ranges, self.facts, named)
+        self.aside = [str(one) for one in aside]
+        return found
+
+    def _left_by_sketches(
+        self, by_group: list[tuple[GroupScan, Rows]], predicate: Tree
+    ) -> list[tuple[GroupScan, Rows]]:
+        """The row groups that the smallest and largest values of KLL sketches leave, with the parts of the condition as these expect them.
+
+        Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
+        """
+        groups = [group for group, _ in by_group]
+        found = self._quantiles(groups, predicate)
+        if found is None:
+            return by_group
+        self._counters.note("KLL sketches")
+        for group in groups if self._orders_parts else ():
+            group.parts = found.shared(group.parts, group.row_group)
+        return [(group, rows) for group, rows in by_group if found.may_match(predicate, group.row_group)]
+
+    @property
+    def _orders_parts(self) -> bool:
+        """Whether several parts of the condition are tried one after the other."""
+        return Rung.LATE in self._query.rungs and len(self.question.parts) > 1
+
+    def _quantiles(self, groups: Sequence[GroupScan], predicate: Tree) -> FileQuantiles | None:
+        """The sketches that are asked about some row groups."""
+        named = columns_named(predicate) - self.question.constants.keys()
+        orders = self._orders_parts
+        wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
+        if not wanted:
+            return None
+        chunks = self.facts.sizes.lengths[np.ix_([group.row_group for group in groups], self._needed_leaves)]
+        found, aside = file_quantiles(self.ranges, self.facts, wanted, int(chunks.sum()))
+        self.aside += [str(one) for one in aside]
+        return found
+
+    def _left_by_pages(self, group: GroupScan) -> Rows:
+        """The rows of a row group that column indexes leave, and distinct sets of pages."""
+        left = group.rows_of_pages()
+        if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
+            assert self._query.predicate is not None
+            left = intersection(left, self._sets.rows(self._query.predicate, group.row_group))
+        return left
+
+    def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
+        by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
+        if by_pages:
+            self._want_indexes([group for group, _ in by_group])
+        has_rows = False
+        for group, rows in by_group:
+            left = self._left_by_pages(group) if by_pages else rows
+            self._counters.note(*group.used)
+            cost = group.cost_of(left)
+            cost.files = int(bool(left) and not has_rows)
+            has_rows = has_rows or bool(left)
+            self._counters.count(Rung.PAGES, cost)
+            self._visited.append((group, left))
+            if left:
+                streams = Rung.STREAM in self._query.rungs
+                most = group.window_rows() if streams else max(group.row_count, 1)
+                if streams and self.question.predicate is None and self._query.limit is not None:
+                    most = max(1, min(most, self._query.limit))
+                for numbers in group.windows(left, most):
+                    yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
+
+    def _want_indexes(self, groups: Sequence[GroupScan]) -> None:
+        """Fetch the page indexes that will be asked for, together."""
+        asked = {
+            leaf
+            for part in self.question.parts
+            for name in part.columns - self.question.constants.keys()
+            for leaf in self.facts.fields[self._place(name)].leaves
+        }
+        self.ranges.want(chain.from_iterable(group.index_pieces(asked) for group in groups))
+
+    # ------------------------------------------------------------------------------------------------- distrust
+
+    def _audited_windows(self, groups: Sequence[GroupScan]) -> Iterator[Window]:
+        """The windows of the rows that satisfy the condition, one row group after the other, each with its audit."""
+        index, directory = self._index_audit(), self._directory_audit(groups)
+        of_file = [audit for audit in (index, directory) if audit is not None]
+        try:
+            for group in groups:
+                yield from self._audited(group, index, directory)
+            for audit in of_file:
+                audit.is_whole = True
+        finally:
+            for lie in chain.from_iterable(audit.lies() for audit in of_file):
+                self._note(lie)
+
+    def _audited(
+        self, group: GroupScan, index: IndexAudit | None, directory: DirectoryAudit | None
+    ) -> Iterator[Window]:
+        if not group.row_count:
+            return
+        audit = GroupAudit(self.facts, self.ranges, group, self.question)
+        for lie in chain(audit.lies(), directory.see(audit) if directory is not None else ()):
+            self._note(lie)
+        self.ranges.drop_long(REMOTE_TAIL)
+        if index is not None:
+            index.see(audit.columns[self._place(index.column)], audit.matched)
+        whole: Rows = [range(group.row_count)]
+        for step in (Rung.ROW_GROUPS, Rung.SETS, Rung.PAGES):
+            self._counters.count(step, group.cost_of(whole))
+        self._visited.append((group, whole))
+        end = group.first_row + group.row_count
+        if not audit.matched:
+            self.ranges.release(end, behind=group.first_row)
+        most = group.window_rows() if Rung.STREAM in self._query.rungs else group.row_count
+        if audit.matching is None:
+            windows = group.windows(whole, most)
+        else:
+            rows: Numbers = np.flatnonzero(audit.matching)
+            windows = iter([rows[at : at + most] for at in range(0, len(rows), most)])
+        del audit
+        for numbers in windows:
+            yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
+
+    def _index_audit(self) -> IndexAudit | None:
+        """The audit of the file's own index, where the condition asks it."""
+        verdict = self._verdict()
+        if verdict.skips is None or verdict.message or self._query.predicate is None:
+            return None
+        index = index_of(self.ranges, self.facts.framing, self.facts.metadata)
+        described = self._query.column if index.companion is None else ".".join(index.companion.column)
+        if described is None:
+            return None
+        return IndexAudit(self.target.name, index, described, skips=verdict.skips)
+
+    def _directory_audit(self, groups: Sequence[GroupScan]) -> DirectoryAudit | None:
+        """The audit of the entries of the file's index directory that the condition asks."""
+        query = self._query
+        if query.predicate is None or Rung.SETS not in query.rungs or query.metadata == "pm":
+            return None
+        sets, quantiles = self._distinct_sets(query.predicate), self._quantiles(groups, query.predicate)
+        if sets is None and quantiles is None:
+            return None
+        return DirectoryAudit(self.target.name, self.facts, query.predicate, sets, quantiles)
+
+    def _note(self, lie: Lie) -> None:
+        if self._tell is not None:
+            self._tell(lie)
+
+    # ------------------------------------------------------------------------------------------------- counting
+
+    def finish(self, *, is_stopped: bool = False) -> None:
+        """Count what was read of the file after its last window, or after that with which the limit was reached."""
+        late, lean = Left(), Left()
+        for group, left in self._visited:
+            if not left:
+                continue
+            read = group.read_so_far()
+            late += read.with_dictionaries
+            lean += read.without_dictionaries
+            if read.uses_index:
+                self._counters.note("offset index")
+        late.files = lean.files = int(bool(lean.row_groups))
+        fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
+        fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
+        unread = self._unread() if is_stopped else Left()
+        for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
+            self._counters.count(rung, read_of_it)
+            self._counters.count(rung, unread)
+        fetched.rows = 0  # those of the result are counted where the limit cuts it
+        self._counters.count(Rung.STREAM, fetched)
+        trace = self._query.trace
+        if trace is not None:
+            kept = [group.traced(left) for group, left in self._visited[: trace.room]]
+            groups = len(self.facts.row_counts)
+            left_groups = None if self._left_groups is None else [one.row_group for one in self._left_groups]
+            trace.files.append(FileTrace(self.target.name, groups, left_groups, len(self._visited), kept))
+
+    def _unread(self) -> Left:
+        """What a scan that is stopped need not read any more: row groups that were not reached, and rows of those that were."""
+        unreached = self._left_of(self._needed_leaves, (self._left_groups or [])[len(self._visited) :])
+        unreached.files = 0
+        self._counters.count(Rung.PAGES, unreached)
+        for group, left in self._visited:
+            unreached += group.cost_of(left) - group.cost_of(group.rows_tried(left))
+        return unreached
+
+    @property
+    def _needed_leaves(self) -> list[int]:
+        return [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+
+    def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
+        self._counters.count(step, self._left_of(leaves, groups))
+
+    def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
+        """What it would take to read some columns of some row groups."""
+        sizes = self.facts.sizes
+        chosen = np.ix_([group.row_group for group in groups], leaves)
+        pages = sizes.pages[chosen]
+        return Left(
+            files=1 if groups else 0,
+            row_groups=len(groups),
+            rows=sum(group.row_count for group in groups),
+            pages=None if (pages < 0).any() else int(pages.sum()),
+            length=int(sizes.lengths[chosen].sum()),
+            requests=int(sizes.present[chosen].sum()),
+        )
+
+
+__all__ = ["FileScan", "Window"]

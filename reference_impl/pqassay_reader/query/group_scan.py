@@ -1,0 +1,388 @@
+"""The scan of one row group: which of its rows are left by what the file says, and the rows of a window that satisfy the condition.
+
+Source: chapter ``scan.md``, sections "Row groups", "Pages" and "Late materialisation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay_reader.pages.chunk_claims import ChunkClaims
+from pqassay_reader.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
+from pqassay_reader.predicate.expressions import TableColumns, evaluated
+from pqassay_reader.query.conditions import Part, in_order
+from pqassay_reader.query.explained.counters import Left
+from pqassay_reader.query.explained.text import GroupTrace, columns_of_claims, columns_of_fields
+from pqassay_reader.query.facts.footer_facts import FileFacts
+from pqassay_reader.query.fetching.field_pages import FieldPages, Reading
+from pqassay_reader.query.fetching.page_layout import Numbers
+from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
+from pqassay_reader.query.rungs import Rung
+from pqassay_reference.columns.literals import Tree
+from pqassay_reference.errors import Refused
+from pqassay_spec.parquet.page_search import Rows
+
+WINDOW_BYTES = 32 << 20
+"""Bytes of values, decoded, that a window of rows aims at."""
+
+WINDOW_ROWS = 1 << 10, 1 << 18
+"""The fewest rows of a window, and the most."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each row group of a file.
+
+    Attributes:
+        predicate: The condition; ``None`` for all rows.
+        parts: Its parts.
+        output: Positions of the fields that are returned.
+        needed: Positions of the fields that the query needs.
+        constants: Columns that have one value in all rows of the file.
+        rungs: The rungs that are used.
+        reading: How fields are read.
+    """
+
+    predicate: Tree | None
+    parts: Sequence[Part]
+    output: Sequence[int]
+    needed: Sequence[int]
+    constants: dict[str, Any]
+    rungs: frozenset[Rung]
+    reading: Reading
+
+
+class GroupScan:
+    """One row group. Several threads may read different windows of it.
+
+    Args:
+        facts: The file's facts.
+        ranges: Its bytes.
+        row_group: Position of the row group.
+        first_row: Rows of the file before it.
+        question: What is asked.
+    """
+
+    def __init__(
+        self, facts: FileFacts, ranges: FetchedRanges, row_group: int, first_row: int, question: Question
+    ) -> None:
+        self.row_group, self.first_row = row_group, first_row
+        self.row_count = facts.metadata.row_groups[row_group].num_rows
+        self.used: set[str] = set()
+        """What took part in decisions."""
+        self.matched = 0
+        """Rows that satisfied the condition so far."""
+        self.tried = 0
+        """Rows that were put to the condition so far."""
+        self.parts: Sequence[Part] = question.parts
+        """The parts of the condition, with what is expected of them here."""
+        self._facts, self._ranges, self._question = facts, ranges, question
+        self._claims: dict[str, ChunkClaims | None] = {}
+
+    # ---------------------------------------------------------------------------------- what the file says
+
+    def rows_of_group(self) -> Rows:
+        """All rows or none, by statistics and bloom filters."""
+        return self._rows_left(by_statistics_and_bloom)
+
+    def rows_of_pages(self) -> Rows:
+        """The rows that column indexes leave."""
+        return self._rows_left(by_pages)
+
+    def _rows_left(self, answer: Answer) -> Rows:
+        everything = [range(self.row_count)] if self.row_count else []
+        if self._question.predicate is None or not everything:
+            return everything
+        rows = rows_left(self._question.predicate, self.claims_of, self.row_count, answer)
+        for name, claims in self._claims.items():
+            if claims is not None:
+                self.used |= claims.used
+                claims.__dict__.pop("bitset", None)  # may be long, and is not asked again
+                place = self._facts.leaf_of(name)
+                if place is not None:
+                    self._facts.remember(self.row_group, place, claims)
+        return rows
+
+    def claims_of(self, name: str) -> ChunkClaims | None:
+        """The claims of the chunk that a condition calls by a name; ``None`` for constants and whatever has several values a row."""
+        if name not in self._claims:
+            found = None
+            if name not in self._question.constants:
+                place = self._facts.leaf_of(name)
+                if place is not None:
+                    claims = self._facts.claims_of(self._ranges, self.row_group, place)
+                    found = claims if claims.is_readable else None
+            self._claims[name] = found
+        return self._claims[name]
+
+    def has_bounds(self, name: str) -> bool:
+        """Whether the footer gives bounds of a column."""
+        place = self._facts.leaf_of(name)
+        if place is None:
+            return False
+        facts = self._facts.metadata.row_groups[self.row_group].columns[place].meta_data
+        stored = facts.statistics if facts is not None else None
+        return stored is not None and stored.min_value is not None and stored.max_value is not None
+
+    def index_pieces(self, asked: Collection[int]) -> Iterator[Piece]:
+        """Where the page indexes are that will be asked for and are not known yet.
+
+        Args:
+            asked: Positions of the leaves that the condition names, of which column indexes are asked for.
+        """
+        chunks, body = self._facts.metadata.row_groups[self.row_group].columns, self._facts.body
+        for leaf in (leaf for place in self._question.needed for leaf in self._facts.fields[place].leaves):
+            chunk, kept = chunks[leaf], self._facts.claims.get((self.row_group, leaf))
+            places: list[tuple[int | None, int | None]] = []
+            if kept is None or "offset_index" not in kept.__dict__:
+                places.append((chunk.offset_index_offset, chunk.offset_index_length))
+            if leaf in asked and (kept is None or "column_index" not in kept.__dict__):
+                places.append((chunk.column_index_offset, chunk.column_index_length))
+            for start, length in places:
+                if start and length and length > 0 and body.start <= start and start + length <= body.stop:
+                    yield Piece(start, start + length)
+
+    # ----------------------------------------------------------------------------------------- its fields
+
+    @cached_property
+    def fields(self) -> dict[int, FieldPages]:
+        """The fields that the query needs, by their positions."""
+        return {
+            place: FieldPages(
+                self._facts,
+                self._ranges,
+                self.row_group,
+                self.first_row,
+                self._facts.fields[place],
+                self._question.reading,
+            )
+            for place in self._question.needed
+        }
+
+    def _fields_of(self, part: Part) -> set[int]:
+        """Positions of the fields that a part of the condition names."""
+        return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
+
+    def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
+        """The rows that are left, in windows of so many at most."""
+        window: list[Numbers] = []
+        held = 0
+        for part in rows:
+            for start in _cuts(part, most, held):
+                stop = min(part.stop, start + most - held)
+                window.append(np.arange(start, stop, dtype=np.int64))
+                held += stop - start
+                if held == most:
+                    yield window[0] if len(window) == 1 else np.concatenate(window)
+                    window, held = [], 0
+        if window:
+            yield np.concatenate(window)
+
+    def window_rows(self) -> int:
+        """Rows whose values take about `WINDOW_BYTES`."""
+        group = self._facts.metadata.row_groups[self.row_group]
+        size = sum(
+            chunk.meta_data.total_uncompressed_size
+            for place in self._question.needed
+            for leaf in self._facts.fields[place].leaves
+            if (chunk := group.columns[leaf]).meta_data is not None
+        )
+        fewest, most = WINDOW_ROWS
+        return max(fewest, min(most, WINDOW_BYTES * max(self.row_count, 1) // max(size, 1)))
+
+    def leaf_called(self, name: str) -> int:
+        """Position of the leaf that the condition calls by a name, and of which `claims_of` tells."""
+        place = self._facts.leaf_of(name)
+        if place is None:
+            raise Refused(f"there is no one column {name}")
+        return place
+
+    def condition(self) -> tuple[NDArray[np.bool_] | None, dict[int, Any]]:
+        """Which rows satisfy the condition, ``None`` for all, and the fields that it names, whole. Raises as `matches` does."""
+        places = sorted({place for part in self._question.parts for place in self._fields_of(part)})
+        predicate = self._question.predicate
+        if predicate is None or not places:
+            return None, {}
+        nothing: Numbers = np.zeros(0, np.int64)
+        self._ranges.want(chain.from_iterable(self.fields[place].pieces(nothing) for place in places))
+        # Only what was decoded has as many rows as the row group says: what is made for so many comes after it.
+        columns = {place: self.fields[place].whole() for place in places}
+        return np.asarray(self._mask(predicate, columns, self.row_count)), columns
+
+    # ------------------------------------------------------------------------------------------- one window
+
+    def matches(self, rows: Numbers) -> pa.Table | None:
+        """The rows of a window that satisfy the condition, with the fields that are returned; ``None`` if there is none.
+
+        Raises:
+            Refused: The condition does not fit the columns.
+            Undecodable, Malformed: The pages cannot be decoded.
+        """
+        late = Rung.LATE in self._question.rungs
+        found = self._matches_late(rows) if late else self._matches_at_once(rows)
+        self.tried += len(rows)
+        self.matched += 0 if found is None else len(found)
+        return found
+
+    def _matches_late(self, rows: Numbers) -> pa.Table | None:
+        question = self._question
+        columns: dict[int, Any] = {}
+        parts = self._ordered(rows)
+        if parts and self._ranges.step:
+            self._want_little(parts, rows)
+        for part in parts:
+            self._read(self._fields_of(part), rows, columns)
+            mask = self._mask(part.tree, columns, len(rows))
+            if pc.all(mask).as_py():
+                continue
+            rows = rows[np.asarray(mask)]
+            if not len(rows):
+                return None
+            columns = {place: values.filter(mask) for place, values in columns.items()}
+        self._read(question.output, rows, columns)
+        return self._table(columns, len(rows))
+
+    def _want_little(self, parts: Sequence[Part], rows: Numbers) -> None:
+        """Fetch all fields together where those after the first part are little beside what a step costs."""
+        first = self._fields_of(parts[0])
+        later = {place for part in parts[1:] for place in self._fields_of(part)}
+        later = (later | set(self._question.output)) - first
+        pieces = [piece for place in later for piece in self.fields[place].pieces(rows)]
+        if self._ranges.is_little(pieces):
+            self._ranges.want(
+                [*pieces, *(piece for place in first for piece in self.fields[place].pieces(rows))]
+            )
+
+    def _matches_at_once(self, rows: Numbers) -> pa.Table | None:
+        columns: dict[int, Any] = {}
+        self._read(self._question.needed, rows, columns)
+        table = self._table(columns, len(rows))
+        if self._question.predicate is None:
+            return table
+        kept = table.filter(self._mask(self._question.predicate, columns, len(rows)))
+        return kept if len(kept) else None
+
+    def _ordered(self, rows: Numbers) -> list[Part]:
+        """The parts of the condition in the order in which they cost least."""
+        parts = self.parts
+        if len(parts) < 2:
+            return list(parts)
+
+        def cost(part: Part) -> float:
+            layouts = [self.fields[place].layout for place in self._fields_of(part)]
+            return sum(layout.cost_of(layout.blocks_of(rows))[1] for layout in layouts)
+
+        return in_order(parts, cost)
+
+    def _read(self, places: Iterable[int], rows: Numbers, columns: dict[int, Any]) -> None:
+        """Read fields that are not there yet: their ranges together, then each."""
+        missing = [place for place in places if place not in columns]
+        self._ranges.want(chain.from_iterable(self.fields[place].pieces(rows) for place in missing))
+        for place in missing:
+            columns[place] = self.fields[place].values(rows)
+
+    def _mask(self, predicate: Tree, columns: dict[int, Any], row_count: int) -> Any:
+        """The rows for which a condition is true."""
+        constants = self._question.constants
+        names = [self._facts.schema.field(place).name for place in columns]
+        table = pa.table(
+            [*columns.values(), *(pa.repeat(value, row_count) for value in constants.values())],
+            [*names, *constants],
+        )
+        mask = pc.fill_null(evaluated(predicate, TableColumns(table)), False)
+        return mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
+
+    def _table(self, columns: dict[int, Any], row_count: int) -> pa.Table:
+        """The fields that are returned, as they are in the file."""
+        output = self._question.output
+        if not output:
+            # A table of no columns would forget how many rows it has.
+            return pa.table({"": pa.nulls(row_count)})
+        fields = [self._facts.schema.field(place) for place in output]
+        return pa.table([columns[place] for place in output], [one.name for one in fields])
+
+    # --------------------------------------------------------------------------------------------- counting
+
+    def cost_of(self, rows: Rows) -> Left:
+        """What it would take to read all needed fields for some rows, page by page."""
+        left = Left(files=0, row_groups=1 if rows else 0, rows=sum(part.stop - part.start for part in rows))
+        if not rows:
+            return left
+        for one in self.fields.values():
+            pages, length, dictionaries = one.layout.cost_of(one.layout.blocks_of_ranges(rows))
+            left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
+        return left
+
+    def rows_tried(self, left: Rows) -> Rows:
+        """The rows of some ranges that were put to the condition: windows are worked on in their order."""
+        tried: Rows = []
+        room = self.tried
+        for part in left:
+            if room:
+                tried.append(part[:room])
+                room -= len(tried[-1])
+        return tried
+
+    def read_so_far(self) -> ReadSoFar:
+        """What was read of it, page by page."""
+        fields = [one for one in self.fields.values() if one.read_pages]
+        pages = {page for one in fields for page in one.read_pages}
+        read = {place for one in fields for place in one.read_dictionaries}
+        unread = {place for one in fields for place in one.unread_dictionaries} - read
+        without = Left(
+            row_groups=int(bool(fields)),
+            rows=self.matched,
+            pages=len(pages),
+            length=_length(pages) + _length(read),
+            requests=len(pages) + len(read),
+        )
+        extra = Left(length=_length(unread), requests=len(unread))
+        both = replace(without)
+        both += extra
+        return ReadSoFar(both, without, any(one.uses_index for one in fields))
+
+    def traced(self, left: Rows) -> GroupTrace:
+        """What was done with it, for people; ``left`` are the rows that column indexes left."""
+        if left:
+            asked = {place for part in self._question.parts for place in self._fields_of(part)}
+            names = {self._facts.schema.field(place).name for place in asked}
+            columns = columns_of_fields(self.fields.values(), names)
+        else:
+            columns = columns_of_claims(self._claims)
+        return GroupTrace(self.row_group, self.row_count, left, self.matched, columns)
+
+
+class ReadSoFar(NamedTuple):
+    """What was read of a row group.
+
+    Attributes:
+        with_dictionaries: As if the dictionary of every column had been read.
+        without_dictionaries: With the dictionaries that a page refers to.
+        uses_index: Whether an offset index took part.
+    """
+
+    with_dictionaries: Left
+    without_dictionaries: Left
+    uses_index: bool
+
+
+def _length(places: Iterable[tuple[int, int]]) -> int:
+    return sum(stop - start for start, stop in places)
+
+
+def _cuts(part: range, most: int, held: int) -> Iterator[int]:
+    """Where windows begin in a range of rows, of which the first takes up what is left of a window."""
+    yield part.start
+    yield from range(part.start + most - held, part.stop, most)
+
+
+__all__ = ["GroupScan", "Question"]

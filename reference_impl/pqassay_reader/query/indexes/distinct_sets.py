@@ -1,0 +1,73 @@
+"""The distinct sets in a file's index directory, for the columns of a condition.
+
+What is read of them is kept with the facts about the file.
+
+Source: chapter ``directory.md``, section "Reading".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pqassay_reader.pages.excluding import FAILURES, ColumnSets, FileSets
+from pqassay_reader.predicate.expressions import compared_type, find_column
+from pqassay_reader.query.facts.footer_facts import FileFacts
+from pqassay_reference.directory.reading.arrays import Located, Sets, read_indexes
+from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside, read_entries
+from pqassay_spec.base.sources import Source
+from pqassay_spec.directory.codes import Granularity, IndexType
+
+
+def file_sets(
+    source: Source, facts: FileFacts, names: Collection[str]
+) -> tuple[FileSets | None, Sequence[LeftAside]]:
+    """The sets of some columns, and what is left aside of the directory.
+
+    Args:
+        source: The file.
+        facts: What its metadata says.
+        names: What the condition calls the columns.
+
+    Returns:
+        The sets, ``None`` if there are none; and what would be used if it were good.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    if facts.directory is None:
+        facts.directory = read_entries(facts.metadata, (IndexType.DISTINCT_SET, IndexType.KLL))
+    directory: FileDirectory = facts.directory
+    columns: dict[str, list[ColumnSets]] = {}
+    aside = list(directory.aside)
+    for name in sorted(names):
+        place = facts.leaf_of(name)
+        if place is None:
+            continue
+        wanted = [
+            one
+            for one in directory.entries
+            if one.type is IndexType.DISTINCT_SET and one.leaves[0] == facts.leaves[place]
+        ]
+        for one in wanted:
+            if one.entry.key not in facts.sets:
+                why: list[LeftAside] = []
+                (read,) = read_indexes([Located(one, source, facts.framing, facts.metadata, why)])
+                facts.sets[one.entry.key] = read if isinstance(read, Sets) else why[0]
+            sets_of_it = facts.sets[one.entry.key]
+            if isinstance(sets_of_it, LeftAside):
+                aside.append(sets_of_it)
+                continue
+            try:
+                kind = compared_type(find_column(facts.schema, name)[1])
+                columns.setdefault(name, []).append(ColumnSets(sets_of_it, name, kind))
+            except FAILURES as error:
+                said = " ".join(str(error).split())
+                aside.append(LeftAside(one.name, f"its values are none of the column's type: {said}"))
+    return (FileSets(columns, facts.row_counts) if columns else None), aside
+
+
+WHOLE_GROUPS = (Granularity.FILE, Granularity.ROW_GROUP)
+"""Granularities that leave row groups out as a whole."""
+
+
+__all__ = ["WHOLE_GROUPS", "file_sets"]

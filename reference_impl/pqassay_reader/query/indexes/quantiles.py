@@ -1,0 +1,241 @@
+"""What KLL sketches say of a condition: which row groups it leaves, by smallest and largest values, and how many rows, by ranks.
+
+The smallest and the largest value of a sketch are exact, and leave out a row group as statistics do.  Ranks are estimates, which never leave out a row:
+they say only which part of a condition is tried first.
+
+A sketch holds numbers as doubles.  Rounding keeps their order and may make two of them equal; so a constant that equals a bound
+leaves nothing out.  Of nulls and NaN a sketch says nothing but how many other values there are.
+
+Source: chapter ``directory.md``, section "Sketches"; chapter ``scan.md``, section "Distinct sets".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from pqassay_reader.pages.row_selection import Chunks, rows_left
+from pqassay_reader.query.conditions import Part, share_of
+from pqassay_reader.query.facts.footer_facts import FileFacts
+from pqassay_reference.columns.literals import python_value
+from pqassay_reference.directory.making.sketches import library
+from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
+from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
+from pqassay_reference.errors import Refused
+from pqassay_reference.pages.literal_bytes import plain_bytes
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import Source
+from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.sketches import has_quantiles, kll_item
+from pqassay_spec.parquet.column_order import FLOATING, type_order
+from pqassay_spec.parquet.page_search import Condition, Rows
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
+
+WORTH = 8
+"""A sketch is read where what it may save takes so many times its bytes."""
+
+GRANULARITIES = (Granularity.ROW_GROUP, Granularity.FILE)
+"""The sketches that are asked, those of row groups before one of the whole file."""
+
+
+@dataclass
+class Quantiles:
+    """The sketch of one column in one row group, or in the whole file.
+
+    Attributes:
+        leaf: The column.
+        sketch: The library's.
+        described: Rows that it describes.
+        row_count: Rows of the row group that is asked about.
+    """
+
+    leaf: SchemaLeaf
+    sketch: Any
+    described: int
+    row_count: int
+
+    @cached_property
+    def count(self) -> int:
+        """Values that are neither null nor NaN."""
+        return int(self.sketch.n)
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest of them."""
+        return float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
+
+    def number(self, literal: Any) -> float | None:
+        """A constant as the sketch holds it; ``None`` where it has no such number."""
+        raw = plain_bytes(self.leaf, literal)
+        number = math.nan if raw is None else kll_item(self.leaf, raw)
+        return None if math.isnan(number) else number
+
+    def may_match(self, condition: Condition, literal: Any, *, nan: bool) -> bool:
+        """Whether a row may satisfy a condition, as far as the smallest and the largest value tell.
+
+        Args:
+            condition: The condition.
+            literal: The constant.
+            nan: Whether NaN satisfies it.
+        """
+        may_hold_nan = type_order(self.leaf.element) in FLOATING and self.count < self.described
+        if condition == "is null" or (may_hold_nan and (nan or condition == "is not null")):
+            return True
+        if not self.count:
+            return False
+        if condition in ("!=", "is not null"):
+            return True
+        number = None if literal is None else self.number(literal)
+        if number is None:
+            return literal is not None  # no value satisfies a comparison with null
+        least, greatest = self.bounds
+        above, below = number <= greatest, number >= least
+        return {"=": above and below, "<": below, "<=": below}.get(condition, above)
+
+    def share(self, operator: str, literal: Any) -> float | None:
+        """The share of rows that are expected to satisfy a test; ``None`` where the sketch does not tell."""
+        there = self.count / max(self.described, 1)
+        if operator in ("is null", "is not null"):
+            return there if operator == "is not null" else 1.0 - there
+        if not self.count:
+            return 0.0
+        number = None if literal is None else self.number(literal)
+        if number is None:
+            return None
+        below = float(self.sketch.get_rank(number, False)) * there
+        up_to = float(self.sketch.get_rank(number, True)) * there
+        return {
+            "<": below,
+            "<=": up_to,
+            ">": there - up_to,
+            ">=": there - below,
+            "=": up_to - below,
+            "!=": there - (up_to - below),
+        }.get(operator)
+
+
+class FileQuantiles:
+    """The sketches of some columns of one file.
+
+    Args:
+        columns: By the name that the condition calls them, each column's leaf and sketches, the finest first.
+        row_counts: Rows of each row group.
+    """
+
+    def __init__(
+        self, columns: Mapping[str, tuple[SchemaLeaf, EntrySketches]], row_counts: Sequence[int]
+    ) -> None:
+        self._columns, self._row_counts = columns, row_counts
+        self._known: dict[tuple[str, int], Quantiles | None] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return list(self._columns)
+
+    def is_of_file(self, name: str) -> bool:
+        """Whether a column has one sketch for the whole file."""
+        return self._columns[name][1].granularity is Granularity.FILE
+
+    def only(self, name: str) -> FileQuantiles:
+        """The sketches of one column."""
+        return FileQuantiles({name: self._columns[name]}, self._row_counts)
+
+    def of(self, name: str, row_group: int) -> Quantiles | None:
+        """The sketch that is about a column in a row group, if there is one that can be read."""
+        key = name, row_group
+        if key not in self._known:
+            self._known[key] = self._read(name, row_group)
+        return self._known[key]
+
+    def _read(self, name: str, row_group: int) -> Quantiles | None:
+        if name not in self._columns:
+            return None
+        leaf, entry = self._columns[name]
+        by_file = entry.granularity is Granularity.FILE
+        described = sum(self._row_counts) if by_file else self._row_counts[row_group]
+        try:
+            sketch = library().kll_doubles_sketch.deserialize(entry.sketches[0 if by_file else row_group])
+        except LIBRARY_FAILURES:
+            return None
+        if sketch.n > described:
+            return None  # it cannot be about these rows
+        return Quantiles(leaf, sketch, described, self._row_counts[row_group])
+
+    def may_match(self, predicate: Sequence[Any], row_group: int) -> bool:
+        """Whether a row of a row group may satisfy a condition."""
+
+        def answer(column: Any, condition: Condition, literal: Any, nan: bool) -> Rows:
+            may = column.may_match(condition, literal, nan=nan)
+            return [range(column.row_count)] if may else []
+
+        def of(name: str) -> Quantiles | None:
+            return self.of(name, row_group)
+
+        return bool(rows_left(predicate, cast("Chunks", of), self._row_counts[row_group], answer))
+
+    def shared(self, parts: Sequence[Part], row_group: int) -> list[Part]:
+        """The parts of a condition with the shares of rows of a row group that they are expected to leave."""
+
+        def estimate(operator: str, name: str, literal: Any) -> float | None:
+            column = self.of(name, row_group)
+            return None if column is None else column.share(operator, python_value(literal))
+
+        return [part._replace(share=share_of(part.tree, estimate)) for part in parts]
+
+
+def file_quantiles(
+    source: Source, facts: FileFacts, names: Collection[str], saved: int
+) -> tuple[FileQuantiles | None, list[LeftAside]]:
+    """The KLL sketches of some columns, those that are worth reading.
+
+    Args:
+        source: The file.
+        facts: What its metadata says; `pqassay_reader.query.indexes.distinct_sets.file_sets` has read the entries.
+        names: What the condition calls the columns.
+        saved: Bytes that sketches may save.
+
+    Returns:
+        The sketches, ``None`` if there are none or no library that reads them; and what is left aside.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    columns: dict[str, tuple[SchemaLeaf, EntrySketches]] = {}
+    aside: list[LeftAside] = []
+    entries = facts.directory.entries if facts.directory is not None else []
+    for name in sorted(names):
+        place = facts.leaf_of(name)
+        if place is None or not has_quantiles(facts.leaves[place]):
+            continue
+        found = _entry_of(entries, facts.leaves[place])
+        if found is None or found.entry.head.stored_length * WORTH > saved:
+            continue
+        try:
+            library()
+            columns[name] = facts.leaves[place], _kept(found, source, facts)
+        except Refused:
+            return None, aside
+        except FormatError as error:
+            aside.append(LeftAside(found.name, error.reason or str(error)))
+    return (FileQuantiles(columns, facts.row_counts) if columns else None), aside
+
+
+def _entry_of(entries: Sequence[UsableEntry], leaf: SchemaLeaf) -> UsableEntry | None:
+    """The entry whose sketches of a column tell most."""
+    found = [one for one in entries if one.type is IndexType.KLL and one.leaves[0] == leaf]
+    return next((one for kind in GRANULARITIES for one in found if one.granularity is kind), None)
+
+
+def _kept(usable: UsableEntry, source: Source, facts: FileFacts) -> EntrySketches:
+    """The sketches of an entry, read once."""
+    key = usable.entry.key
+    if key not in facts.sketches:
+        facts.sketches[key] = read_sketches(usable, source, facts.framing, facts.metadata)
+    return facts.sketches[key]
+
+
+__all__ = ["FileQuantiles", "Quantiles", "file_quantiles"]

@@ -1,0 +1,289 @@
+"""The scan: rows of a file, of the files of a folder, or of objects behind a URI, as a stream of Arrow record batches.
+
+    from pqassay_reader import scan
+
+    rows = scan("sales", "nation = 'Peru' AND year >= 2023", columns=["year", "sales_amount"])
+    table = rows.to_table()
+    print(rows.counters.left["pages"])
+
+Source: chapter ``scan.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Any, cast
+
+import pyarrow as pa
+
+from pqassay_reader.query.audit.distrust import Lie, Lies, warning_of
+from pqassay_reader.query.explained.counters import Counters, Left
+from pqassay_reader.query.explained.text import Trace
+from pqassay_reader.query.fetching.ahead import ahead
+from pqassay_reader.query.fetching.request_pool import request_pool
+from pqassay_reader.query.file_scan import FileScan, Window
+from pqassay_reader.query.output import Output
+from pqassay_reader.query.rungs import Rung, rungs_without
+from pqassay_reader.query.scan_query import Metadata, Query
+from pqassay_reader.query.targets import Target, target_of, targets_of
+from pqassay_reference.columns.literals import Tree
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.rewrite.extract import Trust
+from pqassay_spec.base.sources import Source
+
+LOCAL_THREADS = max(2, min(os.cpu_count() or 1, 8))
+"""Windows of local files that are worked on at once."""
+
+REMOTE_THREADS = 16
+"""Windows and files at once behind a URI: there, waiting takes the time. What is held is bounded by them, however many requests bring it."""
+
+BATCH_ROWS = 1 << 16
+"""The most rows of a batch."""
+
+
+class Scan:
+    """Rows that satisfy a condition, read when they are asked for. See `scan`.
+
+    Iterating yields record batches in the order of files and rows; each iteration is a scan of its own.
+
+    Attributes:
+        schema: Names and types of the columns that are returned.
+        counters: What was left after each rung, and what was fetched, of all iterations so far.
+        messages: For each file whose embedded index had no say, why.
+        aside: For each file the entries of its index directory that were left aside, and why.
+        rungs: The rungs that are used.
+        files: The sizes in bytes of the files, by their paths or URIs.
+        trace: What was done, if it was asked for.
+        progress: Called after each file with the number of files that are done and that of all.
+    """
+
+    def __init__(self, targets: Sequence[Target], query: Query) -> None:
+        self._targets = targets
+        self.counters = Counters()
+        self.messages: dict[str, str] = {}
+        self.aside: dict[str, Sequence[str]] = {}
+        self._lies = Lies()
+        self.rungs = query.rungs
+        self.files = {target.name: target.identity[1] for target in targets}
+        self.trace = query.trace
+        self.progress: Callable[[int, int], object] | None = None
+        # The first file stays open until it is scanned, so that nothing of it is fetched twice.
+        first = FileScan(targets[0], query, self.counters, tell=self._lies.note)
+        weakref.finalize(self, first.close)
+        self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self._query = replace(query, first_schema=first.facts.schema)
+        self._first: FileScan | None = first
+        self.schema: pa.Schema = self._output.schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches of 65,536 at most.
+
+        Raises:
+            FormatError, Undecodable: A file cannot be read.
+            Refused: The condition does not fit a file.
+            OSError: A file cannot be read.
+        """
+        with closing(cast("Any", self._batches())) as batches:
+            yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
+
+    @property
+    def lies(self) -> list[Lie]:
+        """Claims that proved false so far, each once; only a scan that distrusts them looks."""
+        return self._lies.found
+
+    @property
+    def warning(self) -> str:
+        """What to tell people about the lies; empty without any."""
+        return warning_of(self.lies)
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows as any consumer of Arrow's streams takes them."""
+        return pa.RecordBatchReader.from_batches(self.schema, iter(self))
+
+    def to_table(self) -> pa.Table:
+        """All rows in memory."""
+        return pa.Table.from_batches(list(self), self.schema)
+
+    def _limited(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        left = self._query.limit
+        for batch in batches:
+            taken = batch if left is None else batch.slice(0, left)
+            self.counters.count(Rung.STREAM, Left(rows=len(taken)))
+            if len(taken):
+                yield taken
+            if left is not None:
+                left -= len(taken)
+                if not left:
+                    if self.trace is not None:
+                        self.trace.is_stopped = True
+                    return
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        if self._query.limit == 0:
+            return
+        is_local = all(target.is_local for target in self._targets)
+        threads = LOCAL_THREADS if is_local else REMOTE_THREADS
+        overlaps = {Rung.FETCH, Rung.STREAM} <= self._query.rungs
+        with ExitStack() as stack:
+            requests = None if is_local or not overlaps else request_pool()
+            workers = stack.enter_context(ThreadPoolExecutor(threads)) if overlaps else None
+            openers = None if requests is None else stack.enter_context(ThreadPoolExecutor(threads))
+            begun: list[_Begun] = []
+
+            def close_all() -> None:
+                for one in begun:
+                    one.close()
+
+            stack.callback(close_all)
+
+            def begin(target: Target) -> _Begun:
+                one = _Begun(self._opened(target, requests), workers, threads, self._query.limit)
+                begun.append(one)
+                if openers is not None and self._query.limit is None:
+                    one.look_ahead()
+                return one
+
+            files = ahead(openers, begin, self._targets, threads)
+            stack.enter_context(closing(cast("Any", files)))
+            for done, one in enumerate(files, 1):
+                yield from self._file_batches(one)
+                one.close()
+                begun.remove(one)
+                if self.progress is not None:
+                    self.progress(done, len(self._targets))
+
+    def _opened(self, target: Target, requests: Executor | None) -> FileScan:
+        file = self._first if target is self._targets[0] else None
+        if file is None:
+            file = FileScan(target, self._query, self.counters, requests, self._lies.note)
+        else:
+            self._first = None
+            file.make_requests_in(requests)
+        file.keep_dictionaries(self._output.kept_dictionaries)
+        return file
+
+    def _file_batches(self, begun: _Begun) -> Iterator[pa.RecordBatch]:
+        file = begun.file
+        try:
+            for window, table in begun.results:
+                file.ranges.release(window.last_row)
+                if table is not None:
+                    yield from self._output.batches(table, file, BATCH_ROWS)
+        except GeneratorExit:
+            self._finish(file, is_stopped=True)  # the limit is reached
+            raise
+        self._finish(file)
+
+    def _finish(self, file: FileScan, *, is_stopped: bool = False) -> None:
+        file.finish(is_stopped=is_stopped)
+        if file.message:
+            self.messages[file.target.name] = file.message
+        if file.aside:
+            self.aside[file.target.name] = tuple(file.aside)
+
+
+class _Begun:
+    """A file that is being scanned: the windows of its rows, and what of them satisfies the condition.
+
+    Args:
+        file: The file.
+        workers: Works on windows; ``None`` to work on each when it is asked for.
+        threads: Windows that are worked on at once.
+        limit: The most rows that are returned.
+    """
+
+    def __init__(self, file: FileScan, workers: Executor | None, threads: int, limit: int | None) -> None:
+        self.file = file
+        self._windows: Any = file.windows()
+        self._results: Any = ahead(workers, self._matched, self._windows, threads, slowly=limit is not None)
+        self.results: Iterator[tuple[Window, pa.Table | None]] = self._results
+        """Windows in their order, each with its rows."""
+
+    def look_ahead(self) -> None:
+        """Work on the first window now: of many small files behind a URI, each would wait for the one before."""
+        first = list(islice(self._results, 1))
+        self.results = chain(first, self._results)
+
+    def close(self) -> None:
+        """Stop, and close the file."""
+        self._results.close()
+        self._windows.close()
+        self.file.close()
+
+    def _matched(self, window: Window) -> tuple[Window, pa.Table | None]:
+        with about(self.file.target.name):
+            return window, window.group.matches(window.rows)
+
+
+def scan(
+    path: str | os.PathLike[str] | Source,
+    predicate: str | Tree | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    limit: int | None = None,
+    without: Iterable[str] = (),
+    gap: int | None = None,
+    trust: Trust = "companion",
+    column: str | None = None,
+    metadata: Metadata = "footer",
+    explain: bool = False,
+    distrust: bool = False,
+) -> Scan:
+    """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
+
+    Args:
+        path: A file, a folder, a URI, or a source of bytes.
+        predicate: A condition as in SQL, or a tree as in the protocol; all rows by default.
+        columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
+        limit: The most rows that are returned; once they are found, nothing more is read.
+        without: Names of rungs that are switched off, see `pqassay_reader.query.rungs.Rung`.
+        gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
+            64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
+        trust: Which embedded index counts: one with a companion record, or also one of ``column``.
+        column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
+        explain: Whether it is kept which pages were read and which were not, see `pqassay_reader.query.explained.text`.
+        distrust: Whether nothing is left out on the word of a claim. The claims that the condition meets are compared
+            with the values, and those that prove false are in `Scan.lies`; the columns of the condition are read whole.
+
+    Raises:
+        Refused: The condition, a column or a rung is not one, or there are no files.
+        FormatError, Undecodable: The first file cannot be read.
+        OSError: A file or folder cannot be read.
+
+    >>> from pqassay_spec.base.sources import BytesSource
+    >>> from pqassay_golden.tiny.parquet import Column, TinyParquet
+    >>> file = TinyParquet((Column("n", "int32", [1, 2, 3]), Column("tree", "string", ["ash", "elm", "fir"])))
+    >>> scan(BytesSource(file.build()), "n >= 2", ["tree"], limit=1).to_table().to_pylist()
+    [{'tree': 'elm'}]
+    """
+    if isinstance(predicate, str):
+        from pqassay_reader.predicate.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
+
+        predicate = parse_predicate(predicate)
+    if limit is not None and limit < 0:
+        raise Refused(f"a limit of {limit} rows")
+    targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
+    trace = Trace() if explain else None
+    query = Query(
+        predicate,
+        columns,
+        rungs_without(without),
+        gap,
+        limit,
+        trust,
+        column,
+        metadata,
+        trace=trace,
+        distrust=distrust,
+    )
+    return Scan(targets, query)
+
+
+__all__ = ["Scan", "scan"]

@@ -1,0 +1,54 @@
+"""The query of a scan: what is asked of every file, and how it is to be answered.
+
+Source: chapter ``scan.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from pqassay_reader.query.explained.text import Trace
+from pqassay_reader.query.rungs import Rung
+from pqassay_reference.columns.literals import Tree
+from pqassay_reference.rewrite.extract import Trust
+
+Metadata = Literal["footer", "pm"]
+"""Where the facts about a file come from: its own footer, or the ``_pm`` beside it."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of all files.
+
+    Attributes:
+        predicate: The condition; ``None`` for all rows.
+        columns: Names of the columns that are returned; ``None`` for all.
+        rungs: The rungs that are used.
+        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
+        limit: Rows after which nothing more is read; ``None`` for all.
+        trust: Which embedded index counts.
+        column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from.
+        first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        trace: Where it is kept what was done; ``None`` where nobody asks.
+        distrust: Whether claims are compared with the values instead of being believed.
+    """
+
+    predicate: Tree | None
+    columns: Sequence[str] | None
+    rungs: frozenset[Rung]
+    gap: int | None
+    limit: int | None = None
+    trust: Trust = "companion"
+    column: str | None = None
+    metadata: Metadata = "footer"
+    first_schema: pa.Schema | None = None
+    trace: Trace | None = None
+    distrust: bool = False
+
+
+__all__ = ["Metadata", "Query"]

@@ -1,0 +1,194 @@
+"""The files of a scan: a file, the files of a folder, or objects behind a URI, with the columns that folder names stand for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from pqassay_reader.lake.tails import NativeSource
+from pqassay_reader.query.facts.footer_facts import Identity
+from pqassay_reader.query.fetching.request_pool import request_pool
+from pqassay_reference.errors import Refused
+from pqassay_reference.files.listing import list_files, located
+from pqassay_spec.base.sources import FileSource, Source
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder is called whose rows have a null in its column."""
+
+LOCAL_TAIL = 8 << 10
+"""Bytes that are read from the end of a local file before its footer is looked for."""
+
+REMOTE_TAIL = 64 << 10
+"""The least that is read from the end of a file behind a URI, where a second request costs more than bytes that nobody needs."""
+
+TAIL_GAPS = 2
+"""Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
+
+
+def remote_tail(gap: int) -> int:
+    """Bytes that are read from the end of a file behind a URI. A source that brings them with its first answer saves a step."""
+    return max(REMOTE_TAIL, TAIL_GAPS * gap)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One file.
+
+    Attributes:
+        name: Its path or URI.
+        identity: What it is known by while it does not change.
+        opened: Opens it.
+        is_local: Whether a request costs next to nothing.
+        constants: Columns that its folders stand for.
+    """
+
+    name: str
+    identity: Identity
+    opened: Callable[[], AbstractContextManager[Source]]
+    is_local: bool = True
+    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def target_of(source: Source) -> Target:
+    """A source as the one file of a scan; requests to it are taken for expensive.
+
+    Where it has an attribute ``modified``, a time in nanoseconds, what is known of the file is kept until that changes.
+    """
+
+    @contextlib.contextmanager
+    def opened() -> Generator[Source]:
+        yield source
+
+    modified: int = getattr(source, "modified", 0)
+    return Target(source.name, (source.name, source.size, modified, 0), opened, is_local=False)
+
+
+def targets_of(path: str | os.PathLike[str]) -> list[Target]:
+    """The files of a path or URI, in the order of their names.
+
+    Raises:
+        FileNotFoundError: There is no such file or folder.
+        OSError: It cannot be listed.
+        ValueError: A URI that no filesystem understands.
+        Refused: There are no Parquet files, the folder is that of a table, or folders do not agree on what they stand for.
+    """
+    name = os.fspath(path)
+    if "://" not in name and Path(name).is_file():
+        return [_local(name)]
+    filesystem, inside = located(name)
+    ahead = None if isinstance(filesystem, pafs.LocalFileSystem) else _OpenedAhead(filesystem, inside)
+    try:
+        listed = list_files(inside, filesystem, None, name=name)
+    except BaseException:
+        if ahead is not None:
+            ahead.drop()
+        raise
+    if ahead is not None and list(listed.paths) != [ahead.path]:
+        ahead.drop()
+    if not listed.paths:
+        raise Refused(f"{name}: there are no Parquet files in it")
+    constants = _constants([listed.relative(one) for one in listed.paths])
+    found: list[Target] = []
+    for at, one in enumerate(listed.paths):
+        identity = one, listed.sizes[at], listed.modified[at], 0
+        if listed.is_local:
+            found.append(Target(one, identity, _opener(one), constants=constants[at]))
+        else:
+            remote = ahead if ahead is not None and ahead.path == one else _remote(listed.filesystem, one)
+            found.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
+    return found
+
+
+class LocalFile(FileSource):
+    """A local file, known by what the operating system says of the file that is open, whatever has its name by now."""
+
+    @property
+    def identity(self) -> Identity:
+        """What it is known by while it does not change: a file that replaces it has another inode."""
+        status = os.fstat(self.fileno())
+        return os.path.abspath(self.name), status.st_size, status.st_mtime_ns, status.st_ino  # noqa: PTH100 - a link stays what the user calls it
+
+
+def _local(name: str) -> Target:
+    return Target(name, (name, Path(name).stat().st_size, 0, 0), _opener(name))
+
+
+def _opener(name: str) -> Callable[[], AbstractContextManager[Source]]:
+    return lambda: LocalFile(name)
+
+
+class _OpenedAhead:
+    """A file behind a URI that is opened while the store is asked whether it is one: both are requests, of which none waits for the other.
+
+    Called, it opens the file; the first time it takes the one that is open.
+    """
+
+    def __init__(self, filesystem: Any, path: str) -> None:
+        self.path = path
+        self._filesystem = filesystem
+        self._task: Future[NativeSource] | None = request_pool().submit(NativeSource, filesystem, path)
+
+    def __call__(self) -> NativeSource:
+        task, self._task = self._task, None
+        return NativeSource(self._filesystem, self.path) if task is None else task.result()
+
+    def drop(self) -> None:
+        """Close the file, which is a folder, or is not there."""
+        if self._task is not None:
+            self._task.add_done_callback(_close)
+
+
+def _close(task: Future[NativeSource]) -> None:
+    if task.exception() is None:
+        with task.result():
+            pass
+
+
+def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[Source]]:
+    return lambda: NativeSource(filesystem, name)
+
+
+def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The columns that the folders of each file stand for: numbers where all values are, else text."""
+    found = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
+    names = list(found[0])
+    for path, pairs in zip(paths, found, strict=True):
+        if list(pairs) != names:
+            raise Refused(f"{path}: its folders name columns {list(pairs)}, those of {paths[0]} {names}")
+    kinds = {name: _kind([pairs[name] for pairs in found]) for name in names}
+    return [
+        {
+            name: pa.scalar(None if value == NO_VALUE else value, pa.string()).cast(kinds[name])
+            for name, value in pairs.items()
+        }
+        for pairs in found
+    ]
+
+
+def _pairs(path: str) -> list[tuple[str, str]]:
+    parts = [part.partition("=") for part in path.split("/")[:-1]]
+    return [(unquote(key), value) for key, equals, value in parts if equals]
+
+
+def _kind(values: Sequence[str]) -> pa.DataType:
+    texts = pa.array([value for value in values if value != NO_VALUE], pa.string())
+    for kind in (pa.int32(), pa.int64()):
+        try:
+            texts.cast(kind)
+        except pa.ArrowException:
+            continue
+        return kind
+    return pa.string()
+
+
+__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "remote_tail", "target_of", "targets_of"]

@@ -1,0 +1,172 @@
+"""The command ``pqassay-ref strip``: a finished file without some of its metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_reference.cli.errors import fail, reported, require_writable, shown
+from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.rewrite.strip import Stripped
+
+
+@example("Example: `pqassay-ref strip part-0.parquet --idx1 --values-are-right`")
+def strip(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A finished Parquet file; it is replaced atomically. Or the URI of one, such as s3://bucket/a.parquet.",
+            show_default=False,
+        ),
+    ],
+    idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
+    directory: Annotated[
+        bool, typer.Option("--directory", help="The index directory, with all its indexes.")
+    ] = False,
+    bloom_filters: Annotated[
+        bool, typer.Option("--bloom-filters", help="The references to bloom filters.")
+    ] = False,
+    page_index: Annotated[
+        bool, typer.Option("--page-index", help="The references to column indexes and offset indexes.")
+    ] = False,
+    column_index: Annotated[
+        bool, typer.Option("--column-index", help="Those to column indexes only, which hold bounds of pages.")
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="The statistics of column chunks, of every kind.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of the above.")] = False,
+    encoding_stats: Annotated[
+        bool, typer.Option("--encoding-stats", help="The counts of pages by type and encoding.")
+    ] = False,
+    sorting_columns: Annotated[
+        bool, typer.Option("--sorting-columns", help="What row groups say of the order of their rows.")
+    ] = False,
+    row_group_hints: Annotated[
+        bool,
+        typer.Option(
+            "--row-group-hints",
+            help="file_offset, total_compressed_size and ordinal of row groups, which other fields say as well.",
+        ),
+    ] = False,
+    column_orders: Annotated[
+        bool,
+        typer.Option("--column-orders", help="The orders of columns, without which bounds mean nothing."),
+    ] = False,
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", metavar="KEY", help="A key of the footer and its value; may be repeated."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="Only of this column, its path joined by dots; may be repeated.",
+        ),
+    ] = None,
+    row_group: Annotated[
+        list[int] | None,
+        typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write here and leave the file as it is; of a URI, another URI.",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
+    values_are_right: Annotated[
+        bool,
+        typer.Option(
+            "--values-are-right",
+            help="Confirm that you compared the values with their source. Needed to remove bounds, counts, indexes or filters.",
+        ),
+    ] = False,
+    inside_table: Annotated[
+        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+    ] = False,
+) -> None:
+    """Remove indexes, bloom filters, statistics or keys from a finished Parquet file by changing its footer only.
+
+    Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
+    """
+    with reported(file):
+        from pqassay_reference.rewrite.strip import Selection, strip_file
+
+        require_writable(output)
+        try:
+            selection = Selection(
+                idx1=idx1 or everything,
+                directory=directory or everything,
+                bloom_filters=bloom_filters or everything,
+                column_index=column_index or page_index or everything,
+                offset_index=page_index or everything,
+                statistics=statistics or everything,
+                encoding_stats=encoding_stats,
+                sorting_columns=sorting_columns,
+                row_group_hints=row_group_hints,
+                column_orders=column_orders,
+                keys=key or (),
+                columns=column or (),
+                row_groups=row_group or (),
+            )
+        except ValueError as error:
+            fail(f"{error}; see pqassay-ref strip --help", 2)
+        done = strip_file(
+            file,
+            selection,
+            output=output,
+            inside_table=inside_table,
+            values_are_right=values_are_right,
+            dry_run=dry_run,
+        )
+    written = output if output is not None else file
+    for line in _stripped_lines(done, shown(written) if "://" in written else written, dry_run=dry_run):
+        typer.echo(printable(line))
+
+
+def _stripped_lines(done: Stripped, written: str, *, dry_run: bool) -> Iterator[str]:
+    parts = [
+        counted(count, noun)
+        for count, noun in (
+            (done.column_indexes, "column index"),
+            (done.offset_indexes, "offset index"),
+            (done.bloom_filters, "bloom filter"),
+        )
+        if count
+    ]
+    if done.statistics:
+        parts.append(f"the statistics of {counted(done.statistics, 'column chunk')}")
+    if done.encoding_stats:
+        parts.append(f"the page counts of {counted(done.encoding_stats, 'column chunk')}")
+    if done.row_groups:
+        parts.append(f"fields of {counted(done.row_groups, 'row group')}")
+    if done.column_orders:
+        parts.append("the column orders")
+    if done.indexes:
+        parts.append(f"{counted(len(done.indexes), 'index')} of the index directory")
+    parts += [f"the key {key}" for key in done.keys]
+    if parts:
+        yield f"{written}: {'would remove' if dry_run else 'removed'} {', '.join(parts)}"
+        yield f"  the footer {'would become' if dry_run else 'is'} {counted(done.saved, 'byte')} shorter"
+    else:
+        yield f"{written}: there is nothing to remove"
+    if done.dead:
+        stay = (
+            "would stay in the file; nothing would refer" if dry_run else "stay in the file; nothing refers"
+        )
+        yield f"  {counted(done.dead, 'byte')} of what was removed {stay} to them any more"
+    if done.elsewhere:
+        yield f"  {counted(done.elsewhere, 'column chunk')} stored in other files left alone"

@@ -1,0 +1,170 @@
+"""The Parquet files of a folder, as `pyarrow.dataset.dataset` finds them, with their sizes and modification times."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, TypeAlias, cast
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.fs as pafs
+
+from pqassay_reference.files.tables import require_no_table
+
+Roots: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+"""A folder, a file, or files."""
+
+Partitioning: TypeAlias = "str | list[str] | pads.Partitioning | pads.PartitioningFactory | None"
+"""As `pyarrow.dataset.dataset` takes it."""
+
+IGNORED = (".", "_")
+"""Files and folders whose names begin like this are no data: as with Arrow and Spark."""
+
+
+_BETWEEN_PATHS = "\0"
+"""Occurs in no name."""
+
+_HIDDEN = re.compile(rf"(?:[/{_BETWEEN_PATHS}]|\A)[{re.escape(''.join(IGNORED))}]")
+"""Such a name in a path relative to the folder, or in several paths."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The files of a dataset.
+
+    Attributes:
+        filesystem: Where they are.
+        folder: The folder that was listed, as the filesystem calls it; empty where files were named.
+        paths: Of the files, as the filesystem calls them: sorted, or in the order in which they were named.
+        sizes: In bytes.
+        modified: Modification times in nanoseconds since 1970; 0 where the store does not tell.
+        partitioning: How folders are named.
+    """
+
+    filesystem: Any
+    folder: str
+    paths: tuple[str, ...]
+    sizes: tuple[int, ...]
+    modified: tuple[int, ...]
+    partitioning: Partitioning
+
+    @property
+    def is_local(self) -> bool:
+        """True if the operating system reads the files by their paths."""
+        return isinstance(self.filesystem, pafs.LocalFileSystem)
+
+    def relative(self, path: str) -> str:
+        """The path of a file below the folder."""
+        return path[len(self.folder) :].lstrip("/")
+
+    def dataset(self, schema: pa.Schema | None = None) -> pads.FileSystemDataset:
+        """Arrow's dataset of the files.
+
+        Raises:
+            OSError: The first file cannot be read for its schema.
+        """
+        arrow: Any = pads  # the type stubs know only part of what these functions take
+        options = arrow.FileSystemFactoryOptions(partition_base_dir=self.folder or None)
+        way = self.partitioning
+        if isinstance(way, str):
+            way = arrow.partitioning(flavor=way)
+        elif isinstance(way, list):
+            way = arrow.partitioning(field_names=way)
+        if isinstance(way, pads.PartitioningFactory):
+            options.partitioning_factory = way
+        elif way is not None:
+            options.partitioning = way
+        factory = arrow.FileSystemDatasetFactory(
+            self.filesystem, list(self.paths), pads.ParquetFileFormat(), options
+        )
+        return cast("pads.FileSystemDataset", factory.finish(schema))
+
+
+def list_files(
+    root: Roots,
+    filesystem: Any,
+    partitioning: Partitioning,
+    *,
+    name: str | None = None,
+    inside_table: bool = False,
+) -> Listed:
+    """List the files of a folder, or look at those that are named.
+
+    Args:
+        root: The folder, the file or the files.
+        filesystem: Where they are; ``None`` if their names tell.
+        partitioning: How folders are named.
+        name: What the user calls the folder, if it is not called so here.
+        inside_table: Whether the files of a table are listed as well, whatever the table has deleted of them.
+
+    Raises:
+        Refused: The folder is a table, or is in one or holds one.
+        FileNotFoundError: There is no such folder or file.
+        ValueError: A URI that no filesystem understands, or a name that is no UTF-8.
+        OSError: The folder cannot be listed.
+    """
+    if isinstance(root, str | os.PathLike):
+        filesystem, path = located(root, filesystem)
+        (info,) = filesystem.get_file_info([path])
+        if info.type is not pafs.FileType.Directory:
+            return _listed(filesystem, path.rpartition("/")[0], [_regular(info)], partitioning)
+        found = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
+        start = len(path)
+        try:
+            if not inside_table:
+                called = os.fspath(root) if name is None else name
+                require_no_table(
+                    filesystem,
+                    path,
+                    [info.path for info in found],
+                    called,
+                    lambda folder: _HIDDEN.search(folder[start:]) is not None,
+                )
+            files = sorted((info for info in found if info.is_file), key=attrgetter("path"))
+            # Mostly there is none, which is found out for all of them at once.
+            if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):
+                files = [info for info in files if not _HIDDEN.search(info.path[start:])]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{error.object!r} is no UTF-8, and pyarrow cannot name it; rename it") from None
+        return _listed(filesystem, path, files, partitioning)
+    places = [located(path, filesystem) for path in root]
+    filesystem = places[0][0] if places else filesystem or pafs.LocalFileSystem()
+    if any(not other.equals(filesystem) for other, _ in places):
+        raise ValueError("the files lie in different filesystems; open a dataset for each")
+    infos = filesystem.get_file_info([path for _, path in places])
+    return _listed(filesystem, "", [_regular(info) for info in infos], partitioning)
+
+
+def located(path: str | os.PathLike[str], filesystem: Any = None) -> tuple[Any, str]:
+    """The filesystem of a path or URI, and what it is called there."""
+    name = os.fspath(path)
+    if filesystem is not None:
+        return filesystem, filesystem.normalize_path(name).rstrip("/") or name
+    if "://" in name:
+        filesystem, inside = pafs.FileSystem.from_uri(name)
+        return filesystem, inside.rstrip("/") or inside
+    # Absolute, so that the dataset means the same files wherever the process goes.
+    return pafs.LocalFileSystem(), os.path.abspath(name)  # noqa: PTH100 - a link stays what the user calls it
+
+
+def _regular(info: Any) -> Any:
+    if info.type is not pafs.FileType.File:
+        what = errno.EISDIR if info.type is pafs.FileType.Directory else errno.ENOENT
+        raise OSError(what, os.strerror(what), info.path)  # which makes a FileNotFoundError of the latter
+    return info
+
+
+def _listed(filesystem: Any, folder: str, infos: list[Any], partitioning: Partitioning) -> Listed:
+    return Listed(
+        filesystem,
+        folder,
+        tuple(info.path for info in infos),
+        tuple(info.size or 0 for info in infos),
+        tuple(info.mtime_ns or 0 for info in infos),
+        partitioning,
+    )

@@ -1,0 +1,14 @@
+"""Where the golden files are: in an installed package below this one, in a checkout at the top."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pqassay_spec
+
+
+def golden_files() -> Path | None:
+    """The folder of the golden files; ``None`` where this installation has none."""
+    package = Path(pqassay_spec.__file__).resolve().parent
+    places = (package / "golden_files", package.parents[1] / "golden_files")
+    return next((place for place in places if place.is_dir()), None)

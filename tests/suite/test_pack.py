@@ -1,0 +1,219 @@
+"""Packs: whole, the same every time, usable without pqassay, and never written over what is not theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from golden_cases import golden_cases
+from places import ROOT
+from pqassay.cli.main import app
+from pqassay_spec.rules.catalogue import rules
+from pqassay_suite.cases.pack import (
+    BAD,
+    GOOD,
+    LICENSE,
+    MANIFEST,
+    MOST_BYTES,
+    README,
+    PackError,
+    chosen,
+    contents,
+    duties,
+    packed,
+    write_pack,
+)
+from pqassay_suite.cases.pack_pages import cell, pages
+
+
+def export(folder: Path, *options: str) -> Result:
+    return CliRunner().invoke(app, ["export-pack", str(folder), *options])
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("packs") / "pack"
+    assert 0 == export(folder).exit_code
+    return folder
+
+
+@pytest.fixture(scope="module")
+def manifest(pack: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((pack / MANIFEST).read_bytes())
+    return found
+
+
+def files_of(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    return [entry, *entry.get("beside", []), *([entry["rows"]] if "rows" in entry else [])]
+
+
+def test_the_manifest_names_every_file_with_its_size_and_digest(pack: Path, manifest: dict[str, Any]) -> None:
+    named = {file["path"]: file for entry in manifest["files"] for file in files_of(entry)}
+    there = {path.relative_to(pack).as_posix() for path in pack.rglob("*") if path.is_file()}
+
+    assert there == {*named, README, LICENSE, MANIFEST, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    for path, file in named.items():
+        content = (pack / path).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
+        assert len(content) <= MOST_BYTES
+
+
+def test_every_rule_that_a_small_file_breaks_has_one_and_its_valid_parent_is_there(
+    manifest: dict[str, Any],
+) -> None:
+    usable = chosen(golden_cases(), whole=True)
+    broken = {rule for golden in usable if golden.case.kind == "invalid" for rule in golden.case.rules}
+    entries = {entry["id"]: entry for entry in manifest["files"]}
+
+    assert broken == {rule["id"] for e in entries.values() if e["kind"] == "invalid" for rule in e["rules"]}
+    assert {golden.case.id for golden in usable} > set(entries)
+    parents = {entry["made_from"] for entry in entries.values() if "made_from" in entry}
+    assert set() == (parents & {golden.case.id for golden in usable}) - set(entries)
+    assert [] == [entry["id"] for entry in entries.values() if not entry["duties"]]
+
+
+def test_the_pages_have_a_row_for_each_file_with_the_sentence_of_its_rule(
+    pack: Path, manifest: dict[str, Any]
+) -> None:
+    for folder, kind in ((GOOD, "valid"), (BAD, "invalid")):
+        page = (pack / folder / README).read_text("utf-8")
+        entries = [entry for entry in manifest["files"] if entry["kind"] == kind]
+        assert len(entries) == page.count("\n| [`")
+        for entry in entries:
+            (row,) = re.findall(rf"^\| \[`{re.escape(Path(entry['path']).name)}`\].*$", page, re.MULTILINE)
+            assert all(cell(rules()[rule["id"]].sentence) in row for rule in entry["rules"])
+            assert cell(entry["title"]) in row
+    assert (ROOT / LICENSE).read_bytes() == (pack / LICENSE).read_bytes()
+
+
+def test_rows_are_those_that_a_reader_gives_without_pqassay(pack: Path, manifest: dict[str, Any]) -> None:
+    """Columns of integers and texts, whose values need no tag, of every such valid file."""
+    compared = 0
+    for entry in manifest["files"]:
+        if entry["kind"] != "valid" or "rows" not in entry:
+            continue
+        told = json.loads((pack / entry["rows"]["path"]).read_bytes())
+        plain = [
+            (place, column["name"])
+            for place, column in enumerate(told["columns"])
+            if column["type"] in ("int32", "int64", "string")
+        ]
+        if not plain or entry["read"]["refusal"] != "never":
+            continue
+        names = [name for _, name in plain]
+        rows = [[row[place] for place, _ in plain] for row in told["rows"]]
+        if any(isinstance(value, dict) for row in rows for value in row):
+            continue
+        read = pq.ParquetFile(pack / entry["path"]).read(columns=names).to_pylist()
+        given = [[row[name] for name in names] for row in read]
+        assert sorted(rows, key=repr) == sorted(given, key=repr), entry["id"]
+        compared += 1
+    assert compared > 50
+
+
+def test_files_with_a_name_of_their_own_keep_it_and_their_companions(manifest: dict[str, Any]) -> None:
+    pms = [one for one in manifest["files"] if one["called"] == "_pm"]
+
+    assert all(one["path"].endswith("._pm") for one in pms)
+    beside = [one for one in pms if "beside" in one]
+    assert beside
+    assert all(["data.parquet"] == [other["called"] for other in one["beside"]] for one in beside)
+
+
+def test_the_same_golden_files_make_the_same_bytes() -> None:
+    packs = [packed(golden) for golden in chosen(golden_cases(), ["BLM"])]
+    again = [packed(golden) for golden in chosen(list(reversed(golden_cases())), ["BLM"])][::-1]
+
+    assert contents(packs, pages(packs)) == contents(again, pages(again))
+
+
+def test_a_family_alone_and_everything(tmp_path: Path) -> None:
+    assert 0 == export(tmp_path / "blm", "--family", "blm", "--all").exit_code
+    entries = json.loads((tmp_path / "blm" / MANIFEST).read_bytes())["files"]
+
+    assert [
+        golden.case.id for golden in golden_cases() if golden.case.family == "BLM" and duties(golden.case)
+    ] == [entry["id"] for entry in entries]
+
+
+def test_an_earlier_pack_is_replaced_whole(tmp_path: Path) -> None:
+    export(tmp_path / "pack", "--family", "STA")
+    result = export(tmp_path / "pack", "--family", "BLM")
+
+    assert 0 == result.exit_code
+    assert {"BLM"} == {
+        one["family"] for one in json.loads((tmp_path / "pack" / MANIFEST).read_bytes())["files"]
+    }
+    assert ["pack"] == [path.name for path in tmp_path.iterdir()]
+    assert [] == [*(tmp_path / "pack" / GOOD).glob("sta-*")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("notes.txt", b"mine", "holds other things than a pack; name a new folder or an empty one"),
+        (MANIFEST, b'{"kind": "another"}', "holds other things than a pack"),
+        (MANIFEST, b"[" * 100_000, "holds other things than a pack"),
+    ],
+)
+def test_a_folder_that_is_no_pack_stays_as_it_is(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    result = export(tmp_path)
+
+    assert 2 == result.exit_code
+    assert message in result.stderr
+    assert [(name, content)] == [(path.name, path.read_bytes()) for path in tmp_path.iterdir()]
+
+
+def test_files_that_somebody_put_into_a_pack_are_not_lost(tmp_path: Path) -> None:
+    export(tmp_path / "pack", "--family", "BLM")
+    (tmp_path / "pack" / GOOD / "mine.parquet").write_bytes(b"mine")
+    result = export(tmp_path / "pack", "--family", "BLM")
+
+    assert 2 == result.exit_code
+    assert "data/mine.parquet is no file of the pack; move it away" in result.stderr
+    assert b"mine" == (tmp_path / "pack" / GOOD / "mine.parquet").read_bytes()
+
+
+def test_what_goes_wrong_while_writing_leaves_the_earlier_pack(tmp_path: Path) -> None:
+    write_pack(tmp_path / "pack", {README: b"first", MANIFEST: b'{"kind": "pqassay pack", "files": []}'})
+
+    def full(*_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_pack(tmp_path / "pack", {README: b"second"}, full)
+    assert ["pack"] == [path.name for path in tmp_path.iterdir()]
+    assert b"first" == (tmp_path / "pack" / README).read_bytes()
+
+
+def test_two_cases_of_one_name_are_refused() -> None:
+    one = packed(chosen(golden_cases(), ["BLM"])[0])
+
+    with pytest.raises(PackError, match="another case has a file"):
+        contents([one, one], {})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--family", "XYZ"], "there is no family XYZ; there are "),
+        ([], "there is a file of this name; name a folder"),
+    ],
+)
+def test_wrong_usage_is_said_in_a_line(tmp_path: Path, options: list[str], message: str) -> None:
+    (tmp_path / "pack").write_bytes(b"")
+    result = export(tmp_path / "pack", *options)
+
+    assert 2 == result.exit_code
+    assert message in result.stderr
+    assert 1 == len(result.stderr.splitlines())

@@ -1,0 +1,236 @@
+"""The kit tried on itself: what is right passes, what is wrong fails as foretold, on all golden files."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import pytest
+
+import pqassay
+from damage import SHARE
+from golden_cases import golden_cases
+from inside import Here, ReferenceHere
+from places import ROOT
+from pqassay.literals.predicate import IEEE
+from pqassay.report.model import Finding
+from pqassay.report.run.model import Operation, RunReport
+from pqassay_suite.cases.case import GoldenCase, select
+from pqassay_suite.cases.expectations import parse
+from pqassay_suite.drivers import driver as driver_module
+from pqassay_suite.drivers.process import Limits
+from pqassay_suite.drivers.protocol import missing_capability
+from pqassay_suite.judging.answers import ASKING
+from pqassay_suite.judging.bench import Bench
+from pqassay_suite.running.runner import Settings, run, tasks
+from pqassay_suite.running.scanning import CaseFacts, Scanning
+
+pytestmark = pytest.mark.slow
+
+IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
+FAKE_FILES = ROOT / "tests" / "conformance" / "suite" / "fakes"
+FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
+GOLDENS = golden_cases()
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written files are looked at in this process: `test_runner` shows that it is another one."""
+    monkeypatch.setattr(driver_module, "Inspector", Here)
+
+
+def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:
+    """A run over golden files, with what the implementation is known to get wrong."""
+    left_out = {golden.case.id for golden in GOLDENS} - {golden.case.id for golden in cases}
+    known = parse((IMPLEMENTATIONS / name / "expectations.toml").read_bytes())
+    known = dataclasses.replace(known, others=frozenset(left_out))
+    patient = Limits(seconds=60)  # a busy machine is no defect of a driver
+    return run(cases, Settings(command, patient, strict=True), known)
+
+
+def null_scores() -> Any:
+    """The tool that pins what fakes score."""
+    spec = importlib.util.spec_from_file_location("null_scores", ROOT / "tools" / "null_scores.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def surprises(done: RunReport) -> list[str]:
+    return [
+        f"{r.outcome}: {r.case} {r.operation}: {r.reason}: {r.actual or r.stderr}"
+        for r in done.results
+        if r.outcome != "passed" and not r.known
+    ]
+
+
+STEPS: dict[Operation, int] = {"read": 6, "scan": 10}
+"""Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay run`."""
+
+
+@pytest.mark.parametrize("operation", ASKING)
+def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path: Path) -> None:
+    """Requests about cases of all families, judged as in a run, but within this process: that takes a tenth of the time."""
+    reference, wrong = ReferenceHere(), list[str]()
+    for number, (golden, _) in enumerate(tasks(GOLDENS, [operation])[:: STEPS.get(operation, 1)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bench = Bench(golden, folder, reference.inspector)
+        if operation != "encode":
+            bench.hand_over()
+        asking = ASKING[operation]
+        for expected in asking.expected(golden.case):
+            judged = asking.judge(bench, expected, reference.ask(asking.request(bench, expected)))
+            if not judged.right:
+                wrong.append(f"{golden.case.id}: {judged.reason}: {judged.actual}")
+
+    assert [] == wrong
+
+
+def test_the_reference_gives_the_rows_of_every_query() -> None:
+    """With the index; of well-formed lies that it believes, nothing is said."""
+    reference, facts, asked, wrong = ReferenceHere(), CaseFacts(), 0, list[str]()
+    honest = [golden for golden, _ in tasks(GOLDENS, ["scan"]) if golden.case.expect.scan != "exposure"]
+    for golden in honest[:: STEPS["scan"]]:
+        for one in Scanning(cast("Any", reference), golden, facts, IEEE).ask():
+            asked += 1
+            if not one.is_right:
+                wrong.append(f"{golden.case.id}: {one.query.predicate}: {one.told}")
+
+    assert [] == wrong
+    assert asked > 250
+
+
+def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
+    """A program of its own, as in a run; what it answers to all others, the tests before see."""
+    chosen = select(GOLDENS, ["idx1/companion", "pqf/key-twice", "pm/with-data"])
+    driver = [sys.executable, "-m", "pqassay_reference", "driver"]
+    done = report("reference", driver, chosen)
+
+    assert [] == surprises(done)
+    assert 0 == done.exit_code
+    assert True is done.driver.serve
+    assert set(get_args(Operation)) == {score.operation for score in done.scores}
+    assert all(score.asked == score.passed > 0 for score in done.scores)
+
+
+OF_THE_CODEC = [
+    "idx1/carriage*",
+    "idx1/empty*",
+    "idx1/length-one-*",
+    "idx1/length-1-*",
+    "idx1/offset-p*",
+    "idx1/companion*",
+]
+"""Cases that the published codec gets right and wrong; each crash costs the start of a process."""
+
+
+def test_the_published_codec_fails_exactly_as_foretold() -> None:
+    driver = IMPLEMENTATIONS / "published-idx1" / "driver.py"
+    done = report("published-idx1", [sys.executable, str(driver)], select(GOLDENS, OF_THE_CODEC))
+
+    assert [] == [line for line in surprises(done) if not line.startswith("inherited")]
+    assert ([], 0) == (done.problems, done.exit_code)
+    assert done.summary.known > 10
+    assert {"failed", "crashed"} == {result.outcome for result in done.results if result.known}
+
+
+def test_every_fake_is_pinned() -> None:
+    there = {path.name for path in FAKE_FILES.iterdir() if not path.suffix}
+    in_part = {f"{name} in part" for name in null_scores().IN_PART}
+
+    assert there | in_part == set(FAKES)
+
+
+def test_who_claims_everything_is_asked_everything() -> None:
+    everything = json.loads((FAKE_FILES / "capabilities.json").read_text())
+    facts = CaseFacts()
+    missing = {
+        missing_capability(
+            operation, golden.case.family, golden.case.requires, facts.of(golden).needs, everything
+        )
+        for golden, operation in tasks(GOLDENS)
+    }
+
+    assert {""} == missing
+
+
+ASKED_IN_PART = [] if SHARE == 1 else null_scores().IN_PART
+"""Fakes that are asked about thousands of things by `make damages` alone; elsewhere a slice of all families shows what they do."""
+
+
+@pytest.mark.parametrize("name", [name for name in FAKES if name not in ASKED_IN_PART])
+def test_a_fake_scores_what_is_pinned(name: str) -> None:
+    fake = name.removesuffix(" in part")
+
+    assert FAKES[name] == null_scores().score(fake, GOLDENS, in_part=fake != name)
+
+
+@pytest.mark.parametrize("name", null_scores().IN_PART)
+def test_the_score_over_all_is_one_over_the_golden_files_that_there_are(name: str) -> None:
+    there = Counter(
+        f"{golden.case.family} {operation}"
+        for golden, operation in tasks(GOLDENS)
+        if operation != "scan" or golden.case.expect.scan != "exposure"
+    )
+    rows = {name: row for name, row in FAKES[name].items() if isinstance(row, dict)}
+
+    assert there == {name: row["asked"] for name, row in rows.items()}
+    assert there == {name: sum(row.values()) - row["asked"] for name, row in rows.items()}
+
+
+def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_than_half() -> None:
+    rows = [row for row in FAKES["reject_all"].values() if isinstance(row, dict)]
+    assert {0} == {row.get("passed", 0) for row in rows}
+
+    rows = [row for row in FAKES["accept_all"].values() if isinstance(row, dict)]
+    assert all(row.get("passed", 0) * 2 < row["asked"] for row in rows)
+
+
+def test_a_crash_is_never_taken_for_a_refusal() -> None:
+    assert {4} == {FAKES[name]["exit_code"] for name in ("crash_all", "hang", "garbage")}
+
+
+def findings_of(golden: GoldenCase) -> list[Finding]:
+    """What is wrong with a case's input, as far as its manifest says how deep to look."""
+    path = golden.folder / golden.case.input.file
+    (found, *_) = pqassay.check(path, tier=golden.case.expect.check.tier).files
+    return found.findings
+
+
+def test_every_case_asks_something_and_every_operation_is_asked_both_ways() -> None:
+    asked: dict[str, set[str]] = {}
+    for golden in GOLDENS:
+        expect = golden.case.expect
+        told = {
+            "read": None if expect.read is None else expect.read.refusal,
+            "decode": expect.decode,
+            "lint": expect.lint,
+            "encode": expect.encode,
+            "scan": expect.scan,
+        }
+        lists = {"snapshot": expect.snapshots, "prune": expect.prune, "plan": expect.plan}
+        if not any(told.values()) and not any(lists.values()):
+            verdicts = {finding.verdict for finding in findings_of(golden)}
+            assert verdicts, golden.case.id
+            assert "FAIL" not in verdicts, golden.case.id
+        for operation, wanted in told.items():
+            asked.setdefault(operation, set()).update([wanted] if wanted else [])
+        for operation, wanted_each in lists.items():
+            asked.setdefault(operation, set()).update(each.answer for each in wanted_each or ())
+
+    assert {"accept", "reject"} <= asked["decode"]
+    assert {"accept", "reject"} == asked["lint"] == asked["encode"]
+    assert {"never", "allowed", "demanded"} == asked["read"]
+    assert {"same-rows", "refusal-allowed", "exposure"} == asked["scan"]
+    assert {"accept", "reject"} <= asked["snapshot"] & asked["plan"]
+    assert "accept" in asked["prune"]
