@@ -20,7 +20,7 @@ from pqassay_suite.drivers.process import Limits
 from pqassay_suite.running.runner import Settings, run
 
 ROOT = Path(__file__).resolve().parent.parent
-FAKES = ROOT / "tests" / "conformance" / "suite" / "fakes"
+FAKES = ROOT / "tests" / "suite" / "fakes"
 SCORES = ROOT / "conformance" / "implementations" / "null_scores.toml"
 
 

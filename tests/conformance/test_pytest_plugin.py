@@ -48,7 +48,9 @@ def outcomes(pytester: pytest.Pytester, *arguments: str) -> tuple[dict[str, int]
 def test_the_package_declares_the_plugin() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
 
-    assert {"pytest11": {NAME: NAME}} == declared
+    assert {
+        "pytest11": {NAME: NAME, "pqassay_suite.pytest_plugin": "pqassay_suite.pytest_plugin"}
+    } == declared
 
 
 def test_the_fixture_passes_good_files_and_fails_with_the_findings_of_others(

@@ -35,7 +35,7 @@ from pqassay_suite.running.scanning import CaseFacts, Scanning
 pytestmark = pytest.mark.slow
 
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
-FAKE_FILES = ROOT / "tests" / "conformance" / "suite" / "fakes"
+FAKE_FILES = ROOT / "tests" / "suite" / "fakes"
 FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
 GOLDENS = golden_cases()
 
@@ -113,7 +113,7 @@ def test_the_reference_gives_the_rows_of_every_query() -> None:
 def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
     """A program of its own, as in a run; what it answers to all others, the tests before see."""
     chosen = select(GOLDENS, ["idx1/companion", "pqf/key-twice", "pm/with-data"])
-    driver = [sys.executable, "-m", "pqassay_reference", "driver"]
+    driver = [sys.executable, "-m", "pqassay", "driver"]
     done = report("reference", driver, chosen)
 
     assert [] == surprises(done)

@@ -19,18 +19,23 @@ from pqassay_spec.base.help_pages import in_one_style
 Table = Mapping[str, str]
 """For each name of a command, ``module:function``, or ``module:app`` of a group of commands."""
 
+Panels = Mapping[str, Table]
+"""The commands of a program, by the heading that they have on its help page; an empty one is typer's own."""
+
 
 class _Loaded(dict[str, Any]):
     """The commands of a table by name; each is loaded when it is first asked for."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, panels: Panels) -> None:
         super().__init__()
-        self.table = table
+        self.places = {
+            name: (place, panel) for panel, table in panels.items() for name, place in table.items()
+        }
 
     def __missing__(self, name: str) -> Any:
-        if name not in self.table:
-            raise KeyError(name)
-        self[name] = command = _command(name, self.table[name])
+        place, panel = self.places[name]
+        self[name] = command = _command(name, place)
+        command.rich_help_panel = panel or None
         return command
 
 
@@ -48,12 +53,12 @@ def _command(name: str, place: str) -> Any:
     return command
 
 
-def program(name: str, table: Table, *, help_text: str, epilog: str) -> typer.Typer:
-    """A program with the commands of a table.
+def program(name: str, panels: Panels, *, help_text: str, epilog: str) -> typer.Typer:
+    """A program with the commands of some tables.
 
     Args:
         name: What its version is printed with.
-        table: Its commands, in the order of the help page.
+        panels: Its commands, in the order of the help page.
         help_text: What the help page says first.
         epilog: What it ends with.
     """
@@ -61,14 +66,14 @@ def program(name: str, table: Table, *, help_text: str, epilog: str) -> typer.Ty
     class Commands(TyperGroup):
         def __init__(self, **attributes: Any) -> None:
             super().__init__(**attributes)
-            self.commands = _Loaded(table)
+            self.commands = _Loaded(panels)
             in_one_style(self)
 
         def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the interface of click
-            return list(table)
+            return [name for table in panels.values() for name in table]
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as above
-            return self.commands[cmd_name] if cmd_name in table else None
+            return next((self.commands[cmd_name] for table in panels.values() if cmd_name in table), None)
 
     app = typer.Typer(
         cls=Commands,

@@ -8,27 +8,31 @@ Libraries are imported by the command that needs them: ``--help`` is quick.
 from __future__ import annotations
 
 from pqassay.cli.lazy import program
+from pqassay.cli.reference import FILES
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output
 
-COMMANDS = {
+JUDGE = {
     "check": "pqassay.cli.check.command:check",
     "dump": "pqassay.cli.dump:dump",
     "diff": "pqassay.cli.diff:diff",
     "explain": "pqassay.cli.explain:explain",
-    "run": "pqassay_suite.cli.run:run",
-    "drivers": "pqassay_suite.cli.drivers:drivers",
-    "new-driver": "pqassay_suite.cli.drivers:new_driver",
     "report": "pqassay.cli.report:report",
     "plan-repair": "pqassay.cli.plan_repair:plan_repair",
     "history": "pqassay.cli.history:history",
+}
+
+SUITE = {
+    "run": "pqassay_suite.cli.run:run",
+    "drivers": "pqassay_suite.cli.drivers:drivers",
+    "new-driver": "pqassay_suite.cli.drivers:new_driver",
     "export-pack": "pqassay_suite.cli.export:export_pack",
     "export-status": "pqassay_suite.cli.export:export_status",
 }
 
 app = program(
     "pqassay",
-    COMMANDS,
+    {"Judge files": JUDGE, "Test implementations": SUITE, "Index, read and repair files": FILES},
     help_text="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
     epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
 )

@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref``: what its root shows, and where each command is. This package imports none of them.
+"""The command ``pqassay-ref``, whose commands ``pqassay`` has as well: where each of them is. This package imports none of them.
 
 Exit codes: 0 done; 1 the file is malformed, or the request is refused; 2 wrong usage or no such file.
 """
@@ -9,7 +9,7 @@ from pqassay.cli.lazy import program
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output
 
-COMMANDS = {
+FILES = {
     "index": "pqassay_reference.cli.index:index_app",
     "pm": "pqassay_reader.cli.pm_plan:pm_app",
     "prune": "pqassay_reader.cli.prune:prune",
@@ -23,7 +23,7 @@ COMMANDS = {
 
 app = program(
     "pqassay-ref",
-    COMMANDS,
+    {"": FILES},
     help_text="Reference reader and writer of metadata attached to Parquet files.",
     epilog="Example: `pqassay-ref embed part-0.parquet --column nation`. Each command has a page like this: `pqassay-ref embed --help`.",
 )

@@ -15,7 +15,7 @@ COMMANDS = {
 
 app = program(
     "pqassay-spark",
-    COMMANDS,
+    {"": COMMANDS},
     help_text="The pipeline on Apache Spark. Needs Java 17 or newer and `pip install 'pqassay[spark]'`.",
     epilog="Example: `pqassay-spark check lake`. Each command has a page like this: `pqassay-spark check --help`.",
 )

@@ -228,7 +228,7 @@ def is_begun(target: Path) -> bool:
 
 HALTING = """
 import threading
-from pqassay_reference.__main__ import main
+from pqassay.__main__ import reference as main
 from pqassay_reader.query.scan import Scan
 
 batches = Scan.__iter__
