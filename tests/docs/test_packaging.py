@@ -6,9 +6,11 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import processes
 from places import GOLDEN_FILES, ROOT
@@ -92,6 +94,39 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site_packages,) = home.glob("lib/python*/site-packages")
     (site_packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return home
+
+
+@pytest.fixture(scope="module")
+def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh virtual environment with the wheel and what it requires without any extra, and nothing else."""
+    home = tmp_path_factory.mktemp("core") / "venv"
+    processes.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    (site_packages,) = home.glob("lib/python*/site-packages")
+    for name in required("pqassay"):
+        distribution = metadata.distribution(name)
+        for top in {
+            file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")
+        }:
+            (site_packages / top).symlink_to(str(distribution.locate_file(top)))
+    install = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install"]
+    processes.run(
+        [*install, "--no-deps", "--no-index", "--quiet", str(wheel)], check=True, env=clean_environment()
+    )
+    return home
+
+
+def required(name: str) -> set[str]:
+    """The distributions that one needs without extras, all the way down."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for text in metadata.requires(waiting.pop()) or ():
+            requirement = Requirement(text)
+            is_needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            if is_needed and requirement.name not in found:
+                found.add(requirement.name)
+                waiting.append(requirement.name)
+    return found
 
 
 def run(home: Path, *command: str) -> processes.Completed[str]:
@@ -194,3 +229,22 @@ def test_the_installed_runner_has_golden_files_and_tests_the_installed_reference
     done = run(installed, "pqassay", "run", "--case", "idx1/plain", "--", driver, "driver")
     assert (done.returncode, done.stderr) == (0, "")
     assert "IDX1  encode   1 of 1 passed" in done.stdout
+
+
+def test_the_core_alone_checks_reads_and_runs_and_says_which_extra_brings_spark(core: Path) -> None:
+    absent = "import importlib.util as u; print([n for n in ('duckdb', 'polars', 'pyspark', 'pytest') if u.find_spec(n)])"
+    assert "[]\n" == run(core, "python", "-c", absent).stdout
+    (golden,) = core.glob("lib/python*/site-packages/pqassay_spec/golden_files/idx1/plain/data.parquet")
+
+    for command in (
+        ("check", str(golden)),
+        ("explain", "PIX-050"),
+        ("dump", str(golden)),
+        ("scan", str(golden), "year > 0"),
+        ("run", "--case", "idx1/plain", "--", str(core / "bin" / "pqassay"), "driver"),
+    ):
+        done = run(core, "pqassay", *command)
+        assert (command, 0) == (command, done.returncode), done.stderr
+
+    done = run(core, "pqassay-spark", "check", str(golden))
+    assert (2, True) == (done.returncode, "pip install 'pqassay[spark]'" in done.stderr)
