@@ -51,8 +51,11 @@ def diff(
         ),
     ] = False,
     output_format: Annotated[
-        DifferenceFormat, typer.Option("--format", metavar="FORMAT", help="text (default) or json.")
-    ] = DifferenceFormat.TEXT,
+        DifferenceFormat | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="text or json. Default: by the name of --output, else text."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
@@ -62,11 +65,13 @@ def diff(
     from pqassay.difference import TooManyFields, difference
     from pqassay.difference.text import render
     from pqassay.lake.kinds import dumped_as
+    from pqassay.report.formats import FormatName, format_of
     from pqassay_spec.base.errors import FormatError
     from pqassay_spec.base.sources import FileSource
 
     require_no_data({"--output": output})
-    if hexdump and output_format is DifferenceFormat.JSON:
+    is_json = format_of(output_format, output) is FormatName.JSON
+    if hexdump and is_json:
         fail("--hex shows bytes in text; JSON has the offsets and lengths")
     for path in (old, new):
         if os.path.isdir(path):
@@ -84,7 +89,7 @@ def diff(
             fail(str(error))
 
         def write(stream: TextIO) -> None:
-            if output_format is DifferenceFormat.JSON:
+            if is_json:
                 stream.write(f"{found.to_json()}\n")
             else:
                 render(found, stream, (before, after) if hexdump else None, follows=moved)

@@ -55,8 +55,11 @@ def history(
     ] = None,
     most: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="How many runs are listed.")] = 20,
     output_format: Annotated[
-        Literal["text", "json"], typer.Option("--format", metavar="FORMAT", help="text or json.")
-    ] = "text",
+        Literal["text", "json"] | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="text or json. Default: by the name of --output, else text."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
@@ -65,6 +68,7 @@ def history(
     from pqassay.history.stores import history_at
     from pqassay.history.text import text_of
     from pqassay.history.views import findings_view, runs_view
+    from pqassay.report.formats import FormatName, format_of
 
     require_no_data({"--output": output})
     try:
@@ -75,7 +79,7 @@ def history(
             view = runs_view(kept, most)
     except UsageError as error:
         fail(str(error))
-    text = f"{view.to_json()}\n" if output_format == "json" else text_of(view)
+    text = f"{view.to_json()}\n" if format_of(output_format, output) is FormatName.JSON else text_of(view)
     if output is None:
         typer.echo(text, nl=False)
     else:

@@ -17,7 +17,7 @@ from pqassay.cli.failure import fail, require_no_data, require_site
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
 from pqassay.report.comparison import Comparison, compare
-from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, FormatName
+from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, FormatName, format_of
 from pqassay.report.model import Report
 from pqassay.report.reading import parse
 from pqassay.report.rendering import write_side_by_side
@@ -49,8 +49,8 @@ def report(
         typer.Option(metavar="OLD", help="An earlier report: say what got fixed, broken, added since."),
     ] = None,
     output_format: Annotated[
-        FormatName, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
-    ] = FormatName.TEXT,
+        FormatName | None, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
+    ] = None,
     site: Annotated[
         str | None,
         typer.Option(
@@ -65,8 +65,9 @@ def report(
 ) -> None:
     """Print a report in another format, say what changed since an earlier one, or put several results side by side."""
     require_site(site)
-    _require_format(output_format, "--against compares", COMPARED if against is not None else FormatName)
-    _require_format(output_format, "several results are printed", ABREAST if files[1:] else FormatName)
+    chosen = format_of(output_format, output)
+    _require_format(chosen, "--against compares", COMPARED if against is not None else FormatName)
+    _require_format(chosen, "several results are printed", ABREAST if files[1:] else FormatName)
     if against is not None and files[1:]:
         fail(f"--against compares one report with an earlier one; here are {len(files)}")
     names = [*files, *([against] if against is not None else [])]
@@ -80,11 +81,11 @@ def report(
             fail(f"--output {output}: this is the report to read; write somewhere else")
     reports = [_read(name) for name in files]
     if files[1:]:
-        _print_side_by_side(reports, files, output_format, output)
+        _print_side_by_side(reports, files, chosen, output)
     elif against is None:
-        print_report(reports[0], output_format, output, site=site)
+        print_report(reports[0], chosen, output, site=site)
     else:
-        _print_comparison(_read(against), reports[0], output_format, output)
+        _print_comparison(_read(against), reports[0], chosen, output)
 
 
 def _require_format(chosen: FormatName, what: str, formats: Iterable[FormatName]) -> None:

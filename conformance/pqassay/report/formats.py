@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
 
 class FormatName(StrEnum):
@@ -25,4 +26,23 @@ ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN, FormatName.HTM
 LINKED = (FormatName.SARIF, FormatName.HTML)
 """Formats that link to the rules' pages."""
 
-FORMAT_HELP = "How to print the report: text (default), json, junit, sarif, html or markdown."
+FORMAT_HELP = (
+    "Print as text, json, junit, sarif, html or markdown. Default: by the name of --output, else text."
+)
+
+SUFFIXES = {
+    ".json": FormatName.JSON,
+    ".xml": FormatName.JUNIT,
+    ".sarif": FormatName.SARIF,
+    ".html": FormatName.HTML,
+    ".htm": FormatName.HTML,
+    ".md": FormatName.MARKDOWN,
+}
+"""Names of files that say in which format a report is."""
+
+
+def format_of(chosen: str | None, output: Path | None) -> FormatName:
+    """The format of a report: the one that was chosen, else the one that the name of the file says."""
+    if chosen is not None or output is None:
+        return FormatName(chosen or FormatName.TEXT)
+    return SUFFIXES.get(output.suffix.lower(), FormatName.TEXT)

@@ -17,7 +17,7 @@ import typer
 from pqassay_reader.cli.prune import TrustName, require_vouched
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.cli.errors import fail, require_writable, said
-from pqassay_reference.cli.rows_output import MOST_ROWS, Form, write_rows
+from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import example
 
@@ -106,14 +106,15 @@ def scan(
             help="Leave nothing out on the word of a claim, and name every false one that the condition met, on stderr.",
         ),
     ] = False,
-    form: Annotated[
-        Form,
+    output_format: Annotated[
+        Form | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="table, json (an object a line), or parquet, which needs --output.",
+            help="table, json (one object per line), or parquet, which needs --output. Default: by the name of --output, else table.",
+            show_default=False,
         ),
-    ] = Form.TABLE,
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the rows here, not to the terminal."),
@@ -138,8 +139,7 @@ def scan(
 
     Statistics, bloom filters, page indexes and embedded indexes say what need not be read. What was fetched is said on stderr.
     """
-    if form is Form.PARQUET and output is None:
-        fail("--format parquet needs --output FILE", 2)
+    form = form_of(output_format, output)
     if distrust and (explain or picture is not None):
         fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
     require_vouched(trust, column)

@@ -11,7 +11,7 @@ import typer
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.pm import ParquetSize, Txn, pinned, pm_app, require_pm
 from pqassay_reference.cli.pm_changes import Pair, pair
-from pqassay_reference.cli.rows_output import MOST_ROWS, Form, write_rows
+from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
 
 
@@ -33,14 +33,15 @@ def read(
             metavar="FROM..TO", help="Numbers of rows, from 0, TO excluded; either may be left out."
         ),
     ] = "",
-    form: Annotated[
-        Form,
+    output_format: Annotated[
+        Form | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="table, json (an object a line), or parquet, which needs --output.",
+            help="table, json (one object per line), or parquet, which needs --output. Default: by the name of --output, else table.",
+            show_default=False,
         ),
-    ] = Form.TABLE,
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal.")
     ] = None,
@@ -55,8 +56,7 @@ def read(
     Ranges, codecs, encodings and levels are those of `_pm`; what was fetched is said on stderr.
     """
     asked = _rows(rows)
-    if form is Form.PARQUET and output is None:
-        fail("--format parquet needs --output FILE", 2)
+    form = form_of(output_format, output)
     data, target = pair(folder)
     size = pinned(target, txn, parquet_size)
     with reported(target), reported(data):

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pqassay_reference.cli.errors import fail
 from pqassay_reference.cli.tables import Table, aligned_lines, show
 from pqassay_spec.base.terminal import printable
 
@@ -37,6 +38,19 @@ class Form(StrEnum):
     TABLE = "table"
     JSON = "json"
     PARQUET = "parquet"
+
+
+SUFFIXES = {".json": Form.JSON, ".jsonl": Form.JSON, ".ndjson": Form.JSON, ".parquet": Form.PARQUET}
+"""Names of files that say in which form their rows are."""
+
+
+def form_of(chosen: Form | None, output: Path | None) -> Form:
+    """The form of the rows: the one that was chosen, else the one that the name of the file says."""
+    if chosen is Form.PARQUET and output is None:
+        fail("--format parquet needs --output FILE", 2)
+    if chosen is not None or output is None:
+        return chosen or Form.TABLE
+    return SUFFIXES.get(output.suffix.lower(), Form.TABLE)
 
 
 def write_rows(

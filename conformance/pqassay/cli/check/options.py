@@ -16,7 +16,7 @@ from pqassay.cli.check.earlier_runs import scope_of, since_of
 from pqassay.cli.failure import require_no_data
 from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
-from pqassay.report.formats import FORMAT_HELP, FormatName
+from pqassay.report.formats import FORMAT_HELP, FormatName, format_of
 from pqassay.report.model import Threshold
 from pqassay.report.pin import NO_PREVIEW
 from pqassay_spec.rules.catalogue import RELEASES, Tier
@@ -429,7 +429,7 @@ def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
         jobs=defaults.get("jobs", jobs),
         timeout=defaults.get("timeout", arguments.timeout),
         memory=defaults.get("memory", _memory(arguments.memory)),
-        format=FormatName(defaults.get("format", arguments.output_format) or "text"),
+        format=format_of(defaults.get("format", arguments.output_format), arguments.output),
         output=arguments.output,
         write_baseline=arguments.write_baseline,
         by_writer=arguments.by_writer,
