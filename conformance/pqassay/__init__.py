@@ -2,7 +2,7 @@
 
 >>> import pqassay
 >>> report = pqassay.check(b"no Parquet file at all")
->>> model.files[0].outcome, [finding.rule for finding in model.files[0].findings]
+>>> report.files[0].outcome, [finding.rule for finding in report.files[0].findings]
 ('nonconformant', ['PQF-001', 'PQF-002'])
 """
 

@@ -1,1 +1,1 @@
-"""Predicates: parsed from text or JSON, and translated to the expressions of each engine."""
+"""Predicates: parsed from text, compared exactly, and translated to the expressions of each engine. Literals are the reference's."""

@@ -2,7 +2,7 @@
 
 What lives here: the rungs and what they save, the facts about a file and where they come from, the ranges that are fetched, the pages
 of a field and their decoding, the order in which columns are read, and the stream of batches.  What never comes in: what one
-structure claims and when that counts (`pqassay_reference.pages`), and anything of the judge.
+structure claims and when that counts (`pqassay_reader.pages`), and anything of the judge.
 
 Theory of operation: a file is opened by its metadata (rung *metadata*); of its columns those are looked at that the query
 needs (*projection*); its own index may rule it out (*files*); statistics and bloom filters leave some row groups (*row-groups*), of those
