@@ -55,9 +55,9 @@ from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_spark.check.executor_judging import Judging, judged_task
 from pqassay_spark.check.run import check
 from pqassay_spark.check.spark_judging import in_order, packed_positions
+from pqassay_spark.index.entries import Settings as IndexSettings
+from pqassay_spark.index.entries import Work as ToIndex
 from pqassay_spark.index.run import index_files
-from pqassay_spark.index.task import Settings as IndexSettings
-from pqassay_spark.index.task import Work as ToIndex
 from pqassay_spark.index.task import index_task
 from pqassay_spark.jobs import spark_jobs
 from pqassay_spark.jobs.java import JavaMissingError

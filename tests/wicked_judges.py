@@ -11,9 +11,11 @@ import os
 import signal
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pqassay.judge.one_file import Judged, Settings, judge_all
+from pqassay.lake.table_files import counted_metadata
 from pqassay.lake.targets import Target
 
 
@@ -48,6 +50,13 @@ def first_last(targets: Sequence[Target], settings: Settings) -> list[Judged]:
 
 TURN = "turn"
 """The name of that pipe."""
+
+
+def counting_reads(targets: Sequence[Target], settings: Settings) -> list[Judged]:
+    """Judge, and note how many files of tables' metadata were read for it."""
+    with counted_metadata() as reads:
+        judged = judge_all(targets, settings)
+    return [(replace(report, notes=[*report.notes, str(reads.files)]), why) for report, why in judged]
 
 
 def hangs(target: Target) -> bool:

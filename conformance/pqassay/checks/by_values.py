@@ -102,8 +102,8 @@ def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
 
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a chunk's levels; see `pqassay.values.decoding.levels.counts_of`."""
+    """The counts of a chunk's levels; see `pqassay.values.decoding.survey.counts_of`."""
     chunk.file.part(ValueAudit).run_with_surveys()
-    from pqassay.values.decoding import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
+    from pqassay.values.decoding import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
-    return page_levels.counts_of(chunk)
+    return survey.counts_of(chunk)

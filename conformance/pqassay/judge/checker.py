@@ -22,6 +22,7 @@ from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, 
 from pqassay.report.pin import NO_PREVIEW, pinned, require_release
 from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
+from pqassay.under_test.tables.states import kept_states
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import (
@@ -140,6 +141,7 @@ class CheckOptions(TypedDict, total=False):
     since: str | Since | None
 
 
+@kept_states()
 def check(
     target: AnyPath | AnyBytes | Sequence[AnyPath],
     *,

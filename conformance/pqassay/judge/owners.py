@@ -13,7 +13,7 @@ from pqassay.tables.delta.commits import FileOwners, owner_in_log, owners_in_log
 from pqassay.tables.iceberg.metadata import Json, NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
 from pqassay.tables.owner import Owner, owner_of_snapshot
-from pqassay.under_test.tables.iceberg_table import iceberg_state
+from pqassay.under_test.tables.states import iceberg_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
 
@@ -61,6 +61,8 @@ def owners_in(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
 
 class Owners:
     """The owners of findings in the files of a check.
+
+    Within `pqassay.under_test.tables.states.kept_states`, an Iceberg table is read once for all of them.
 
     Args:
         targets: What was judged.

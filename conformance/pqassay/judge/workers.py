@@ -32,6 +32,7 @@ from pqassay.errors import UsageError
 from pqassay.judge.one_file import Judged, Settings, judge_all, mistake, unjudged
 from pqassay.judge.time_limit import default_seconds, out_of_time
 from pqassay.lake.targets import Target
+from pqassay.under_test.tables.states import keep_states
 
 BATCH_FILES = 64
 """Files that one task holds at most; a task of one file would spend more on messages than on judging."""
@@ -168,6 +169,7 @@ def _begin(memory: int, environment: Mapping[str, str], *, leads: bool = False) 
     """
     if leads:
         os.setpgid(0, 0)
+    keep_states()
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pqassay.proof.plain_tables import Json, write_iceberg
 from pqassay.proof.queries import Column, NoQuery
-from pqassay.proof.table_plan import TableRows, as_in_file, require_few
+from pqassay.proof.table_rows import TableRows, as_in_file, require_few
 from pqassay.proof.true_values import TrueValues
 from pqassay.tables.claims import FileClaims
 from pqassay.tables.iceberg.entry_claims import claims_of

@@ -19,8 +19,9 @@ from pqassay.proof.queries import Column, Kind, NoQuery
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.values.decoding.keys import extended
-from pqassay.values.decoding.levels import PageCounts, counts_of
+from pqassay.values.decoding.levels import PageCounts
 from pqassay.values.decoding.physical import decode_chunk, first_line, open_physical
+from pqassay.values.decoding.survey import counts_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf

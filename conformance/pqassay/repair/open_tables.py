@@ -16,8 +16,7 @@ from pqassay.tables.delta.state import DeltaState
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
 from pqassay.tables.owner import UNKNOWN
-from pqassay.under_test.tables.iceberg_table import iceberg_state
-from pqassay.under_test.tables.table import delta_state, forget_tables
+from pqassay.under_test.tables.states import delta_state, iceberg_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table.layout import TableKind
 
@@ -97,7 +96,6 @@ def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable
     Raises:
         UsageError: It is not there, or cannot be read.
     """
-    forget_tables()
     at = next((one.table for one in find([path]).targets if one.is_table and one.table is not None), None)
     if at is None or at.kind != kind:
         raise UsageError(f"{path} is no {kind.capitalize()} table any more")

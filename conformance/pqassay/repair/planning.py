@@ -33,6 +33,7 @@ from pqassay.tables.repairs import (
     SEEN,
     SEEN_BY_READERS,
 )
+from pqassay.under_test.tables.states import kept_states
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.table.layout import TableKind
@@ -73,6 +74,7 @@ class _Work:
     notes: dict[str, None] = field(default_factory=dict[str, None])
 
 
+@kept_states()
 def plan_of(
     report: Reported,
     *,

@@ -12,6 +12,7 @@ from pqassay.judge import workers
 from pqassay.judge.one_file import Judged, Settings, judge_all, judge_in_time
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
+from pqassay.under_test.tables.states import kept_states
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
 Verdict = tuple[Judged, str | None]
@@ -54,6 +55,7 @@ class Judging:
     wants_etags: bool = False
 
 
+@kept_states()
 def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
     """Judge the files of a task.
 

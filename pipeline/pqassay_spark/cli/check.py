@@ -87,6 +87,8 @@ def check(
     ship: Ship = False,
 ) -> None:
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
+    from pqassay.under_test.tables.states import kept_states
+
     try:
         wanted = declared.wanted(given)
         run = _Run(
@@ -103,13 +105,11 @@ def check(
             return
         declared.require_dry_run({"--request-price": request_price, "--gb-price": gb_price})
         record = recording(wanted, dt.datetime.now(dt.UTC), is_partial=sample is not None)
-        plan, report, notes = run.checked()
+        with kept_states():
+            plan, report, notes = run.checked()
+            _print(report, notes, wanted)
+            record(plan, report)  # where that fails, the report is there all the same
     except UsageError as error:
-        fail_with_lines(str(error))
-    _print(report, notes, wanted)
-    try:
-        record(plan, report)
-    except UsageError as error:  # the report is there all the same
         fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
 
@@ -222,7 +222,7 @@ class _Run:
     def _session(self) -> SparkSession:
         if self._spark is None:
             from pqassay_spark.jobs.session import is_running
-            from pqassay_spark.jobs.shipping import require_modules
+            from pqassay_spark.jobs.spark_jobs import require_modules
 
             was_running = is_running()
             self._spark = self._stack.enter_context(command_session(self.master, ship=self.ship))

@@ -22,10 +22,11 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_reference.rewrite.finished_file import enclosing_table
 from pqassay_spark.index import table_upkeep
+from pqassay_spark.index.entries import Settings, Work
 from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run, outcomes_of
 from pqassay_spark.index.listing import DataFile, Listing, list_files
 from pqassay_spark.index.table_upkeep import Survey
-from pqassay_spark.index.task import Settings, Work, index_task
+from pqassay_spark.index.task import index_task
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import PER_FILE, packed
 from pqassay_spark.jobs.uris import local_path

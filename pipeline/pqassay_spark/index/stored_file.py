@@ -28,9 +28,9 @@ from pqassay_reference.rewrite.finished_file import (
     WrittenState,
     kind_of_table,
 )
+from pqassay_spark.index.entries import Settings, Work, entries_of, trusted_values, unknown_columns
 from pqassay_spark.index.file_work import Outcome
 from pqassay_spark.index.listing import Listing
-from pqassay_spark.index.task import Settings, Work, entries_of, trusted_values, unknown_columns
 from pqassay_spec.base.sources import temporary_name
 from pqassay_spec.table.layout import ICEBERG_METADATA
 

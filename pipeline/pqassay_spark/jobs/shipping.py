@@ -68,33 +68,6 @@ _shipped: set[str | None] = set()
 """Ids of the applications, and of the sessions of Spark Connect, whose executors have the package."""
 
 
-def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
-    """Make sure that executors can import what judging needs, before any task fails for want of it.
-
-    Executors of this machine run the Python of the driver, and are not asked.
-
-    Args:
-        spark: The session.
-        is_deep: Whether values are decoded, which needs more.
-
-    Raises:
-        JobError: They cannot; the message says what to do.
-    """
-    from pqassay_spark.jobs.spark_jobs import JobError, lacking, told  # noqa: PLC0415 - it knows this module
-
-    is_connected = connected.is_connected(spark)
-    master = "" if is_connected else spark.sparkContext.master or ""
-    if master == "local" or master.startswith("local["):
-        return
-    ask = connected.missing_modules if is_connected else missing_modules
-    try:
-        missing = ask(spark, NEEDED + (NEEDED_FOR_VALUES if is_deep else ()))
-    except Exception as error:  # noqa: BLE001 - whatever Spark raises for a job that fails
-        raise told(error) from None
-    if missing:
-        raise JobError(lacking(missing))
-
-
 def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
     """Those of some modules that a Python of an executor does not find."""
 

@@ -15,7 +15,7 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pqassay_spark.jobs import connected
+from pqassay_spark.jobs import connected, shipping
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
 
 if TYPE_CHECKING:
@@ -80,6 +80,31 @@ def cores(spark: SparkSession) -> int:
     if connected.is_connected(spark):
         return connected.cores(spark)
     return max(1, spark.sparkContext.defaultParallelism)
+
+
+def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
+    """Make sure that executors can import what judging needs, before any task fails for want of it.
+
+    Executors of this machine run the Python of the driver, and are not asked.
+
+    Args:
+        spark: The session.
+        is_deep: Whether values are decoded, which needs more.
+
+    Raises:
+        JobError: They cannot; the message says what to do.
+    """
+    is_connected = connected.is_connected(spark)
+    master = "" if is_connected else spark.sparkContext.master or ""
+    if master == "local" or master.startswith("local["):
+        return
+    ask = connected.missing_modules if is_connected else shipping.missing_modules
+    try:
+        missing = ask(spark, shipping.NEEDED + (shipping.NEEDED_FOR_VALUES if is_deep else ()))
+    except Exception as error:  # noqa: BLE001 - whatever Spark raises for a job that fails
+        raise told(error) from None
+    if missing:
+        raise JobError(lacking(missing))
 
 
 def run(
@@ -248,9 +273,7 @@ def told(error: BaseException) -> JobError:
 
 def lacking(modules: Sequence[str]) -> str:
     """Advice about modules that executors cannot import."""
-    from pqassay_spark.jobs.shipping import PACKAGES  # noqa: PLC0415 - only a failure needs it
-
-    ours = [name for name in modules if name.partition(".")[0] in PACKAGES]
+    ours = [name for name in modules if name.partition(".")[0] in shipping.PACKAGES]
     others = [name for name in modules if name not in ours]
     parts: list[str] = []
     if ours:

@@ -8,7 +8,7 @@ import math
 import random
 import struct
 from collections.abc import Sequence
-from functools import cmp_to_key, partial
+from functools import cmp_to_key
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 import pqassay
 from places import GOLDEN_FILES
-from pqassay.judge.selection import tables as judged_tables
 from pqassay.lake.table_files import TableAt
-from pqassay.tables.iceberg.state import IcebergState
+from pqassay.tables.iceberg.state import IcebergState, read_iceberg
 from pqassay.under_test.tables import iceberg_table
 from pqassay_golden.iceberg import deletes as golden
 from pqassay_golden.iceberg import files
@@ -282,14 +281,12 @@ def test_a_table_that_changed_under_the_judge_is_not_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path, golden.POSITIONS)
-    reading = iceberg_table.iceberg_state.__wrapped__
 
     def changed(at: TableAt) -> IcebergState:
         path = tmp_path / files.METADATA
         path.write_bytes(path.read_bytes().replace(b"5000000000000000001", b"5000000000000000002"))
-        return reading(at)
+        return read_iceberg(at)
 
-    monkeypatch.setattr(judged_tables, "iceberg_state", partial(reading))
     monkeypatch.setattr(iceberg_table, "_read", changed)  # what was listed is the snapshot before
     report = pqassay.check(tmp_path, tier="values", only=["ICE-046"])
     assert ["the table has changed since its files were listed"] * 2 == [

@@ -17,7 +17,7 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.selection.since import Since, parse_since
 from pqassay.lake.table_files import TableAt
-from pqassay.under_test.tables.iceberg_table import iceberg_state
+from pqassay.under_test.tables.states import iceberg_state
 from pqassay_spec.table.layout import commit_name
 
 DELTA = GOLDEN_FILES / "interop/spark-4.1.4/delta-plain/table"

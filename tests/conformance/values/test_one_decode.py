@@ -129,7 +129,7 @@ def test_nothing_else_decodes_values() -> None:
         "values/decoding/physical.py",
         "proof/engines.py",
         "proof/iceberg_plan.py",
-        "tables/delta/checkpoint.py",
+        "tables/delta/checkpoint_reader.py",
         "history/findings_table.py",
         "history/stores.py",
         "repair/reports.py",

@@ -16,8 +16,8 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import levels as page_levels
 from pqassay.values.decoding.codecs import decompressed
-from pqassay.values.decoding.levels import PageCounts, counts_of, read_bit_packed, read_runs
-from pqassay.values.decoding.survey import survey
+from pqassay.values.decoding.levels import PageCounts, read_bit_packed, read_runs
+from pqassay.values.decoding.survey import counts_of, survey
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.encoding.levels import (

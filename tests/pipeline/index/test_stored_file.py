@@ -20,9 +20,9 @@ from pqassay_reference.rewrite.embed import EmbeddedColumns, embed_columns
 from pqassay_reference.rewrite.extract import extract
 from pqassay_reference.rewrite.finished_file import ChangedError
 from pqassay_spark.index import stored_file
+from pqassay_spark.index.entries import Settings, Work
 from pqassay_spark.index.file_work import Outcome
 from pqassay_spark.index.run import index_files
-from pqassay_spark.index.task import Settings, Work
 from pqassay_spec.base.sources import BytesSource
 from store_server import StoreServer, store_server
 

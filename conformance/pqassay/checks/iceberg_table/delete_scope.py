@@ -8,7 +8,8 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.subjects import TABLE
 from pqassay.tables import repairs
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.tables.iceberg_table import IcebergTable, scope_of
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.states import scope_of
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids

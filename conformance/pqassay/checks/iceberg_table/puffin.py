@@ -12,7 +12,7 @@ from pqassay.checks import rule
 from pqassay.checks.iceberg_table.vectors import REMEDY, VECTOR
 from pqassay.tables.iceberg.puffin_footer import RULE, Blob, PuffinFooter
 from pqassay.under_test.file import Broken, NotChecked
-from pqassay.under_test.tables.iceberg_table import footer_of
+from pqassay.under_test.tables.states import footer_of
 from pqassay.under_test.tables.table import bytes_field, raised_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed

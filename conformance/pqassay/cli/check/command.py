@@ -139,6 +139,8 @@ def check(
     ] = None,
 ) -> None:
     """Check files against the specification, whoever wrote them."""
+    from pqassay.under_test.tables.states import kept_states
+
     try:
         _require_engines(engine or [], spark_packages, prove=prove)
         if prove and arguments.tier is None:
@@ -162,21 +164,19 @@ def check(
         record = recording(
             wanted, dt.datetime.fromtimestamp(started / 1e9, dt.UTC), is_partial=wish is not None
         )
-        plan, report = _run(wanted, table, started, wish, is_incremental=incremental)
-        wanted.require_apart([file.path for file in report.files])
-        if wanted.write_baseline is not None:
-            report = with_new_baseline(
-                report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
-            )
-        if prove:
-            report = _proved(report, wanted, engine or [], spark_packages or "")
+        with kept_states():
+            plan, report = _run(wanted, table, started, wish, is_incremental=incremental)
+            wanted.require_apart([file.path for file in report.files])
+            if wanted.write_baseline is not None:
+                report = with_new_baseline(
+                    report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
+                )
+            if prove:
+                report = _proved(report, wanted, engine or [], spark_packages or "")
+            print_report(report, wanted.format, wanted.output)
+            with interruptible():
+                record(plan, report)  # where that fails, the report is there all the same
     except UsageError as error:
-        fail_with_lines(str(error))
-    print_report(report, wanted.format, wanted.output)
-    try:
-        with interruptible():
-            record(plan, report)
-    except UsageError as error:  # the report is there all the same
         fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)
 
@@ -208,13 +208,14 @@ def _predict(
     from pqassay.judge.cost.estimate import USUAL_PACE, StorePace
     from pqassay.judge.cost.prediction import predicted
     from pqassay.lake.table_files import counted_metadata
+    from pqassay.under_test.tables.states import kept_states
 
     declared.require_estimate(wanted)
     pace = StorePace(
         USUAL_PACE.latency_ms if latency is None else latency,
         USUAL_PACE.mb_per_second if bandwidth is None else bandwidth,
     )
-    with interruptible(), counted_metadata() as metadata:
+    with interruptible(), kept_states(), counted_metadata() as metadata:
         plan = planned(wanted.paths, **wanted.options)
         wanted.require_apart([target.name for target in plan.targets])
         found = predicted(plan, metadata, jobs=_processes(wanted.jobs), prices=prices, pace=pace)

@@ -32,7 +32,7 @@ from pqassay.lake.table_files import MetadataReads, TableAt
 from pqassay.lake.targets import Target
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.index_reads import index_pieces
-from pqassay.under_test.tables.iceberg_table import TABLES_KEPT
+from pqassay.under_test.tables.states import TABLES_KEPT
 from pqassay_spec import __version__
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source

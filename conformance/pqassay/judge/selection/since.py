@@ -14,8 +14,7 @@ from pqassay.judge.selection.tables import Live
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.delta.actions import Json, actions
 from pqassay.tables.iceberg.state import IcebergState
-from pqassay.under_test.tables.iceberg_table import iceberg_state
-from pqassay.under_test.tables.table import delta_state
+from pqassay.under_test.tables.states import delta_state, iceberg_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_commit
 

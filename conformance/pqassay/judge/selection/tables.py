@@ -21,8 +21,7 @@ from pqassay.tables.delta.vectors import deleted_rows
 from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
 from pqassay.tables.iceberg.metadata import NotKnownError
 from pqassay.tables.iceberg.state import PARQUET, ElsewhereError
-from pqassay.under_test.tables.iceberg_table import iceberg_state
-from pqassay.under_test.tables.table import delta_state, forget_tables
+from pqassay.under_test.tables.states import delta_state, iceberg_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, TableKind
@@ -80,7 +79,6 @@ def read_tables(found: Found) -> dict[TableAt, Live]:
     Raises:
         UsageError: A table does not have the state that was asked for.
     """
-    forget_tables()
     tables = (target.table for target in found.targets if target.is_table)
     return {table: _READERS[table.kind](table) for table in tables if table is not None}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, cast
@@ -19,7 +18,7 @@ from pqassay.tables.delta.schema import DeltaColumn, DeltaSchema
 from pqassay.tables.delta.state import AddEntry
 from pqassay.tables.delta.statistics import MAX, MIN, NULLS, ROWS, TIGHT, member_of
 from pqassay.under_test.fields import Field
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.tables.table import DeltaTable, claim_field
 from pqassay_spec.table.delta import FLOATING, INTEGER_BITS
 
@@ -138,11 +137,11 @@ _ORDERS: dict[str, Order] = {
 }
 
 
-@dataclass
 class Screen:
-    """The screen of the entries of one table: a part of `DeltaTable`."""
+    """The screen of the entries of one table: a part of the file, ``file.part(Screen)``."""
 
-    table: DeltaTable
+    def __init__(self, file: FileUnderTest) -> None:
+        self.table = file.part(DeltaTable)
 
     @cached_property
     def orders(self) -> Mapping[str, Order]:
@@ -225,5 +224,4 @@ _NOTHING: Json = {}
 
 def shape_of(one: EntryUnderTest) -> Hashable | None:
     """The screen of entries; see `pqassay.checks`."""
-    screen: Screen = one.table.screen
-    return screen.shape(one.entry)
+    return one.table.file.part(Screen).shape(one.entry)

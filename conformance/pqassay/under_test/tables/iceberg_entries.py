@@ -19,7 +19,7 @@ from pqassay.tables.iceberg.schema import IcebergColumn, PartitionField
 from pqassay.tables.iceberg.transforms import outside
 from pqassay.tables.iceberg.values import Typed, UnknownTypeError, value_of
 from pqassay.under_test.fields import Field
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.table import claim_field
 from pqassay_spec.table import iceberg_field_ids as field_ids
@@ -172,14 +172,10 @@ _NOTHING: dict[int, Any] = {}
 
 
 class Screen:
-    """The screen of the entries of one table.
+    """The screen of the entries of one table: a part of the file, ``file.part(Screen)``."""
 
-    Args:
-        table: The table.
-    """
-
-    def __init__(self, table: IcebergTable) -> None:
-        self._table = table
+    def __init__(self, file: FileUnderTest) -> None:
+        self._table = file.part(IcebergTable)
 
     @cached_property
     def orders(self) -> dict[int, Order]:
@@ -292,5 +288,4 @@ def _ascend(splits: list[int]) -> bool:
 
 def shape_of(one: EntryUnderTest) -> Hashable | None:
     """The screen of entries; see `pqassay.checks`."""
-    screen: Screen = one.table.screen
-    return screen.shape(one.entry)
+    return one.table.file.part(Screen).shape(one.entry)

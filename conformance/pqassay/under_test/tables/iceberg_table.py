@@ -4,50 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from functools import lru_cache
 from typing import Any, cast
 
 from pqassay.lake.table_files import TableAt
-from pqassay.tables.iceberg.delete_scope import DeleteScope
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
-from pqassay.tables.iceberg.puffin_footer import PuffinFooter, read_footer
 from pqassay.tables.iceberg.schema import Columns, columns_of, objects
-from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState, read_iceberg
+from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.tables.states import iceberg_state
 from pqassay_spec.base.errors import FormatError
-
-TABLES_KEPT = 4
-"""Tables of a format whose state a process keeps; of more, each is read for the list of its files and again for its verdict."""
-
-FOOTERS_KEPT = 8
-"""Footers of Puffin files that a process keeps."""
-
-
-@lru_cache(maxsize=TABLES_KEPT)
-def iceberg_state(table: TableAt) -> IcebergState:
-    """An Iceberg table, read once for the list of its files and for its own verdict; see `read_iceberg` for errors."""
-    moment = table.moment
-    return read_iceberg(table, moment.pointer, moment.snapshot, moment.ref)
-
-
-@lru_cache(maxsize=4)
-def scope_of(state: IcebergState) -> DeleteScope:
-    """To which data files the deletes of a table apply."""
-    return DeleteScope(state)
-
-
-@lru_cache(maxsize=FOOTERS_KEPT)
-def footer_of(table: TableAt, name: str) -> PuffinFooter:
-    """The footer of a Puffin file, which often holds the vectors of many data files; see `read_footer` for errors."""
-    with table.opened(name) as source:
-        return read_footer(name, source)
-
-
-def forget_iceberg() -> None:
-    """Read Iceberg tables anew from now on."""
-    iceberg_state.cache_clear()
-    scope_of.cache_clear()
-    footer_of.cache_clear()
 
 
 def state_around(file: FileUnderTest) -> IcebergState:
@@ -62,11 +27,9 @@ def state_around(file: FileUnderTest) -> IcebergState:
     table, claims = file.table, file.claims
     if table is None or claims is None or claims.deletes is None:
         raise NotApplicable
-    for _ in range(2):
-        state = _read(table)
-        if state.snapshot_id == claims.deletes.snapshot:
-            return state
-        forget_iceberg()  # it may be that of an earlier run
+    state = _read(table)
+    if state.snapshot_id == claims.deletes.snapshot:
+        return state
     raise NotChecked("the table has changed since its files were listed", "file", judgeable=False)
 
 
@@ -100,13 +63,6 @@ class IcebergTable:
         if table is None or table.kind != "iceberg" or self.file.claims is not None:
             raise NotApplicable
         return table
-
-    @Remembered
-    def screen(self) -> Any:
-        """What recognises sound entries, see `pqassay.under_test.tables.iceberg_entries.Screen`."""
-        from pqassay.under_test.tables.iceberg_entries import Screen  # noqa: PLC0415 - which is about this class
-
-        return Screen(self)
 
     @Remembered
     def metadata(self) -> dict[str, Any]:

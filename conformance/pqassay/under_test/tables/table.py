@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, lru_cache
-from typing import Any, Protocol
+from functools import cache
+from typing import Protocol
 
 from pqassay.lake.table_files import TableAt
 from pqassay.tables.avro import avro_span, container
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import line_span
 from pqassay.tables.delta.segment import NoVersionError
-from pqassay.tables.delta.state import DeltaState, read_state, states_of_checkpoint
+from pqassay.tables.delta.state import DeltaState, states_of_checkpoint
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.tables.iceberg_table import TABLES_KEPT, IcebergTable, forget_iceberg
+from pqassay.under_test.tables.iceberg_table import IcebergTable
+from pqassay.under_test.tables.states import delta_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
@@ -53,30 +54,11 @@ class TableView(Protocol):
         ...
 
 
-@lru_cache(maxsize=TABLES_KEPT)
-def delta_state(table: TableAt) -> DeltaState:
-    """A Delta table, read once for the list of its files and for its own verdict; see `read_state` for errors."""
-    return read_state(table, table.moment.version)
-
-
-def forget_tables() -> None:
-    """Read tables anew from now on: they may have changed."""
-    delta_state.cache_clear()
-    forget_iceberg()
-
-
 class DeltaTable:
     """The Delta table under test: a part of the file, ``file.part(DeltaTable)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
-
-    @Remembered
-    def screen(self) -> Any:
-        """What recognises sound entries, see `pqassay.under_test.tables.delta_entries.Screen`."""
-        from pqassay.under_test.tables.delta_entries import Screen  # noqa: PLC0415 - which is about this class
-
-        return Screen(self)
 
     @Remembered
     def at(self) -> TableAt:

@@ -15,7 +15,7 @@ from pqassay.values.claims.claim import ChunkClaims, Found, ZeroBound, others
 from pqassay.values.claims.geospatial_box import OffBox, Strictness, off_box
 from pqassay.values.claims.geospatial_types import types_of
 from pqassay.values.decoding.chunk_values import ChunkValues
-from pqassay.values.decoding.levels import counts_of
+from pqassay.values.decoding.survey import counts_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import (
     FLOATING,

@@ -18,9 +18,9 @@ from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
 from pqassay.values.decoding.codecs import NOT_READ
 from pqassay.values.decoding.hashes import buffer_of
 from pqassay.values.decoding.keys import HALF_WIDTH, is_half_type
-from pqassay.values.decoding.levels import PageCounts, counts_of
+from pqassay.values.decoding.levels import PageCounts
 from pqassay.values.decoding.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
-from pqassay.values.decoding.survey import HARMLESS
+from pqassay.values.decoding.survey import HARMLESS, counts_of
 from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar

@@ -342,21 +342,6 @@ class PageCounts:
         self.starts_with_row[page] = starts
 
 
-def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of the levels of a chunk's data pages.
-
-    Raises:
-        Malformed: The pages cannot be walked, decompressed or their levels decoded; it names the rule that they break.
-        NotChecked: They are compressed or encoded in a way that pqassay does not read.
-    """
-    leaf = chunk.leaf
-    if not leaf.max_definition_level and not leaf.max_repetition_level:
-        return flat_counts(chunk)
-    from pqassay.values.decoding.survey import survey  # noqa: PLC0415 - the survey counts with this module
-
-    return chunk.part(survey).counts
-
-
 def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
     """The counts of a column without levels, which its page headers give. Raises PQF-053, PQF-058."""
     pages = chunk.data_pages

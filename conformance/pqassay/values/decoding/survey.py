@@ -17,7 +17,7 @@ from pqassay.under_test.violation import Violation, keep_first
 from pqassay.values.decoding.codecs import beginning, decompressed
 from pqassay.values.decoding.crc import crc_violation
 from pqassay.values.decoding.dictionary_pages import entry_violations
-from pqassay.values.decoding.levels import PageCounts, Runs, read_bit_packed, read_runs
+from pqassay.values.decoding.levels import PageCounts, Runs, flat_counts, read_bit_packed, read_runs
 from pqassay.values.decoding.list_levels import NOTHING, ListLevels, Stray
 from pqassay.values.decoding.page_values import ALL_GROUPS, SHORT_RUN, PageValues, lack_of_groups, taken
 from pqassay.values.decoding.shapes import Shapes
@@ -90,6 +90,19 @@ def survey(chunk: ColumnChunkUnderTest) -> Survey:
     if surveyor.held_beside_values():
         return _Surveyor(chunk, is_decoded=False).run()
     return found
+
+
+def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
+    """The counts of the levels of a chunk's data pages.
+
+    Raises:
+        Malformed: The pages cannot be walked, decompressed or their levels decoded; it names the rule that they break.
+        NotChecked: They are compressed or encoded in a way that pqassay does not read.
+    """
+    leaf = chunk.leaf
+    if not leaf.max_definition_level and not leaf.max_repetition_level:
+        return flat_counts(chunk)
+    return chunk.part(survey).counts
 
 
 @dataclass

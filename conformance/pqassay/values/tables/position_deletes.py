@@ -24,7 +24,8 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.tables.claimed_columns import ClaimedFile
-from pqassay.under_test.tables.iceberg_table import scope_of, state_around
+from pqassay.under_test.tables.iceberg_table import state_around
+from pqassay.under_test.tables.states import scope_of
 from pqassay.under_test.tables.table import claim_field
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.claim import others, why_not_all
