@@ -9,7 +9,7 @@ from functools import cache
 import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
-from pqassay.report.formats import FormatName
+from pqassay.report.formats import OF_RUNS, FormatName
 from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, Untested, summarise
 from pqassay.report.rendering import write_report
 from pqassay.report.run.model import (
@@ -27,6 +27,10 @@ from pqassay.report.run.model import (
 )
 
 RENDERED = [name for name in FormatName if name is not FormatName.JSON]
+"""Formats of the report of a check that are made from its JSON."""
+
+RENDERED_OF_RUNS = [name for name in OF_RUNS if name is not FormatName.JSON]
+"""The same of the result of a run."""
 
 WICKED = [
     "</script><script>alert(1)</script>",

@@ -75,9 +75,7 @@ def test_results_name_the_revision_and_tell_added_from_changed(report: RunReport
         (FormatName.TEXT, "not scored yet, 1 case added and 1 case changed after revision 1.0: 2 failed"),
         (FormatName.JUNIT, 'type="not scored yet"'),
         (FormatName.JUNIT, 'failures="0"'),
-        (FormatName.SARIF, '"notScored": "not scored yet: after revision 1.0"'),
         (FormatName.HTML, "not scored yet, 1 case added and 1 case changed after revision 1.0: 2 failed"),
-        (FormatName.MARKDOWN, "not scored yet, 1 case added and 1 case changed after revision 1.0: 2 failed"),
     ],
 )
 def test_every_format_says_what_is_not_scored(report: RunReport, format_name: FormatName, said: str) -> None:

@@ -77,11 +77,18 @@ STEPS: dict[Operation, int] = {"read": 6, "scan": 10}
 """Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay run`."""
 
 
+LINTED = {"IDX1", "PM"}
+"""Families whose files the reference judges: no engine reads them."""
+
+
 @pytest.mark.parametrize("operation", ASKING)
 def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path: Path) -> None:
     """Requests about cases of all families, judged as in a run, but within this process: that takes a tenth of the time."""
     reference, wrong = ReferenceHere(), list[str]()
-    for number, (golden, _) in enumerate(tasks(GOLDENS, [operation])[:: STEPS.get(operation, 1)]):
+    asked = [
+        one for one, _ in tasks(GOLDENS, [operation]) if operation != "lint" or one.case.family in LINTED
+    ]
+    for number, golden in enumerate(asked[:: STEPS.get(operation, 1)]):
         folder = tmp_path / str(number)
         folder.mkdir()
         bench = Bench(golden, folder, reference.inspector)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import NoReturn
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay.report.formats import FormatName
 
 
 def fail(message: str, code: int = 2) -> NoReturn:
@@ -28,6 +31,12 @@ def require_site(site: str | None) -> None:
     """End with a usage error if the address of a site is none."""
     if site is not None and not site.startswith(("https://", "http://", "file://")):
         fail(f"--site {site}: this is no address; it begins with https://, http:// or file://")
+
+
+def require_format(chosen: FormatName, what: str, formats: Iterable[FormatName]) -> None:
+    """End with a usage error if something cannot be printed in a format."""
+    if chosen not in formats:
+        fail(f"{what} in the formats {', '.join(formats)}, not {chosen.value}")
 
 
 def require_no_data(outputs: Mapping[str, str | os.PathLike[str] | None]) -> None:

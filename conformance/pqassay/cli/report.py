@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, NoReturn, TextIO
 
 import typer
 
-from pqassay.cli.failure import fail, require_no_data, require_site
+from pqassay.cli.failure import fail, require_format, require_no_data, require_site
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
 from pqassay.report.comparison import Comparison, compare
-from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, FormatName, format_of
+from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, OF_RUNS, FormatName, format_of
 from pqassay.report.model import Report
 from pqassay.report.reading import parse
 from pqassay.report.rendering import write_side_by_side
@@ -66,8 +65,10 @@ def report(
     """Print a report in another format, say what changed since an earlier one, or put several results side by side."""
     require_site(site)
     chosen = format_of(output_format, output)
-    _require_format(chosen, "--against compares", COMPARED if against is not None else FormatName)
-    _require_format(chosen, "several results are printed", ABREAST if files[1:] else FormatName)
+    if against is not None:
+        require_format(chosen, "--against compares", COMPARED)
+    if files[1:]:
+        require_format(chosen, "several results are printed", ABREAST)
     if against is not None and files[1:]:
         fail(f"--against compares one report with an earlier one; here are {len(files)}")
     names = [*files, *([against] if against is not None else [])]
@@ -83,15 +84,11 @@ def report(
     if files[1:]:
         _print_side_by_side(reports, files, chosen, output)
     elif against is None:
+        if isinstance(reports[0], RunReport):
+            require_format(chosen, "results of runs are printed", OF_RUNS)
         print_report(reports[0], chosen, output, site=site)
     else:
         _print_comparison(_read(against), reports[0], chosen, output)
-
-
-def _require_format(chosen: FormatName, what: str, formats: Iterable[FormatName]) -> None:
-    """Refuse a format in which this cannot be printed."""
-    if chosen not in formats:
-        fail(f"{what} in the formats {', '.join(formats)}, not {chosen.value}")
 
 
 def _print_side_by_side(

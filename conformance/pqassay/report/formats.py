@@ -17,10 +17,13 @@ class FormatName(StrEnum):
     MARKDOWN = "markdown"
 
 
+OF_RUNS = (FormatName.TEXT, FormatName.JSON, FormatName.JUNIT, FormatName.HTML)
+"""Formats of a result of a run."""
+
 COMPARED = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN)
 """Formats in which two reports are compared."""
 
-ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN, FormatName.HTML)
+ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.HTML)
 """Formats in which several results are put side by side."""
 
 LINKED = (FormatName.SARIF, FormatName.HTML)
@@ -29,6 +32,8 @@ LINKED = (FormatName.SARIF, FormatName.HTML)
 FORMAT_HELP = (
     "Print as text, json, junit, sarif, html or markdown. Default: by the name of --output, else text."
 )
+
+RUN_FORMAT_HELP = "Print as text, json, junit or html. Default: by the name of --output, else text."
 
 SUFFIXES = {
     ".json": FormatName.JSON,

@@ -18,7 +18,7 @@ def write_report(
 
     Args:
         report: The report.
-        format_name: As what.
+        format_name: As what; a result of a run is written in one of `OF_RUNS`.
         stream: Where to.
         site: Address of the site with the rules' pages, for formats that link to them.
     """
@@ -37,7 +37,4 @@ def write_side_by_side(shown: SideBySide, format_name: FormatName, stream: TextI
     if format_name is FormatName.JSON:
         stream.write(f"{shown.to_json()}\n")
         return
-    is_html = format_name is FormatName.HTML
-    renderer = importlib.import_module(f"pqassay.report.side_by_side.{'html' if is_html else 'text'}")
-    render = renderer.render_markdown if format_name is FormatName.MARKDOWN else renderer.render
-    render(shown, stream)
+    importlib.import_module(f"pqassay.report.side_by_side.{format_name}").render(shown, stream)

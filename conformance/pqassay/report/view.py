@@ -1,6 +1,6 @@
 """A report as people look at it: of a check here, of a run in `pqassay.report.run.view`.
 
-The formats for reading, Markdown and HTML, are made from it, for a check and for a run alike.
+HTML is made from it, for a check and for a run alike, and Markdown for a check.
 """
 
 from __future__ import annotations

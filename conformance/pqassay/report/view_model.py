@@ -1,6 +1,6 @@
 """The classes of a report as people look at it: counts, what is wrong item by item, and what was not looked at.
 
-`pqassay.report.view` makes them of a check, `pqassay.report.run.view` of a run; Markdown and HTML are written from them.
+`pqassay.report.view` makes them of a check, `pqassay.report.run.view` of a run; HTML is written from both, Markdown from that of a check.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from pqassay.cli.failure import fail, fail_at_length, require_no_data
+from pqassay.cli.failure import fail, fail_at_length, require_format, require_no_data
 from pqassay.cli.output import print_report, write_output
-from pqassay.report.formats import FORMAT_HELP, FormatName
+from pqassay.report.formats import OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
 from pqassay.report.run.model import Operation
 from pqassay_spec.base.help_pages import example
 from pqassay_suite.cli.driver import named_driver, print_times, say_hello, wrong_in
@@ -146,14 +146,16 @@ def run(
         bool, typer.Option("--list", help="Say what would be asked; start nothing.")
     ] = False,
     output_format: Annotated[
-        FormatName, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
-    ] = FormatName.TEXT,
+        FormatName | None, typer.Option("--format", metavar="FORMAT", help=RUN_FORMAT_HELP)
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
     ] = None,
 ) -> None:
     """Judge a reader or writer, in any language, by the golden files or by files of your own."""
     _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
+    chosen_format = format_of(output_format, output)
+    require_format(chosen_format, "results of runs are printed", OF_RUNS)
     if files and cases:
         fail("--files takes the place of --cases: files of your own have no manifests")
     if files and operation and "read" not in operation:
@@ -225,8 +227,8 @@ def run(
     options = [part for name, value in given.items() if value for part in (name, value)]
     options += ["--validate-protocol"] * validate_protocol
     report = dataclasses.replace(report, options=options)
-    print_report(report, output_format, output)
-    if output is None and output_format is FormatName.TEXT:
+    print_report(report, chosen_format, output)
+    if output is None and chosen_format is FormatName.TEXT:
         print_times(times)
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
 

@@ -202,26 +202,12 @@ def _decode_structure(request: Request, _: str) -> Answer:
         return {"answer": "accept", "value": bloom_filters(source, request["column"], probes)}
 
 
-def _lint_parquet_file(request: Request, _: str) -> Answer:
-    from pqassay_reference.lint.parquet_file import lint_file
-
-    lint_file(request["file"])
-    return {"answer": "accept"}
-
-
 def _decode_directory(request: Request, _: str) -> Answer:
     from pqassay_reference.directory.reading.stated_values import index_directory
     from pqassay_spec.base.sources import FileSource
 
     with FileSource(request["file"]) as source:
         return {"answer": "accept", "value": index_directory(source)}
-
-
-def _lint_directory(request: Request, _: str) -> Answer:
-    from pqassay_reference.lint.directory import lint_file
-
-    lint_file(request["file"])
-    return {"answer": "accept"}
 
 
 def _encode_directory(request: Request, _: str) -> Answer:
@@ -287,18 +273,13 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "idx1.lint": _lint,
     "idx1.encode": _encode,
     "idx1.scan": _scan,
-    "pqf.lint": _lint_parquet_file,
     "pqf.scan": _scan,
-    "sta.lint": _lint_parquet_file,
     "sta.scan": _scan,
     "pix.decode": _decode_structure,
-    "pix.lint": _lint_parquet_file,
     "pix.scan": _scan,
     "blm.decode": _decode_structure,
-    "blm.lint": _lint_parquet_file,
     "blm.scan": _scan,
     "dir.decode": _decode_directory,
-    "dir.lint": _lint_directory,
     "dir.encode": _encode_directory,
     "dir.scan": _scan,
     **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "scan", "snapshot", "prune", "plan")},

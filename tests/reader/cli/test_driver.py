@@ -16,10 +16,10 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.thrift import FileMetaData
 
 
-def answered(op: str, content: bytes, tmp_path: Path, family: str = "IDX1", **members: Any) -> dict[str, Any]:
+def answered(op: str, content: bytes, tmp_path: Path, **members: Any) -> dict[str, Any]:
     path = tmp_path / "data.parquet"
     path.write_bytes(content)
-    return next(respond({"protocol": 2, "op": op, "family": family, "file": str(path), **members}))
+    return next(respond({"protocol": 2, "op": op, "family": "IDX1", "file": str(path), **members}))
 
 
 def test_decode_tells_values_layout_and_offset(tmp_path: Path) -> None:
@@ -99,9 +99,10 @@ def test_lint_compares_with_the_column_that_is_named(tmp_path: Path) -> None:
     assert "reject" == answered("lint", content, tmp_path, column="gone")["answer"]
 
 
-def test_the_frame_of_a_file_has_a_lint_of_its_own(tmp_path: Path) -> None:
-    assert "accept" == answered("lint", Idx1File(magic=b"IDX2").build(), tmp_path, "PQF")["answer"]
-    assert "reject" == answered("lint", b"PAR1", tmp_path, "PQF")["answer"]
+def test_the_reference_lints_only_what_no_engine_reads() -> None:
+    greeting = next(respond({"protocol": 2, "op": "hello"}))
+
+    assert ["idx1.lint", "pm.lint"] == [name for name in greeting["capabilities"] if name.endswith(".lint")]
 
 
 def encoded(rows: dict[str, Any], tmp_path: Path) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
-from pqassay_reference.columns.page_values import data_pages
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar import thrift_decoder
 from pqassay_spec.parquet.encoding import delta as delta_encoding
 from pqassay_spec.parquet.encoding.delta import blocks, decode, encode
 from pqassay_spec.parquet.file import chunk_start, read_footer, read_framing
-from pqassay_spec.parquet.schema.leaf_columns import leaves
+from pqassay_spec.parquet.thrift import PageHeader
 
 RISING = bytes.fromhex("80 01 04 05 02 02 00 00 00 00")
 """1, 2, 3, 4, 5: the least difference is 1, and all others are nothing more."""
@@ -56,6 +56,23 @@ def test_numbers_of_32_bits_that_are_subtracted_in_64_are_refused_where_32_bits_
             decode(encoded, bits=32)
 
 
+def pages_of(data: bytes) -> list[bytes]:
+    """What is in the pages of a file of one required column."""
+    source = BytesSource(data)
+    footer, _ = read_footer(source, read_framing(source))
+    pages: list[bytes] = []
+    for group in footer.row_groups:
+        (chunk,) = group.columns
+        assert chunk.meta_data is not None
+        at = chunk_start(chunk) or len(data)
+        end = at + chunk.meta_data.total_compressed_size
+        while at < end:
+            header, length = thrift_decoder.decode(PageHeader, data[at:end], root="page")
+            at += length + header.compressed_page_size
+            pages.append(data[at - header.compressed_page_size : at])
+    return pages
+
+
 @settings(deadline=None)  # pyarrow takes its time at first
 @given(st.sampled_from([32, 64]).flatmap(lambda bits: st.tuples(st.just(bits), integers(bits))))
 def test_pyarrow_writes_what_is_decoded_here_and_reads_what_is_encoded_here(
@@ -64,20 +81,13 @@ def test_pyarrow_writes_what_is_decoded_here_and_reads_what_is_encoded_here(
     bits, values = given_
     kind: Any = pa.int32() if bits == 32 else pa.int64()
     sink = io.BytesIO()
-    table = pa.table({"n": pa.array(values, kind)})
+    required = pa.schema([pa.field("n", kind, nullable=False)])
+    table = pa.table({"n": pa.array(values, kind)}, schema=required)
     pq.write_table(
         table, sink, use_dictionary=False, column_encoding="DELTA_BINARY_PACKED", compression="none"
     )
-    source = BytesSource(sink.getvalue())
-    footer, _ = read_footer(source, read_framing(source))
-    (leaf,) = leaves(footer)
-    found: list[bytes] = []
-    for group in footer.row_groups:
-        facts, start = group.columns[0].meta_data, chunk_start(group.columns[0])
-        assert facts is not None
-        pages = [] if start is None else data_pages(source, start, facts, leaf)
-        found += [raw for page in pages for raw in page.values or ()]
-    assert values == [int.from_bytes(raw, "little", signed=True) for raw in found]
+    bodies = pages_of(sink.getvalue())
+    assert values == [value for body in bodies for value in decode(body, bits=bits)]
 
     ours = TinyParquet(
         (Column("n", "int32" if bits == 32 else "int64", values),), layout=Layout(delta=True)

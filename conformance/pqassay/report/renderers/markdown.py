@@ -1,6 +1,6 @@
-"""A report as Markdown: a short summary for the page of a CI job, or for a comment.
+"""The report of a check as Markdown: a short summary for the page of a CI job, or for a comment.
 
-Findings are grouped by rule, results of a run by cause, each with its first files or cases.  Text out of files is escaped, so that it can be neither markup
+Findings are grouped by rule, each with its first files.  Text out of files is escaped, so that it can be neither markup
 nor a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says so.
 """
 
@@ -11,11 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from pqassay.report.model import Report
-from pqassay.report.run import text as run_text
-from pqassay.report.run.model import Exposure, RunReport
-from pqassay.report.run.view import NEVER_SCORED
 from pqassay.report.view import view
-from pqassay.report.view_model import Group, Item, View
+from pqassay.report.view_model import Item, View
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
@@ -35,8 +32,7 @@ IDS_SHOWN = 12
 """Rules of one reason that are named."""
 
 SHOWN_OF_A_FINDING = ("first", "remedy", "repeat")
-SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat", "features")
-"""Details of a finding of a check, and of a result of a run, that are shown."""
+"""Details of a finding that are shown."""
 
 GREATEST_TEXT = 500
 """Characters of one message that are shown."""
@@ -46,7 +42,7 @@ MARKS = {"good": "✅", "bad": "❌", "warn": "⚠️", "unknown": "❓", "plain
 _NEEDS_ESCAPE = re.compile(r"[\\`*_{}\[\]#|~<>&$]")
 
 
-def render(report: Report | RunReport, stream: TextIO) -> None:
+def render(report: Report, stream: TextIO) -> None:
     """Write the Markdown, at most `GREATEST_SIZE` bytes."""
     shown = view(report)
     size = 0
@@ -101,11 +97,6 @@ def _blocks(shown: View) -> Iterator[str]:
     if shown.alarms:
         yield "### Lists of known findings that do not hold"
         yield _list([escaped(alarm) for alarm in shown.alarms], "entries")
-    yield from _of_check(shown) if shown.kind == "check" else _of_run(shown)
-    yield from _rest(shown)
-
-
-def _of_check(shown: View) -> Iterator[str]:
     if lost := [group for group in shown.groups if group.tone == "unknown"]:
         yield "### Not judged"
         yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in lost], "files")
@@ -115,63 +106,7 @@ def _of_check(shown: View) -> Iterator[str]:
     yield from _rules(shown)
     if known := [item for item in shown.items if item.known]:
         yield f"{len(known):,} known, which count for nothing."
-
-
-def _of_run(shown: View) -> Iterator[str]:
-    """What was observed by cause, the scores, and what is not scored."""
-    new = [group for group in shown.groups if not all(item.known for item in group.items)]
-    if new:
-        yield "### What was observed"
-        rows = [
-            (
-                f"{MARKS[group.tone]} {group.outcome}",
-                escaped(group.name),
-                f"{len(group.items):,}",
-                f"{len(group.places):,}",
-            )
-            for group in new
-        ]
-        yield table([("observed", "cause", "results", "cases"), *rows])
-    if shown.scores:
-        yield "### Scores"
-        yield table([tuple(escaped(cell) for cell in row) for row in shown.scores])
-    if shown.features:
-        yield "### Features of the files that were not read"
-        yield table([tuple(escaped(cell) for cell in row) for row in shown.features])
-    if shown.basis:
-        yield "### What the verdicts rest on"
-        yield _list([escaped(line.strip()) for line in shown.basis], "lines")
-    for group in new:
-        yield _cause(group)
-    if known := [item for item in shown.items if item.known]:
-        yield f"{len(known):,} known, which count for nothing."
-    if shown.exposure:
-        yield "### Well-formed lies"
-        yield NEVER_SCORED
-        yield table([tuple(escaped(cell) for cell in row) for row in shown.exposure])
-        if shown.misled:
-            yield _list([_lie(one) for one in shown.misled], "cases")
-    if shown.remarks:
-        yield "\n".join(f"- {escaped(remark)}" for remark in shown.remarks)
-
-
-def _cause(group: Group) -> str:
-    """One cause with its first results."""
-    lines = [f"#### {group.outcome}: {escaped(group.name)}", ""]
-    lines += [f"{escaped(remark)}\n" for remark in group.remarks]
-    lines += [_item(item) for item in group.items[:ITEMS_OF_A_RULE]]
-    rest = [f"{code(item.where)}, {code(item.part)}" for item in group.items[ITEMS_OF_A_RULE:]]
-    if rest:
-        more = f" and {len(rest) - NAMED:,} more" if len(rest) > NAMED else ""
-        lines.append(f"- also {'; '.join(rest[:NAMED])}{more}")
-    return "\n".join(lines)
-
-
-def _lie(one: Exposure) -> str:
-    """One well-formed lie that misled the reader."""
-    query = f", {code(run_text.shown(one.predicate))}" if one.predicate is not None else ""
-    detail = f": {escaped(one.detail)}" if one.detail else ""
-    return f"{one.verdict}: {code(one.case)}, {one.misled:,} of {one.asked:,} queries{query}{detail}"
+    yield from _rest(shown)
 
 
 def _rules(shown: View) -> Iterator[str]:
@@ -221,10 +156,7 @@ def _item(item: Item) -> str:
     times = f" ({item.count:,} times)" if item.count > 1 else ""
     mark = "not failing, " if item.not_failing else ""
     lines = [f"- {mark}{code(item.where)}{column}: {escaped(item.message)}{times}"]
-    if item.of and item.rule:
-        lines.append(f"    - rule: {escaped(item.rule)} {item.sentence}".rstrip())
-    wanted = SHOWN_OF_A_RESULT if item.of else SHOWN_OF_A_FINDING
-    lines += [f"    - {label}: {code(value)}" for label, value in item.details if label in wanted]
+    lines += [f"    - {label}: {code(value)}" for label, value in item.details if label in SHOWN_OF_A_FINDING]
     lines += [f"    - {escaped(name)}: {code('; '.join(rows))}" for name, rows in item.further.items()]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, for code scanning.
+"""The report of a check as SARIF 2.1.0, for code scanning.
 
 Files of Parquet have no lines: places are byte ranges.  Relative paths stay relative to ``%SRCROOT%``, the root of
 the repository; what command was run is not told.  A result keeps its fingerprint from run to run, as long as it is the
@@ -18,8 +18,6 @@ from pqassay.report import rules as rule_help
 from pqassay.report.coverage import unchecked
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
 from pqassay.report.renderers.details import details, place
-from pqassay.report.run import text as run_text
-from pqassay.report.run.model import BROKEN, SEVERITIES, UNCLASSED, Result, RunReport, observed_words
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.rules.catalogue import rules
@@ -43,14 +41,13 @@ NOTIFICATIONS = {
     "not-judged": "A file that could not be judged.",
     "note": "Something of a file that no rule judges.",
     "not-failing": "Findings by rules that came after the release to which the check is pinned.",
-    "stale": "An entry of the baseline, or an expectation, that does not hold any more.",
-    "broken-driver": "A driver that crashed, or broke the protocol.",
+    "stale": "An entry of the baseline that does not hold any more.",
 }
 
 Json = dict[str, Any]
 
 
-def render(report: Report | RunReport, stream: TextIO, site: str | None = None) -> None:
+def render(report: Report, stream: TextIO, site: str | None = None) -> None:
     """Write the JSON, in ASCII.
 
     Args:
@@ -58,13 +55,12 @@ def render(report: Report | RunReport, stream: TextIO, site: str | None = None) 
         stream: Where to.
         site: Address of the site with the rules' pages.
     """
-    run = _of_check(report, site) if isinstance(report, Report) else _of_run(report, site)
-    json.dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, stream, indent=2)
+    json.dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [_of_check(report, site)]}, stream, indent=2)
     stream.write("\n")
 
 
 def _run(
-    report: Report | RunReport,
+    report: Report,
     ids: list[str],
     results: list[Json],
     notifications: dict[str, list[Json]],
@@ -96,7 +92,7 @@ def _run(
         "properties": {
             "rules_sha256": report.rules_sha256,
             "summary": members(report.summary),
-            **({"judged_against": members(report.judged_against)} if isinstance(report, Report) else {}),
+            "judged_against": members(report.judged_against),
         },
     }
 
@@ -214,17 +210,10 @@ def _finding(finding: Finding, number: int, report: Report) -> Json:
         "properties": properties,
     }
     if report.baseline is not None:
-        result |= _state(known=finding.known, justification="The baseline lists it.")
+        suppression = {"kind": "external", "status": "accepted", "justification": "The baseline lists it."}
+        result["baselineState"] = "unchanged" if finding.known else "new"
+        result["suppressions"] = [suppression] if finding.known else []
     return result
-
-
-def _state(*, known: bool, justification: str) -> Json:
-    """Members of a result of a report that was held against a list of what is known."""
-    suppression = {"kind": "external", "status": "accepted", "justification": justification}
-    return {
-        "baselineState": "unchanged" if known else "new",
-        "suppressions": [suppression] if known else [],
-    }
 
 
 def fingerprint(rule: str, path: str, column: str | None) -> str:
@@ -258,94 +247,3 @@ def artifact(path: str) -> Json:
     if text.startswith("/"):
         return {"uri": f"file://{quote(text)}"}
     return {"uri": quote(posixpath.normpath(text)), "uriBaseId": ROOT}
-
-
-def _of_run(report: RunReport, site: str | None) -> Json:
-    """Every result that is not right, the gravest first; where there is no answer about a file, a notification."""
-    broken = [result for result in report.results if not result.is_good]
-    silent = [result for result in broken if result.outcome in BROKEN and result.severity is None]
-    wrong = sorted(
-        (result for result in broken if result not in silent),
-        key=lambda result: (result.severity or UNCLASSED, result.cause or "", encodable(result.case)),
-    )
-    ids = sorted({_id(result) for result in wrong})
-    number = {rule: index for index, rule in enumerate(ids)}
-    execution = [
-        _notification(
-            "broken-driver",
-            "warning" if result.known or result.unscored else "error",
-            f"{result.case} {result.operation}: {result.outcome}: {result.reason}",
-        )
-        for result in silent
-    ]
-    configuration = [
-        _notification("stale", "warning", f"{problem.entry}: {problem.problem}")
-        for problem in report.problems
-    ]
-    if report.not_asked:
-        configuration.append(_notification("not-checked", "note", run_text.undeclared(report)))
-    return _run(
-        report,
-        ids,
-        [_result(result, number[_id(result)], report) for result in wrong],
-        {"toolExecutionNotifications": execution, "toolConfigurationNotifications": configuration},
-        site,
-    )
-
-
-def _level(result: Result) -> str:
-    if result.unscored:
-        return "note"
-    return "error" if result.outcome in ("failed", "crashed") else "warning"
-
-
-def _id(result: Result) -> str:
-    """The rule for readers that an answer breaks, else the one that the case is about; for neither, the operation."""
-    named = [*(result.reader_rules or []), *(result.rules or [])]
-    return encodable(named[0]) if named else f"run-{result.operation}"
-
-
-def _result(result: Result, number: int, report: RunReport) -> Json:
-    seen, query = observed_words(result), result.query
-    text = ". ".join(
-        part
-        for part in (
-            f"{result.case}, {result.operation}: {': '.join(filter(None, (seen, result.reason or result.outcome)))}",
-            result.title,
-            f"Query: {run_text.shown(query.predicate)}; columns {', '.join(query.columns)}"
-            if query
-            else None,
-            f"Expected: {result.expected}" if result.expected else None,
-            f"Actual: {result.actual}" if result.actual else None,
-        )
-        if part
-    )
-    digest = fingerprint(_id(result), result.case, result.operation)
-    properties: Json = {
-        "outcome": result.outcome,
-        "observed": seen,
-        "cause": result.cause,
-        "query": members(query) if query else None,
-        "rules": result.rules or [],
-        "notScored": run_text.not_scored(report) if result.unscored else None,
-    }
-    entry: Json = {
-        "ruleId": _id(result),
-        "ruleIndex": number,
-        "level": _level(result),
-        "message": {"text": printable(text)},
-        "locations": [
-            {
-                "logicalLocations": [
-                    {"fullyQualifiedName": f"{printable(result.case)}/{result.operation}", "kind": "object"}
-                ]
-            }
-        ],
-        "partialFingerprints": {FINGERPRINT: digest},
-        "properties": {name: value for name, value in properties.items() if value not in (None, "")},
-    }
-    if result.severity in SEVERITIES:
-        entry["rank"] = 100.0 * (UNCLASSED - result.severity) / (UNCLASSED - 1)
-    if report.expectations_sha256 is not None:
-        entry |= _state(known=bool(result.known), justification="An expectation foretells it.")
-    return entry

@@ -1,4 +1,4 @@
-"""Several results side by side, as text for a terminal or a log, and as Markdown.
+"""Several results side by side, as text for a terminal or a log.
 
 Implementations are numbered, so that the matrix stays narrow however long their names are.
 """
@@ -12,8 +12,7 @@ from typing import TextIO
 from rich.cells import cell_len
 from rich.console import Console
 
-from pqassay.report.renderers.line import Part, counted, plain_console, write_line
-from pqassay.report.renderers.markdown import code, escaped, table
+from pqassay.report.renderers.line import Part, plain_console, write_line
 from pqassay.report.side_by_side.model import Row, SideBySide
 from pqassay_spec.base.terminal import printable
 
@@ -145,31 +144,3 @@ def _legend(shown: SideBySide) -> Iterator[str]:
 
 def _name(row: Row) -> str:
     return f"{row.case} {row.operation}"
-
-
-def render_markdown(shown: SideBySide, stream: TextIO) -> None:
-    """Write the Markdown."""
-    stream.write("\n\n".join(_blocks(shown)) + "\n")
-
-
-def _blocks(shown: SideBySide) -> Iterator[str]:
-    yield f"## pqassay run: {counted(len(shown.implementations), 'implementation')} side by side"
-    yield table([[escaped(cell) for cell in row] for row in overview(shown)])
-    yield "\n".join(f"- {escaped(line)}" for line in _legend(shown))
-    if shown.remarks:
-        yield "\n".join(f"- {escaped(remark)}" for remark in shown.remarks)
-    yield "### Passed of asked"
-    yield table([[escaped(cell) for cell in row] for row in scores(shown)])
-    if not shown.rows:
-        yield "Every implementation answered rightly what it was asked."
-    for (family, scored), rows in groupby(shown.rows, key=lambda row: (row.family, row.scored)):
-        yield f"### {escaped(family)}{'' if scored else f': {LIES}'}"
-        yield table(
-            [
-                ["case", "operation", *_numbers(shown)],
-                *(
-                    [code(row.case), row.operation, *(escaped(cell.mark) for cell in row.cells)]
-                    for row in rows
-                ),
-            ]
-        )
