@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from _measure import cached
 
 from pqassay.judge.file_check import Selection, check_source
-from pqassay.lake.remote_source import RemoteSource, Tails
+from pqassay.stores.remote_source import RemoteSource, Tails
 from pqassay.under_test.file import Options
 from pqassay_reference.rewrite.embed import embed_file
 

@@ -48,8 +48,8 @@ from _sized_lake import COLUMN, fetched, lake, make_large_file
 import pqassay.checks
 from pqassay.judge.checker import Plan, concluded, planned
 from pqassay.judge.one_file import Settings, judge_all
-from pqassay.lake.targets import Target
 from pqassay.report.model import Report
+from pqassay.stores.targets import Target
 from pqassay_reader.lake.index_table import Entry, read_part, write_part
 from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_spark.check.executor_judging import Judging, judged_task

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pqassay.judge.one_file import Judged, Settings, judge_all
-from pqassay.lake.table_files import counted_metadata
-from pqassay.lake.targets import Target
+from pqassay.stores.table_files import counted_metadata
+from pqassay.stores.targets import Target
 
 
 def wicked(targets: Sequence[Target], settings: Settings) -> list[Judged]:

@@ -43,7 +43,7 @@ TESTS = (
     "tests/conformance/judge/test_owners.py",
     "tests/conformance/judge/test_sampling.py",
     "tests/conformance/judge/test_since.py",
-    "tests/conformance/lake/test_stored_tables.py",
+    "tests/conformance/stores/test_stored_tables.py",
     "tests/conformance/repair",
     "tests/conformance/report",
     "tests/suite/test_collection.py",

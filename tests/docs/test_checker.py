@@ -26,7 +26,7 @@ from places import GOLDEN_FILES, ROOT
 from pqassay.browser.folder import Folder
 from pqassay.browser.session import MOST_NODES, Session
 from pqassay.dump import dump
-from pqassay.lake.kinds import judged_as
+from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation.mutations import form_of

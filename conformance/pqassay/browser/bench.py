@@ -11,8 +11,8 @@ from typing import Any
 from pqassay.browser.tree import Node, Tree
 from pqassay.difference import Difference, TooManyFields, difference
 from pqassay.dump import dump
-from pqassay.lake.kinds import judged_as
 from pqassay.report.model import encodable
+from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.hexdump import show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pqassay.lake.kinds import dumped_as, kind_of
+from pqassay.stores.kinds import dumped_as, kind_of
 
 OF_TABLES: Mapping[str, str] = {
     "delta_log": "a file of the log of a Delta table",

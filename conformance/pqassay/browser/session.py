@@ -18,12 +18,12 @@ from pqassay.browser.recognised import LONGEST, not_judged
 from pqassay.browser.tree import Node
 from pqassay.errors import UsageError
 from pqassay.judge.checker import check
-from pqassay.lake.kinds import judged_as
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Finding, Position, Report, encodable, members
 from pqassay.report.rendering import write_report
 from pqassay.report.view import view
 from pqassay.report.view_model import Item
+from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.sources import BytesSource, CallableSource, Source
 from pqassay_spec.grammar.hexdump import ROW
 from pqassay_spec.pm import grammar as pm

@@ -64,8 +64,8 @@ def diff(
     from pqassay.cli.output import print_written
     from pqassay.difference import TooManyFields, difference
     from pqassay.difference.text import render
-    from pqassay.lake.kinds import dumped_as
     from pqassay.report.formats import FormatName, format_of
+    from pqassay.stores.kinds import dumped_as
     from pqassay_spec.base.errors import FormatError
     from pqassay_spec.base.sources import FileSource
 

@@ -15,7 +15,7 @@ from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay.lake.remote_source import RemoteSource
+    from pqassay.stores.remote_source import RemoteSource
     from pqassay_spec.base.sources import Source
 
 
@@ -41,7 +41,7 @@ def dump(
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
     from pqassay import dump as dumping
-    from pqassay.lake.kinds import dumped_as
+    from pqassay.stores.kinds import dumped_as
 
     with _os_errors(file), _opened(file) as source:
         sink: dumping.Sink
@@ -85,7 +85,7 @@ def _os_errors(what: str) -> Generator[None]:
 @contextlib.contextmanager
 def _opened(file: str) -> Generator[Source]:
     """Open a file that is shown, locally or in a store."""
-    from pqassay.lake.targets import is_uri
+    from pqassay.stores.targets import is_uri
     from pqassay_spec.base.sources import FileSource
 
     stored = _stored(file) if is_uri(file) else file
@@ -101,8 +101,8 @@ def _opened(file: str) -> Generator[Source]:
 def _stored(uri: str) -> RemoteSource | str:
     """A file in a store, opened; of ``file://``, the local path."""
     from pqassay.errors import UsageError
-    from pqassay.lake import remote
-    from pqassay.lake.remote_source import describe
+    from pqassay.stores import remote
+    from pqassay.stores.remote_source import describe
 
     try:
         place = remote.find(remote.parse(uri))

@@ -53,7 +53,7 @@ def difference(
     Args:
         old: The file before, damaged or not.
         new: The file after.
-        kinds: Their kinds, see `pqassay.lake.kinds`.
+        kinds: Their kinds, see `pqassay.stores.kinds`.
         moves: Whether fields that only moved are listed, and not only counted.
 
     Raises:

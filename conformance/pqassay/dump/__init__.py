@@ -1,6 +1,6 @@
 """The trace of a file: what every byte of it is, as far as it can be read, and then the error.
 
-What lives here: for each kind of file (`pqassay.lake.kinds.dumped_as`) a module of its name with a function ``trace``, by which it is found;
+What lives here: for each kind of file (`pqassay.stores.kinds.dumped_as`) a module of its name with a function ``trace``, by which it is found;
 and the forms in which the leaves are written (`forms`).  What never comes in: a verdict.
 """
 
@@ -23,7 +23,7 @@ def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatErr
     Args:
         source: The file.
         sink: Takes the leaves.
-        kind: What kind of file it is, see `pqassay.lake.kinds.dumped_as`.
+        kind: What kind of file it is, see `pqassay.stores.kinds.dumped_as`.
 
     Returns:
         What kept further leaves from being read, with its place.

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from pqassay.lake import kinds as file_kinds
-from pqassay.lake.targets import Target
+from pqassay.stores import kinds as file_kinds
+from pqassay.stores.targets import Target
 from pqassay_spec.parquet.file import SUMMARY_NAMES
 
 
@@ -74,7 +74,7 @@ def _looked_up(target: Target) -> _Times:
     if target.store:
         if target.modified is not None and target.size is not None:
             return target.size, target.modified, None
-        from pqassay.lake import remote  # noqa: PLC0415 - local files need no pyarrow
+        from pqassay.stores import remote  # noqa: PLC0415 - local files need no pyarrow
 
         with contextlib.suppress(OSError):
             info = remote.filesystem(target.store).get_file_info([target.path])[0]
@@ -89,7 +89,7 @@ def _looked_up(target: Target) -> _Times:
 
 def etag(target: Target) -> str | None:
     """The etag of an object; ``None`` where its store has none. Takes one request."""
-    from pqassay.lake import remote  # noqa: PLC0415 - as above
+    from pqassay.stores import remote  # noqa: PLC0415 - as above
 
     if not target.store or target.trouble:
         return None

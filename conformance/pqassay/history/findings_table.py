@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Settings
-from pqassay.lake.targets import is_uri
 from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, Report, Untested, members
+from pqassay.stores.targets import is_uri
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import BytesSource, write_whole
 from pqassay_spec.parquet.file import read_framing

@@ -13,8 +13,8 @@ from pqassay.history.findings_table import FileState, Row
 from pqassay.history.verdict_cache import VerdictCache, state_of
 from pqassay.judge.checker import Plan
 from pqassay.judge.one_file import Judged
-from pqassay.lake.targets import Target
 from pqassay.report.model import Report
+from pqassay.stores.targets import Target
 
 Judge = Callable[[Sequence[Target]], Generator[Judged]]
 """Judges files, in their order."""

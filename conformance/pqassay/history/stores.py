@@ -21,9 +21,9 @@ from pyarrow import fs
 
 from pqassay.errors import UsageError
 from pqassay.history.columns import SCHEMA
-from pqassay.lake import remote
-from pqassay.lake.remote_source import describe
-from pqassay.lake.targets import is_uri
+from pqassay.stores import remote
+from pqassay.stores.remote_source import describe
+from pqassay.stores.targets import is_uri
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from pqassay.history.file_stamps import Stamp
 from pqassay.history.findings_table import FileState, Row, read
 from pqassay.judge.one_file import Settings
-from pqassay.lake.targets import Target
 from pqassay.report.model import FileReport, Threshold, outcome_of
+from pqassay.stores.targets import Target
 
 Etags = Callable[[Sequence[Target]], Sequence[str | None]]
 """Asks for the etags of some objects, in order; ``None`` where there is none."""

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pqassay.errors import UsageError
-from pqassay.lake.targets import is_uri
 from pqassay.report import expiry
 from pqassay.report.model import (
     GAP,
@@ -39,6 +38,7 @@ from pqassay.report.model import (
     summarise,
 )
 from pqassay.report.pin import pinned
+from pqassay.stores.targets import is_uri
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import ID_PATTERN, RELEASES, minor_release

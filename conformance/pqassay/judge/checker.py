@@ -14,13 +14,13 @@ from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
 from pqassay.judge.selection.only_files import NOT_LISTED, OnlyFiles, read_list
 from pqassay.judge.selection.tables import Live, expanded, has_tables, read_tables
-from pqassay.lake import kinds as file_kinds
-from pqassay.lake.table_files import Moment, TableAt
-from pqassay.lake.targets import Found, Listing, Target, find
 from pqassay.report.gate import Gate, gate_of
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
 from pqassay.report.pin import NO_PREVIEW, pinned, require_release
 from pqassay.report.rules import judged_against
+from pqassay.stores import kinds as file_kinds
+from pqassay.stores.table_files import Moment, TableAt
+from pqassay.stores.targets import Found, Listing, Target, find
 from pqassay.under_test.file import Options
 from pqassay.under_test.tables.states import kept_states
 from pqassay_spec import __version__
@@ -235,7 +235,7 @@ def planned(
     """Find what a check will judge, and decide how; judge nothing.
 
     Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
-    arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.lake.remote.listing`.
+    arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.stores.remote.listing`.
     """
     _require_known(options)
     known = None

@@ -13,7 +13,6 @@ from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subje
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
-from pqassay.lake.table_files import TableAt
 from pqassay.report.model import (
     HIDING,
     Coverage,
@@ -26,6 +25,7 @@ from pqassay.report.model import (
     Untested,
     outcome_of,
 )
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
 from pqassay.tables.repairs import ICEBERG_POSITIONS, OF_FILES, remedy_of
 from pqassay.under_test.chunks import ColumnChunks

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pqassay.judge.file_check import Selection, check_source, not_judged
 from pqassay.judge.time_limit import OutOfTime, default_seconds, limited, out_of_time
-from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage, FileReport, Threshold
+from pqassay.stores.targets import Target
 from pqassay.under_test.file import Mistake, Options
 from pqassay_spec.rules.catalogue import Tier
 
@@ -112,7 +112,7 @@ def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
 
 def _reason(target: Target, error: OSError) -> str:
     if target.store:
-        from pqassay.lake.remote_source import describe  # noqa: PLC0415 - local files do not need it
+        from pqassay.stores.remote_source import describe  # noqa: PLC0415 - local files do not need it
 
         return describe(error)
     return error.strerror or str(error)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from pqassay.errors import UsageError
-from pqassay.lake.table_files import TableAt
-from pqassay.lake.targets import Target, find
 from pqassay.report.model import Finding
+from pqassay.stores.table_files import TableAt
+from pqassay.stores.targets import Target, find
 from pqassay.tables.delta.commits import FileOwners, owner_in_log, owners_in_log
 from pqassay.tables.iceberg.metadata import Json, NotKnownError
 from pqassay.tables.iceberg.state import ElsewhereError, IcebergState

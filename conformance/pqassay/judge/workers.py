@@ -31,7 +31,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Judged, Settings, judge_all, mistake, unjudged
 from pqassay.judge.time_limit import default_seconds, out_of_time
-from pqassay.lake.targets import Target
+from pqassay.stores.targets import Target
 from pqassay.under_test.tables.states import keep_states
 
 BATCH_FILES = 64

@@ -6,11 +6,11 @@ a table is in another folder than its ``location`` says, pyiceberg is told so, a
 
 from __future__ import annotations
 
-from pqassay.lake.table_files import TableAt
 from pqassay.proof.delta_engines import LibraryEngine
 from pqassay.proof.engines import Engine, Unwritable, imports, polars_filter, python_value, string, strings
 from pqassay.proof.queries import Comparison, Query
 from pqassay.proof.table_sql import chdb_program, daft_program, spark_engine
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
 from pqassay_spec.base.errors import FormatError
 

@@ -17,7 +17,6 @@ from typing import Any
 import pyarrow as pa
 
 from pqassay.judge.checker import check
-from pqassay.lake.table_files import TableAt
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.minimal_pairs import NOT_FOUND, Question, effect_of
 from pqassay.proof.queries import NoQuery, Query, number_of
@@ -25,6 +24,7 @@ from pqassay.proof.table_plan import NOT_TOLD, UNREADABLE, plan_table, rows_of
 from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, Places, ending
 from pqassay.proof.worker import Answered
 from pqassay.report.model import EngineVerdict, Finding
+from pqassay.stores.table_files import TableAt
 from pqassay_spec.rules.observed import HARM, EngineAnswers, Observation, Seen
 from pqassay_spec.table.layout import TableKind
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from pqassay.lake.table_files import TableAt
 from pqassay.proof.iceberg_plan import IcebergRows
 from pqassay.proof.plain_tables import write_delta
 from pqassay.proof.queries import NoQuery, Query
@@ -19,6 +18,7 @@ from pqassay.proof.table_rows import TableRows, as_in_file, require_few
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import Plan, Planned
 from pqassay.report.model import Finding
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
 from pqassay.tables.delta.state import DeltaState, read_state
 from pqassay.tables.delta.statistics import claims_of

@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay.lake.table_files import TableAt
 from pqassay.proof.candidates import MOST_QUERIES, by_ends, claimed_candidates, every_column
 from pqassay.proof.queries import Column, NoQuery, Query, number_of, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import Planned
 from pqassay.report.model import Finding
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.sources import FileSource

@@ -23,8 +23,6 @@ from pebble import ProcessExpired, ProcessPool
 
 from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
-from pqassay.lake.table_files import TableAt
-from pqassay.lake.targets import is_uri
 from pqassay.proof import moved_table
 from pqassay.proof.delta_engines import delta_engines
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
@@ -34,6 +32,8 @@ from pqassay.proof.table_plan import plan_table, table_around
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
+from pqassay.stores.table_files import TableAt
+from pqassay.stores.targets import is_uri
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect, family_of
 from pqassay_spec.table.layout import TableKind

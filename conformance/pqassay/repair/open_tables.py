@@ -9,8 +9,8 @@ from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.judge.owners import owners_in
-from pqassay.lake.table_files import TableAt
-from pqassay.lake.targets import find
+from pqassay.stores.table_files import TableAt
+from pqassay.stores.targets import find
 from pqassay.tables.delta.actions import parse
 from pqassay.tables.delta.state import DeltaState
 from pqassay.tables.iceberg.metadata import NotKnownError

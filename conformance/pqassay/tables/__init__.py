@@ -4,7 +4,7 @@ What lives here: the claims that a table makes about one data file (`claims`), t
 data files read; where in the table's own files a claim is written (`json_places`); and a room for each format that reads its metadata
 (`delta`).
 
-What never comes in: verdicts; and how files are reached, which `files.TableFiles` says and `pqassay.lake` does.  ``pyarrow`` is
+What never comes in: verdicts; and how files are reached, which `files.TableFiles` says and `pqassay.stores` does.  ``pyarrow`` is
 imported where a checkpoint is read, in a process of its own, and nowhere else.
 
 How a table is judged: the metadata is read into facts as they are written.  Rules of tier ``meta`` judge these facts against each

@@ -11,8 +11,8 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from pqassay.lake.table_files import TableAt
 from pqassay.report.model import MISTAKE, Obstacle
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.layout import Layout, layout_of

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from pqassay.lake.kinds import kind_of
 from pqassay.literals.predicate import PredicateError, columns_of, keeps
 from pqassay.report.model import schema_of
+from pqassay.stores.kinds import kind_of
 from pqassay_spec.golden.case import MANIFEST, Case, Expect
 from pqassay_spec.golden.literals import ValueNotReadableError
 from pqassay_spec.mutation.mutations import Mutation
@@ -30,7 +30,7 @@ DIRECTORY = "DIR"
 
 
 def file_kind(case: Case) -> str:
-    """The kind of a case's input, see `pqassay.lake.kinds`; empty for one that has no kind."""
+    """The kind of a case's input, see `pqassay.stores.kinds`; empty for one that has no kind."""
     kind = kind_of(case.input.file)
     return kind.name if kind else ""
 

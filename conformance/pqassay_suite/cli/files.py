@@ -17,8 +17,8 @@ from pqassay.cli.failure import fail, fail_at_length
 from pqassay.report.run import files as run_files
 
 if TYPE_CHECKING:
-    from pqassay.lake.targets import Target
     from pqassay.report.run.model import RunReport
+    from pqassay.stores.targets import Target
     from pqassay_suite.drivers.driver import Settings
     from pqassay_suite.drivers.implementations import Implementation
     from pqassay_suite.own_files.collection import FileCase, Files, Limits

@@ -16,11 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pqassay.lake import kinds
-from pqassay.lake.targets import Found, Target, find
 from pqassay.report.model import Ignored
 from pqassay.report.run.files import Collection as AskedFiles
 from pqassay.report.run.files import FileAsked, RowsKnown, left_out_lines
+from pqassay.stores import kinds
+from pqassay.stores.targets import Found, Target, find
 from pqassay_spec import __version__
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.golden.case import (

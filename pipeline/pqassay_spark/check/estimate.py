@@ -17,9 +17,9 @@ from pqassay.judge.checker import Plan
 from pqassay.judge.cost.estimate import FILE_TIERS, Estimate, StorePrices, TierEstimate
 from pqassay.judge.file_check import check_source
 from pqassay.judge.one_file import Settings
-from pqassay.lake import kinds
-from pqassay.lake.remote_source import RangedFile, RemoteSource
-from pqassay.lake.targets import Target
+from pqassay.stores import kinds
+from pqassay.stores.remote_source import RangedFile, RemoteSource
+from pqassay.stores.targets import Target
 from pqassay_spark.check.sampling import choose
 from pqassay_spark.check.spark_judging import located
 from pqassay_spark.jobs.spark_jobs import Count, JobError, cores, packed, run, unpacked
@@ -191,7 +191,7 @@ def _counted(target: Target, costs: Costs) -> Generator[Source]:
         with FileSource(target.path, target.name) as file:
             yield _CountedSource(file, costs)
         return
-    from pqassay.lake import remote  # noqa: PLC0415 - local files need no pyarrow
+    from pqassay.stores import remote  # noqa: PLC0415 - local files need no pyarrow
 
     system = remote.filesystem(target.store)
     ranged: Any = system.open_input_file(target.path)  # the stubs lack what read_at takes

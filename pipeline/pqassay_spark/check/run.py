@@ -18,8 +18,8 @@ from pqassay.history.findings_table import FileState, Row
 from pqassay.history.verdict_cache import VerdictCache, state_of
 from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
 from pqassay.judge.cost.estimate import USUAL_PRICES, Estimate, StorePrices
-from pqassay.lake.targets import Target
 from pqassay.report.model import Report
+from pqassay.stores.targets import Target
 from pqassay.under_test.tables.states import kept_states
 from pqassay_spark.check.estimate import estimate
 from pqassay_spark.check.executor_judging import Means, Verdict, etags_task

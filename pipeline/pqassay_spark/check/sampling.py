@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pqassay.judge.checker import Plan
-from pqassay.lake.targets import Target
+from pqassay.stores.targets import Target
 
 REASON = "not checked: not in the sample"
 """The reason that a report does not judge the other files."""

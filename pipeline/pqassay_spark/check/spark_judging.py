@@ -12,9 +12,9 @@ from pqassay.errors import UsageError
 from pqassay.judge.checker import wants_isolation
 from pqassay.judge.one_file import Settings
 from pqassay.judge.workers import require_memory
-from pqassay.lake.table_files import TableAt
-from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
+from pqassay.stores.table_files import TableAt
+from pqassay.stores.targets import Target
 from pqassay_spark.check.executor_judging import Judging, Means, Verdict, judged_task
 from pqassay_spark.jobs import connected
 from pqassay_spark.jobs.packing import pack

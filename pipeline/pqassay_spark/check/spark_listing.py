@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from pyarrow import fs
 
-from pqassay.lake.patterns import split
-from pqassay.lake.remote import Listed, Place, filesystem, listed
-from pqassay.lake.remote_source import describe
+from pqassay.stores.patterns import split
+from pqassay.stores.remote import Listed, Place, filesystem, listed
+from pqassay.stores.remote_source import describe
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import Count, cores, packed, run, unpacked
 
@@ -30,7 +30,7 @@ LEVELS = 4
 
 
 class SparkListing:
-    """Lists as `pqassay.lake.remote.listing` does, with the help of executors where there is much to list."""
+    """Lists as `pqassay.stores.remote.listing` does, with the help of executors where there is much to list."""
 
     def __init__(self, session: Callable[[], SparkSession]) -> None:
         """Take the session from ``session`` when it is needed: not before there are two folders in a store."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pqassay.lake.targets import is_uri
+from pqassay.stores.targets import is_uri
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.described_data import paths_called
 from pqassay_reference.directory.making.entry import Request

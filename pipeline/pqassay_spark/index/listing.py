@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pqassay.lake import kinds, targets
+from pqassay.stores import kinds, targets
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.file import SUMMARY_NAMES, read_footer, read_framing
@@ -82,7 +82,7 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
 
 
 def _list_store(uri: str) -> Listing:
-    from pqassay.lake import remote  # noqa: PLC0415 - pyarrow is loaded where it is needed
+    from pqassay.stores import remote  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
     listed = targets.find((), literal=[uri]).targets
     try:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pqassay.lake.targets import is_uri
+from pqassay.stores.targets import is_uri
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate_file
 from pqassay_reference.pm.growth import update_beside

@@ -16,8 +16,8 @@ from typing import Any
 
 from pyarrow import fs
 
-from pqassay.lake.remote import filesystem, modified, open_source
-from pqassay.lake.remote_source import describe
+from pqassay.stores.remote import filesystem, modified, open_source
+from pqassay.stores.remote_source import describe
 from pqassay_reader.lake.index_table import Entry
 from pqassay_reference.columns.column_values import read_distinct_values
 from pqassay_reference.errors import Refused

@@ -13,7 +13,7 @@ from places import GOLDEN_FILES
 from pqassay.difference.comparing import compared
 from pqassay.difference.model import Difference
 from pqassay.difference.tree import Fields
-from pqassay.lake.kinds import judged_as
+from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import IN_DATA
 from pqassay_spec.pm import grammar as pm

@@ -6,7 +6,7 @@ import random
 
 from places import GOLDEN_FILES
 from pqassay.dump import dump
-from pqassay.lake.kinds import dumped_as
+from pqassay.stores.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.dump import dump
-from pqassay.lake.kinds import dumped_as
+from pqassay.stores.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf, Unparsed
 

@@ -27,7 +27,7 @@ from pqassay.history.columns import COLUMNS, SCHEMA
 from pqassay.history.run import Run
 from pqassay.history.stores import History, Wanted, history_at
 from pqassay.history.views import findings_view, json_schema, runs_view
-from pqassay.lake import remote
+from pqassay.stores import remote
 from store_server import store_server
 
 NIGHT = dt.datetime(2026, 11, 20, 3, tzinfo=dt.UTC)

@@ -23,7 +23,7 @@ from pqassay.errors import UsageError
 from pqassay.judge import workers
 from pqassay.judge.one_file import Judged, Settings
 from pqassay.judge.workers import Limits
-from pqassay.lake.targets import Target, find
+from pqassay.stores.targets import Target, find
 
 pytestmark = pytest.mark.slow
 
@@ -297,7 +297,7 @@ IMPORTS_OF_A_WORKER = """
 import sys
 from pqassay.judge import preloaded
 from pqassay.judge.one_file import Settings, judge_all
-from pqassay.lake.targets import find
+from pqassay.stores.targets import find
 
 before = set(sys.modules)
 for tier in ("footer", "index", "pages", "values"):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from places import GOLDEN_FILES
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.iceberg.state import IcebergState, read_iceberg
 from pqassay.under_test.tables import iceberg_table
 from pqassay_golden.iceberg import deletes as golden

@@ -18,8 +18,8 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.workers import Limits
-from pqassay.lake import remote
-from pqassay.lake.targets import Target
+from pqassay.stores import remote
+from pqassay.stores.targets import Target
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.sources import BytesSource

@@ -21,10 +21,10 @@ from pqassay.judge.checker import Plan, planned
 from pqassay.judge.cost.estimate import Estimate, StorePace, StorePrices
 from pqassay.judge.cost.prediction import LOOKED_AT, predicted
 from pqassay.judge.one_file import judge
-from pqassay.lake import kinds
-from pqassay.lake.remote_source import RemoteSource, Tails
-from pqassay.lake.table_files import MetadataReads
-from pqassay.lake.targets import Target
+from pqassay.stores import kinds
+from pqassay.stores.remote_source import RemoteSource, Tails
+from pqassay.stores.table_files import MetadataReads
+from pqassay.stores.targets import Target
 from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.rules.catalogue import Tier
 

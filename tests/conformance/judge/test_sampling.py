@@ -21,8 +21,8 @@ from pqassay.cli.main import app
 from pqassay.history.incremental import Keeper
 from pqassay.judge.one_file import Judged
 from pqassay.judge.selection.sampling import Sampling, Wish, sample_order, stratum_of
-from pqassay.lake.targets import Target, find
 from pqassay.report.model import Report
+from pqassay.stores.targets import Target, find
 
 GOOD = (GOLDEN_FILES / "pqf/plain/data.parquet").read_bytes()
 BAD = GOLDEN_FILES / "sta/bound-cut-in-a-character/data.parquet"

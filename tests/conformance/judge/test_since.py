@@ -16,7 +16,7 @@ from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.selection.since import Since, parse_since
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.under_test.tables.states import iceberg_state
 from pqassay_spec.table.layout import commit_name
 

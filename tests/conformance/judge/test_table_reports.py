@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
-from pqassay.lake import remote
+from pqassay.stores import remote
 from store_server import store_server
 
 LOWERED = GOLDEN_FILES / "dlt/maximum-lowered/table"

@@ -18,7 +18,6 @@ from rich.console import Console
 import pqassay
 import processes
 from places import GOLDEN_FILES, GUIDES, ROOT
-from pqassay.lake.table_files import TableAt
 from pqassay.proof import moved_table, trial
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.moved_table import copied, copy_moved
@@ -28,6 +27,7 @@ from pqassay.proof.table_sql import PACKAGES, spark_engine
 from pqassay.report.model import Proof
 from pqassay.report.renderers.proof_text import write_proof
 from pqassay.report.renderers.text import render
+from pqassay.stores.table_files import TableAt
 from pqassay_spec.rules.catalogue import Tier
 
 pytestmark = pytest.mark.slow

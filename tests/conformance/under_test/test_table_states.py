@@ -15,7 +15,7 @@ import pqassay
 from places import GOLDEN_FILES, INTEROP
 from pqassay.judge.checker import planned
 from pqassay.judge.workers import Limits, judged
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.under_test.tables import states
 from wicked_judges import counting_reads
 

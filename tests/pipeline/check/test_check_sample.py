@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from idx1_files import Idx1File
 from pqassay.judge.checker import planned
-from pqassay.lake.targets import Target
+from pqassay.stores.targets import Target
 from pqassay_spark.check.estimate import Costs, measured_task
 from pqassay_spark.check.run import check, estimated
 from pqassay_spark.check.sampling import REASON, choose, sampled

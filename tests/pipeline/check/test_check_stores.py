@@ -17,7 +17,7 @@ from idx1_files import Idx1File
 from pqassay.history import findings_table, verdict_cache
 from pqassay.history.findings_table import PART
 from pqassay.judge.checker import planned
-from pqassay.lake import remote
+from pqassay.stores import remote
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import Checked, carried_out, check, estimated
 from pqassay_spark.check.spark_listing import SparkListing

@@ -12,7 +12,7 @@ from pqassay.difference import Difference
 from pqassay.difference.comparing import compared_with_bytes
 from pqassay.difference.marks import marked_rows
 from pqassay.difference.tree import Fields
-from pqassay.lake.kinds import dumped_as
+from pqassay.stores.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import IN_DATA
 from pqassay_spec.pm import grammar as pm

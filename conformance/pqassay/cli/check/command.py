@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pqassay.judge.cost.estimate import StorePrices
     from pqassay.judge.one_file import Judged
     from pqassay.judge.selection.sampling import Wish
-    from pqassay.lake.targets import Target
     from pqassay.report.model import Report
+    from pqassay.stores.targets import Target
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
@@ -207,7 +207,7 @@ def _predict(
     from pqassay.judge.checker import planned
     from pqassay.judge.cost.estimate import USUAL_PACE, StorePace
     from pqassay.judge.cost.prediction import predicted
-    from pqassay.lake.table_files import counted_metadata
+    from pqassay.stores.table_files import counted_metadata
     from pqassay.under_test.tables.states import kept_states
 
     declared.require_estimate(wanted)

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from pqassay.errors import UsageError
-from pqassay.lake.targets import is_uri
 from pqassay.report.formats import FormatName
 from pqassay.report.model import COUNTED
 from pqassay.report.pin import NO_PREVIEW
+from pqassay.stores.targets import is_uri
 from pqassay_spec.rules.catalogue import RELEASES, TIERS
 from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 

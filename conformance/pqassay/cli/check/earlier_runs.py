@@ -25,7 +25,7 @@ def findings_folder(out: str | None, *, is_needed: bool) -> Path | None:
     Raises:
         UsageError: It is needed and not there, or is no local folder.
     """
-    from pqassay.lake.targets import is_uri
+    from pqassay.stores.targets import is_uri
 
     if out is None:
         if is_needed:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
-from pqassay.lake.remote_source import RemoteSource, Tails
+from pqassay.stores.remote_source import RemoteSource, Tails
 from pqassay.under_test.body_gaps import named_offsets
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.index_reads import index_pieces

@@ -27,9 +27,9 @@ from pqassay.judge.cost.estimate import (
 from pqassay.judge.cost.predicted_reads import FarSource, Read, Traffic, pages_of, predicted_reads, traffic_of
 from pqassay.judge.file_check import check_source, not_tested
 from pqassay.judge.one_file import Settings
-from pqassay.lake.remote_source import Tails, table_of
-from pqassay.lake.table_files import MetadataReads, TableAt
-from pqassay.lake.targets import Target
+from pqassay.stores.remote_source import Tails, table_of
+from pqassay.stores.table_files import MetadataReads, TableAt
+from pqassay.stores.targets import Target
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.index_reads import index_pieces
 from pqassay.under_test.tables.states import TABLES_KEPT

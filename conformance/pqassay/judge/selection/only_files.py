@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pqassay.errors import UsageError
-from pqassay.lake.table_files import Moment
-from pqassay.lake.targets import is_uri
+from pqassay.stores.table_files import Moment
+from pqassay.stores.targets import is_uri
 from pqassay_spec.rules.catalogue import TIERS, Tier
 
 NOT_LISTED = "not on the list"

@@ -19,10 +19,10 @@ from typing import NamedTuple
 from pqassay.errors import UsageError
 from pqassay.judge.checker import Plan, Progress, concluded
 from pqassay.judge.one_file import Judged
-from pqassay.lake.targets import Target
 from pqassay.report.bounds import ANY, SampleBound, Sampled, needed, upper_bound
 from pqassay.report.metrics import writer_of
 from pqassay.report.model import COUNTED, FileReport, Report, Threshold
+from pqassay.stores.targets import Target
 
 REASON = "not checked: not in the sample"
 """The reason that a report does not judge the other files."""

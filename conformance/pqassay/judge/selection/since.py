@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from pqassay.errors import UsageError
 from pqassay.judge.selection.tables import Live
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.delta.actions import Json, actions
 from pqassay.tables.iceberg.state import IcebergState
 from pqassay.under_test.tables.states import delta_state, iceberg_state

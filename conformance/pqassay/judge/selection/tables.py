@@ -11,9 +11,9 @@ from functools import partial
 
 from pqassay.errors import UsageError
 from pqassay.judge.selection.only_files import NOT_LISTED, REPLACED, OnlyFiles, normal
-from pqassay.lake import kinds as file_kinds
-from pqassay.lake.table_files import TableAt
-from pqassay.lake.targets import Found, Target
+from pqassay.stores import kinds as file_kinds
+from pqassay.stores.table_files import TableAt
+from pqassay.stores.targets import Found, Target
 from pqassay.tables.claims import DeletedRows, FileClaims, Place
 from pqassay.tables.delta.segment import NoVersionError
 from pqassay.tables.delta.statistics import claims_of

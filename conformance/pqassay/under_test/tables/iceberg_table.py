@@ -6,7 +6,7 @@ import contextlib
 from collections import Counter
 from typing import Any, cast
 
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.iceberg.metadata import NotKnownError, metadata_file, read_metadata
 from pqassay.tables.iceberg.schema import Columns, columns_of, objects
 from pqassay.tables.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState

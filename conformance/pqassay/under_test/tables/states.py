@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextvars import ContextVar, Token
 from functools import lru_cache
 
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.delta.state import DeltaState, read_state
 from pqassay.tables.iceberg.delete_scope import DeleteScope
 from pqassay.tables.iceberg.puffin_footer import PuffinFooter, read_footer

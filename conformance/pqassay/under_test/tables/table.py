@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Protocol
 
-from pqassay.lake.table_files import TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.avro import avro_span, container
 from pqassay.tables.claims import Place
 from pqassay.tables.delta.actions import line_span

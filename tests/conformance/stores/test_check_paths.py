@@ -23,8 +23,8 @@ from idx1_files import Idx1File, parquet, table
 from places import ROOT
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.lake import targets
-from pqassay.lake.patterns import PathPattern, split
+from pqassay.stores import targets
+from pqassay.stores.patterns import PathPattern, split
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.idx1 import blob as idx1
@@ -93,7 +93,7 @@ def test_what_is_no_data_is_counted_with_its_reason() -> None:
 
 
 def test_the_rules_of_every_family_judge_a_kind_of_file_that_is_known() -> None:
-    from pqassay.lake import kinds
+    from pqassay.stores import kinds
     from pqassay_spec.rules.catalogue import families
     from pqassay_spec.table.layout import TableKind
 
@@ -261,7 +261,7 @@ def test_a_folder_that_cannot_be_listed_is_errored(lake: Path, monkeypatch: pyte
             raise PermissionError(13, "Permission denied", path)
         return scandir(path)
 
-    monkeypatch.setattr("pqassay.lake.targets.os.scandir", refuse)
+    monkeypatch.setattr("pqassay.stores.targets.os.scandir", refuse)
     report = pqassay.check(lake, tier="footer")
 
     assert 4 == report.exit_code

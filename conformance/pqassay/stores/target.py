@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 
-from pqassay.lake import kinds as file_kinds
-from pqassay.lake.table_files import TableAt
+from pqassay.stores import kinds as file_kinds
+from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
 from pqassay_spec.base.sources import BytesSource, FileSource, Source
 
@@ -66,7 +66,7 @@ class Target:
         elif self.is_table:
             yield BytesSource(b"", self.name)  # its files are opened one by one
         elif self.store:
-            from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
+            from pqassay.stores.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
             with contextlib.closing(open_source(self.store, self.path, self.name)) as source:
                 yield source

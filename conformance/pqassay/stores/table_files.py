@@ -114,7 +114,7 @@ class TableAt:
             with FileSource(self.path_of(relative), self.name_of(relative)) as source:
                 yield source
             return
-        from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
+        from pqassay.stores.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
         with contextlib.closing(
             open_source(self.store, self.path_of(relative), self.name_of(relative))
@@ -167,7 +167,7 @@ class TableAt:
         """All files below the table in its store."""
         if self.sizes is not None:
             return self.sizes
-        from pqassay.lake import remote  # noqa: PLC0415 - as above
+        from pqassay.stores import remote  # noqa: PLC0415 - as above
 
         place = remote.Place(self.store, self.path, self.name, is_folder=True, size=0)
         return {"/".join(entry.names): entry.size for entry in remote.listing(place)}

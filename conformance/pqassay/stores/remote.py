@@ -17,8 +17,8 @@ import pyarrow as pa
 from pyarrow import fs
 
 from pqassay.errors import UsageError
-from pqassay.lake.patterns import split
-from pqassay.lake.remote_source import RemoteSource, Tails
+from pqassay.stores.patterns import split
+from pqassay.stores.remote_source import RemoteSource, Tails
 
 ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 """Schemes of other programs, and what pyarrow calls them."""
@@ -128,7 +128,7 @@ def find(uri: Uri) -> Place | str:
     Raises:
         MissingError: Nothing is there.
         UsageError: pyarrow does not know the scheme, or cannot read the URI.
-        OSError: The store cannot be reached, or denies access; `pqassay.lake.remote_source.describe` says it in words.
+        OSError: The store cannot be reached, or denies access; `pqassay.stores.remote_source.describe` says it in words.
     """
     readings = list(dict.fromkeys([_quoted(decoded(uri.path)), _quoted(uri.path)]))
     place = None

@@ -1,4 +1,4 @@
-"""Lakes: which files there are to judge, and how their bytes are reached.
+"""Stores: which files there are to judge, and how their bytes are reached, on disk and in object stores.
 
 What lives here: paths, folders, patterns and URIs that become a list of targets, the kinds of files by their names, and
 objects in remote stores.

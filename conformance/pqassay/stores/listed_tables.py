@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
-from pqassay.lake.table_files import Moment, TableAt
+from pqassay.stores.table_files import Moment, TableAt
 from pqassay_spec.table.layout import TableKind, kind_by_listing
 
 if TYPE_CHECKING:
-    from pqassay.lake.remote import Listed, Place
+    from pqassay.stores.remote import Listed, Place
 
 Root = tuple[str, ...]
 """The names that lead to a table from the folder that was listed."""

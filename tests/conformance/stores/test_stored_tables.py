@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
-from pqassay.lake import remote
+from pqassay.stores import remote
 from pqassay_spec.rules.catalogue import Tier
 from store_server import StoreServer, store_server
 

@@ -18,9 +18,9 @@ from idx1_files import Idx1File, parquet
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.lake import remote, remote_source
-from pqassay.lake.remote_source import RemoteSource, Tails, describe
-from pqassay.lake.targets import Target
+from pqassay.stores import remote, remote_source
+from pqassay.stores.remote_source import RemoteSource, Tails, describe
+from pqassay.stores.targets import Target
 from pqassay_spec.base.errors import Truncated
 from store_server import Requests, StoreServer, store_server
 

@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pqassay.errors import UsageError
-from pqassay.lake import kinds as file_kinds
-from pqassay.lake import table_files
-from pqassay.lake.listed_tables import listed_tables, root_in
-from pqassay.lake.patterns import NamePatterns, PathPattern, States, has_wildcard, split
-from pqassay.lake.table_files import NEWEST, Moment, TableAt
-from pqassay.lake.target import Target
 from pqassay.report.model import Ignored
+from pqassay.stores import kinds as file_kinds
+from pqassay.stores import table_files
+from pqassay.stores.listed_tables import listed_tables, root_in
+from pqassay.stores.patterns import NamePatterns, PathPattern, States, has_wildcard, split
+from pqassay.stores.table_files import NEWEST, Moment, TableAt
+from pqassay.stores.target import Target
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay.lake.remote import Listed, Place, Uri
+    from pqassay.stores.remote import Listed, Place, Uri
 
 __all__ = ["Found", "Listing", "Target", "find", "is_uri"]
 
@@ -104,7 +104,7 @@ def find(
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
         exclude: Patterns of files and folders to leave out; what is named itself is judged all the same.
-        listing: What lists folders of stores, in the order of `pqassay.lake.remote.listing`, which does it by default.
+        listing: What lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
         moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
 
     Raises:
@@ -322,8 +322,8 @@ class _Finder:
     # --------------------------------------------------------------------------------------------------- URIs
 
     def _add_uri(self, text: str, *, is_literal: bool) -> None:
-        from pqassay.lake import remote  # noqa: PLC0415 - pyarrow is loaded where it is needed
-        from pqassay.lake.remote_source import describe  # noqa: PLC0415 - as above
+        from pqassay.stores import remote  # noqa: PLC0415 - pyarrow is loaded where it is needed
+        from pqassay.stores.remote_source import describe  # noqa: PLC0415 - as above
 
         try:
             uri = remote.parse(text)
@@ -366,7 +366,7 @@ class _Finder:
         return TableAt(kind, place.name.rsplit("/", 2)[0], folder, place.store, moment)
 
     def _add_uri_pattern(self, uri: Uri) -> None:
-        from pqassay.lake import remote  # noqa: PLC0415 - as above
+        from pqassay.stores import remote  # noqa: PLC0415 - as above
 
         parts = split(remote.decoded(uri.path))
         first = next(index for index, part in enumerate(parts) if has_wildcard(part))
@@ -382,7 +382,7 @@ class _Finder:
 
         One listing of everything below takes far fewer requests than one for each folder.
         """
-        from pqassay.lake import remote  # noqa: PLC0415 - as above
+        from pqassay.stores import remote  # noqa: PLC0415 - as above
 
         left_out: set[tuple[str, ...]] = set()
         listed = (self._listing or remote.listing)(folder)
