@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay_reference.cli.errors import reported
-from pqassay_reference.cli.pm import ParquetSize, PmFile, opened, pm_app, require_pm
+from pqassay_reference.cli.pm import ParquetSize, PmFile, opened, require_pm
+from pqassay_reference.cli.pm_read import pm_app
 from pqassay_reference.cli.tables import counted
 
 if TYPE_CHECKING:
