@@ -43,6 +43,10 @@ PACKAGES = [
 """The packages of the repository. Only the recipes of golden files are in no wheel."""
 
 
+MOST_LINES = 13_000
+"""Lines of the small reference. It only ever sinks: what profits from metadata is the reader's."""
+
+
 def files_below(folder: Path) -> set[str]:
     """The files of a folder, but for what Python leaves there."""
     paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
@@ -156,6 +160,12 @@ def test_each_package_is_in_the_contracts_and_all_but_the_golden_maker_in_the_wh
     assert names == set(settings["importlinter"]["root_packages"])
     assert set(PACKAGES) <= set(settings["mypy"]["files"])
     assert names - {"pqassay_golden"} == in_wheel
+
+
+def test_the_reference_stays_small_enough_to_be_read() -> None:
+    modules = (ROOT / "reference_impl" / "pqassay_reference").rglob("*.py")
+
+    assert sum(len(module.read_text("utf-8").splitlines()) for module in modules) <= MOST_LINES
 
 
 def test_the_wheel_holds_every_file_of_the_packages_and_the_golden_files(wheel: Path) -> None:
