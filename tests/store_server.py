@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.moto_api._internal.models import moto_api_backend
 from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 
@@ -70,6 +71,7 @@ def store_server() -> Generator[StoreServer]:
         yield server
     finally:
         running.stop()
+        moto_api_backend.reset()  # what was stored would outlive the server, for whoever runs the next one in this process
         log.removeHandler(server.requests)
         log.setLevel(before[0])
         log.propagate = before[1]
