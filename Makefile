@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -43,19 +43,24 @@ test-loaded: $(VENV)/.dev ## run each test that waits 20 times on a busy machine
 test-elsewhen: $(VENV)/.dev ## run tests that look at days, zones, languages or permissions as if it were another day and place (ELSEWHEN='--setting "+ 1 day"')
 	@$(BIN)/python tools/run_elsewhen.py $(ELSEWHEN)
 
-golden: $(VENV)/.core ## write the golden files anew
+generate: $(VENV)/.core ## write every file that is computed from others, where it is stale (GENERATE='--check')
+	@$(BIN)/python tools/generate.py $(GENERATE)
+
+golden: $(VENV)/.core ## write the golden files again
 	@PYTHONPATH=reference_impl $(BIN)/python -m pqassay_golden golden_files
 
-recall: $(VENV)/.core ## measure what is found of false facts, and write docs/recall.md anew; then 100,000 random damages
+recall: $(VENV)/.core ## measure which false facts are found, and write docs/recall.md; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
+	@$(BIN)/python tools/generate.py recall
 
-damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and ask fakes all; `make test` does a part
-	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py tests/suite/test_self_test.py
+damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form; `make test` does a part
+	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
 	@$(HAVE_JAVA)
 	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
 	@$(BIN)/python tools/observe.py $(OBSERVE)
+	@$(BIN)/python tools/generate.py observed
 
 drivers: $(VENV)/.pipeline ## build the drivers of foreign libraries, as far as this machine has their tools
 	@$(BIN)/pqassay drivers --build
@@ -66,6 +71,7 @@ matrix: drivers ## ask all drivers about all golden files, and keep the results;
 matrix-spark: $(VENV)/.spark ## check and index with several releases of Spark, Spark Connect included; takes some minutes
 	@$(HAVE_JAVA)
 	@$(BIN)/python tools/matrix_spark.py $(MATRIX)
+	@$(BIN)/python tools/generate.py "spark versions"
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

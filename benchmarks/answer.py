@@ -18,7 +18,7 @@ less. Whole numbers are asserted to be equal, averages but for their last digits
 
 Goal, in the clustered lake: at most a fifth of DuckDB's time.
 
-``--write`` keeps the figures in ``answer_figures.json``, of which `tools/write_directory_tables.py` makes the table of the guide.
+``--write`` keeps the figures in ``answer_figures.json``, from which `make generate` makes the table of the guide.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Each engine finds the rows natively, opening the files by itself, and through an
 before, and with loading included, from the ends of the files or from an index table.  DuckDB also reads with its own reader the
 files that the indexes leave over.  The rows are asserted to be equal.  Of each way, the fastest of all rounds counts.
 
-``--write`` keeps the figures in ``prune_figures.json``, of which `tools/write_prune_tables.py` makes the tables in README and
+``--write`` keeps the figures in ``prune_figures.json``, from which `make generate` makes the tables in README and
 guide.
 
 Goals, in the first lake: with indexes loaded, DuckDB takes at most a quarter of its native time, pyarrow and DataFusion at
@@ -347,7 +347,7 @@ def main() -> int:
     reached = judged(figures["spread"]["engines"])
     if options.write:
         write_whole(FIGURES, (json.dumps(rounded(figures), indent=2) + "\n").encode())
-        print(f"\n{FIGURES.name} is written; python tools/write_prune_tables.py makes the tables")
+        print(f"\nwritten to {FIGURES.name}; now: make generate")
     return 0 if reached else 1
 
 

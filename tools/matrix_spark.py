@@ -4,7 +4,7 @@
 
 Each release gets a virtual environment in ``.venv/spark-VERSION``, and a server of Spark Connect on this machine.  What a
 check finds in a folder of golden files must be what ``pqassay check`` finds there.  The answers go to
-``docs/data/spark_versions.json``, and as a table into ``docs/guide/spark-where.md``.
+``docs/data/spark_versions.json``; ``make generate`` then makes the table in ``docs/guide/spark-where.md``.
 """
 
 from __future__ import annotations
@@ -20,17 +20,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from page_tables import grid, with_tables
 
 from pqassay_spec.base.sources import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 ANSWERS = ROOT / "docs" / "data" / "spark_versions.json"
-PAGE = ROOT / "docs" / "guide" / "spark-where.md"
 
 RELEASES = ("3.5.7", "4.0", "4.1", "4.2", "4.3")
 """Releases of Spark: the newest patch of each, unless it is named."""
@@ -216,26 +213,8 @@ def answers(release: str) -> dict[str, Any]:
     return {"version": version, "own": own, "connect": connect}
 
 
-def table() -> Iterator[str]:
-    """The lines of the table."""
-    known = json.loads(ANSWERS.read_text())
-    rows = [
-        [f"Spark {one['version']}, {how}", *(one[place][trial.name] for trial in TRIALS)]
-        for one in known["releases"]
-        for place, how in (("own", "a session of its own"), ("connect", "Spark Connect"))
-    ]
-    yield from grid(
-        ["", *(f"`{trial.name}`" if " " not in trial.name else trial.name for trial in TRIALS)], rows
-    )
-
-
-def page() -> str:
-    """The page with its table made anew."""
-    return with_tables(PAGE.read_text("utf-8"), {"spark versions": table})
-
-
 def main() -> int:
-    """Ask, keep the answers, and write the page; fail if something does not work."""
+    """Ask and keep the answers; fail if something does not work."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("releases", nargs="*", default=RELEASES, metavar="VERSION", help="3.5, 4.1, ...")
     asked = parser.parse_args().releases
@@ -250,7 +229,6 @@ def main() -> int:
             "releases": [kept[name] for name in sorted(kept)],
         }
         write_whole(ANSWERS, (json.dumps(told, indent=2) + "\n").encode())
-        write_whole(PAGE, page().encode())
     good = ("works", "says that it needs RDDs", "not asked: no server")
     wrong = [
         f"Spark {one['version']}, {place}, {name}: {answer}"

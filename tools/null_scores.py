@@ -1,7 +1,4 @@
-"""Run the fakes, drivers that are wrong on purpose, and write what they score.
-
-    python tools/null_scores.py              write conformance/implementations/null_scores.toml anew
-    python tools/null_scores.py --check hang compare one of them (all, if none is named) with what is there
+"""The scores of fakes: drivers that are wrong on purpose.
 
 A score means something only beside what a program gets that does nothing right.
 """
@@ -10,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +17,7 @@ from pqassay_suite.running.runner import Settings, run
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKES = ROOT / "tests" / "suite" / "fakes"
-SCORES = ROOT / "conformance" / "implementations" / "null_scores.toml"
+SCORES = "conformance/implementations/null_scores.toml"
 
 
 class Fake(NamedTuple):
@@ -52,19 +48,13 @@ FAKE_DRIVERS = {
 }
 """By the name of their file. Slow ones are asked about few cases."""
 
-IN_PART = ("accept_all", "reject_all")
-"""Fakes whose scores over the slice are kept as well: `make test` compares those, and `make damages` the scores over all."""
-
-
 # The fakes begin with `#!/usr/bin/env python3`: that is to be the Python that runs this.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
-def score(name: str, golden_files: Sequence[GoldenCase], *, in_part: bool = False) -> dict[str, Any]:
-    """Run one fake, over the slice alone if that is said; return what is about it in the file."""
+def score(name: str, golden_files: Sequence[GoldenCase]) -> dict[str, Any]:
+    """Run one fake; return what the file has about it."""
     fake = FAKE_DRIVERS[name]
-    if in_part:
-        fake = fake._replace(cases=SLICE)
     cases = select(golden_files, fake.cases)
     report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds)))
     row: dict[str, Any] = {"does": fake.does}
@@ -89,31 +79,13 @@ def _key(key: str) -> str:
     return key if key.replace("_", "").isalnum() else f'"{key}"'
 
 
-def main() -> int:
-    """Write or compare; return the exit status."""
-    checking = sys.argv[1:2] == ["--check"]
-    names = sys.argv[2:] or list(FAKE_DRIVERS)
+def contents() -> dict[str, str]:
+    """The text of the file."""
     golden_files = load(golden_folder())
-    scores = {name: score(name, golden_files) for name in names}
-    parts = {name: score(name, golden_files, in_part=True) for name in names if name in IN_PART}
-    scores |= {f"{name} in part": row for name, row in parts.items()}
-    if checking:
-        pinned = tomllib.loads(SCORES.read_text(encoding="utf-8"))
-        differing = [name for name in scores if pinned.get(name) != scores[name]]
-        for name in differing:
-            print(
-                f"{name} scores {scores[name]}, pinned is {pinned.get(name)}; `python {sys.argv[0]}` pins anew"
-            )
-        return 1 if differing else 0
-    tables = [
-        f"[{_key(name)}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in row.items())
-        for name, row in scores.items()
-    ]
-    head = "# What drivers score that are wrong on purpose. Written by tools/null_scores.py.\n"
-    SCORES.write_text("\n".join([head, *tables]), encoding="utf-8")
-    print(SCORES)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    tables = ["# What drivers score that are wrong on purpose. Written by `make generate`.\n"]
+    for name in FAKE_DRIVERS:
+        row = score(name, golden_files)
+        tables.append(
+            f"[{_key(name)}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in row.items())
+        )
+    return {SCORES: "\n".join(tables)}

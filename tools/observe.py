@@ -74,13 +74,11 @@ def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
     return "\n".join(lines)
 
 
-def refresh_pages(entries: Mapping[str, Observation]) -> None:
-    """Adapt every page that shows what was observed."""
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-        text = path.read_text("utf-8")
-        if (now := refreshed(text, entries)) != text:
-            write_whole(path, now.encode())
-            print(path.relative_to(ROOT))
+def contents() -> dict[str, str]:
+    """Every page that shows what was observed, as it is shown now."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in pages}
+    return {name: refreshed(text, observations()) for name, text in texts.items() if LABEL in text}
 
 
 def summary(entries: Mapping[str, Observation]) -> list[str]:
@@ -134,9 +132,10 @@ def main(ids: Sequence[str]) -> None:
                 write_whole(TABLE_FILE, table_text(entries).encode())
     entries = {rule: found for rule, found in entries.items() if rule in file_rules()}
     write_whole(TABLE_FILE, table_text(entries).encode())
-    refresh_pages(entries)
     print(*understated(entries), *summary(entries), sep="\n")
-    print(f"{len(wanted)} rules in {time.monotonic() - begun:.0f} s; {TABLE_FILE.relative_to(ROOT)}")
+    print(
+        f"{len(wanted)} rules in {time.monotonic() - begun:.0f} s; {TABLE_FILE.relative_to(ROOT)}; now: make generate"
+    )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
-"""Draw the steps of an update of ``_pm``, and what a kill leaves at each: ``python tools/pm_update_picture.py``.
+"""The picture of an update of ``_pm``: its steps, and what a kill leaves at each.
 
-Nothing in ``spec/chapters/pictures/pm-update.svg`` is drawn by hand. A partition of QuestDB's among the golden files is updated by the
-reference in a storage that keeps every state of the file. The places of the regions, the sizes, and what a reader finds
-in each state are read from these bytes. A test draws the picture anew and compares.
+Nothing in it is drawn by hand. The reference updates one of QuestDB's partitions among the golden files in a storage that
+keeps every state of the file. The places of the regions, the sizes, and what a reader finds in each state are read from these bytes.
 """
 
 from __future__ import annotations
 
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm import grammar as pm
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "spec" / "chapters" / "pictures" / "pm-update.svg"
+PICTURE = "spec/chapters/pictures/pm-update.svg"
 
 CHAIN = ROOT / "golden_files" / "interop" / "questdb-9.4.3"
 BEFORE, AFTER = CHAIN / "o3-chain-0", CHAIN / "o3-chain-1"
@@ -292,11 +290,6 @@ def sentences(steps: Sequence[State]) -> Iterator[str]:
         )
 
 
-def main() -> None:
-    """Write the picture."""
-    PICTURE.write_text(picture(), encoding="utf-8")
-    print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size} bytes", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+def contents() -> dict[str, str]:
+    """The text of the file."""
+    return {PICTURE: picture()}

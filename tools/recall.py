@@ -1,8 +1,7 @@
-"""Measure what pqassay finds of false facts, and write ``docs/data/recall.json`` and the page ``docs/recall.md``.
+"""Measure which false facts pqassay finds, and write ``docs/data/recall.json``; ``make generate`` then makes the page ``docs/recall.md``.
 
     python tools/recall.py                      measure all kinds, then 100,000 random damages
     python tools/recall.py --damages 2000       as many random damages; 0 for none
-    python tools/recall.py --render             write the page anew from the results that are stored
 
 A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations.  Each is checked at tier
 ``values``; what is reported beyond what the good file has counts as found.  A kind that nobody finds needs a
@@ -27,7 +26,7 @@ import recall_answers
 import recall_kinds
 from recall_answers import Answer, Judged, Kind, compared
 from recall_kinds import CASES, Base, Site, data_of
-from recall_page import PAGE, keep, render, stored, unexplained
+from recall_page import DATA, keep, stored, unexplained
 from rich.progress import track
 
 import pqassay
@@ -193,16 +192,12 @@ def main() -> int:
     """Measure, write, and say what is not explained; return the exit status."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--damages", type=int, default=100_000, help="random damages (100,000)")
-    options.add_argument("--render", action="store_true", help="write the page from the stored results")
     asked = options.parse_args()
-    wrong: list[str] = []
-    if not asked.render:
-        found = measured()
-        wrong = mistakes(asked.damages)
-        keep(found, asked.damages or stored()[1])
-    render()
-    wrong += [f"no reason is given for {kind.field}, {kind.change}" for kind in unexplained(stored()[0])]
-    print("\n".join([*wrong, str(PAGE)]))
+    found = measured()
+    wrong = mistakes(asked.damages)
+    keep(found, asked.damages or stored()[1])
+    wrong += [f"no reason is given for {kind.field}, {kind.change}" for kind in unexplained(found)]
+    print("\n".join([*wrong, f"{DATA}; now: make generate"]))
     return 1 if wrong else 0
 
 

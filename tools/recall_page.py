@@ -29,7 +29,7 @@ from table_recall_facts import TABLES, WRITERS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 DATA, TABLE_DATA = DOCS / "data" / "recall.json", DOCS / "data" / "table_recall.json"
 REASONS, TABLE_REASONS = DOCS / "data" / "recall_reasons.toml", DOCS / "data" / "table_recall_reasons.toml"
-PAGE = DOCS / "recall.md"
+PAGE = "docs/recall.md"
 
 # -------------------------------------------------------------------------------------------------------- the results
 
@@ -142,6 +142,6 @@ def _of_tables(found: Found) -> Iterator[str]:
     yield from ("## By field of the metadata", "", *by_field(found, given, writers))
 
 
-def render() -> None:
-    """Write the page from the results that are stored."""
-    PAGE.write_text(rendered(*stored(), stored_tables()), encoding="utf-8")
+def contents() -> dict[str, str]:
+    """The page of the results that are stored."""
+    return {PAGE: rendered(*stored(), stored_tables())}

@@ -64,7 +64,7 @@ FAST = (
     Check(
         "pytest",
         [PYTHON, "-m", "pytest", "-q", *PROCESSES, "-m", "not slow and not spark"]
-        + [f"tests/{room}" for room in ROOMS],
+        + [*(f"tests/{room}" for room in ROOMS), "tests/docs/test_generated.py"],
         shown=True,
         minutes=30,
     ),

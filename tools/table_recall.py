@@ -1,4 +1,6 @@
-"""Measure what pqassay finds of false facts in the metadata of tables, and write ``docs/data/table_recall.json`` and the page ``docs/recall.md``.
+"""Measure which false facts in the metadata of tables pqassay finds, and write ``docs/data/table_recall.json``.
+
+``make generate`` then makes the page ``docs/recall.md``.
 
     python tools/table_recall.py                 all good golden tables
     python tools/table_recall.py --unseen        those kinds again that were not found; what was found stays
@@ -21,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from recall_answers import Answer, Judged, Kind, compared, for_nothing, unseen, weakest, without_reason
-from recall_page import keep_tables, render, stored_tables, table_reasons
+from recall_page import keep_tables, stored_tables, table_reasons
 from rich.progress import track
 from table_recall_facts import TABLES, Fact, facts_of, files_of, writer_of
 
@@ -96,7 +98,6 @@ def main() -> int:
         print(*(f"not found: {kind.field}, {kind.change}" for kind in unseen(found)), sep="\n")
     else:
         keep_tables(found)
-        render()
         wrong += [f"nothing needs the reason of {one.field}, {one.change}" for one in for_nothing(found, given)]  # fmt: skip
     print(*wrong, sep="\n")
     return 1 if wrong else 0

@@ -21,8 +21,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from observe import refresh_pages
-
 from pqassay.judge.workers import Limits
 from pqassay.proof.engines import Engine
 from pqassay.proof.moved_table import SHORT
@@ -100,7 +98,6 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
                 reason = one.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
                 observed[one.id] = observation(one.id, stored, date, reason)
     write_whole(TABLE_FILE, anywhere(table_text(observed)).encode())
-    refresh_pages(observed)
 
 
 def is_asked(pair: TablePair, stored: Sequence[Json], engines: Sequence[Engine]) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import observe
-import pytest
 
 from places import ROOT
 from pqassay_spec.rules.observed import observations
@@ -25,12 +22,6 @@ failed  pix/zeros-and-exact-bounds  scan, and 1 more
     observed  wrong rows from a valid file
 ```
 """
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_pages_say_what_was_observed(page: Path) -> None:
-    text = page.read_text("utf-8")
-    assert text == observe.refreshed(text, observations()), "`python tools/observe.py` adapts pages"
 
 
 def test_what_was_observed_of_a_rule_ends_with_its_finding() -> None:

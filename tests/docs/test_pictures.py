@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from pm_update_picture import AFTER, PICTURE, picture, regions, states
+from pm_update_picture import AFTER, picture, regions, states
 from typer.testing import CliRunner
 
 from places import ROOT
@@ -62,10 +62,6 @@ def test_the_picture_of_a_scan_is_what_the_command_draws(tmp_path: Path) -> None
 
     assert 0 == CliRunner().invoke(app, ["scan", *asked]).exit_code
     assert picture.read_text() == (CHAPTERS / "pictures" / "scan-article.svg").read_text()
-
-
-def test_the_picture_of_an_update_is_drawn_from_the_bytes() -> None:
-    assert PICTURE.read_text() == picture()
 
 
 def test_the_parts_of_the_updated_file_tile_it() -> None:

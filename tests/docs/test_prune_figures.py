@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
-import pytest
+from page_tables.prune import engines
 
 from places import ROOT
 
-
-def script(folder: str, name: str) -> Any:
-    """A script of the repository as a module."""
-    sys.path.insert(0, str(ROOT / folder))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(ROOT / folder))
-
-
-pages = script("tools", "write_prune_tables")
-page_tables = script("tools", "page_tables")
-FIGURES: dict[str, Any] = json.loads(pages.FIGURES.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
-def test_the_tables_of_a_page_are_those_of_the_figures(page: Path) -> None:
-    assert page.read_text(encoding="utf-8") == pages.written(page)
-
-
-def test_every_table_is_shown_once() -> None:
-    made = pages.tables(FIGURES)
-    shown = Counter(
-        found["name"]
-        for page in pages.PAGES
-        for found in page_tables.TABLE.finditer(page.read_text("utf-8"))
-        if found["name"] in made or found["name"] not in page_tables.IN_README
-    )
-
-    assert dict.fromkeys(made, 1) == shown
+FIGURES: dict[str, Any] = json.loads((ROOT / "benchmarks" / "prune_figures.json").read_text(encoding="utf-8"))
 
 
 def test_the_lakes_are_what_the_guide_says_of_them() -> None:
@@ -70,4 +37,4 @@ def test_a_time_is_shown_beside_how_many_times_as_fast_as_natively_it_is() -> No
         "|  | by itself | loading included |",
         "| --- | ---: | ---: |",
         "| DuckDB | 100 ms | 40 ms (2.5 times as fast) |",
-    ] == list(pages.engines_table({"spread": figures}, "spread", "DuckDB"))
+    ] == list(engines({"spread": figures}, "spread", ("DuckDB",)))

@@ -19,12 +19,6 @@ SAMPLED = 40
 """Kinds in the files of one writer that are measured again."""
 
 
-def test_the_page_is_made_of_the_stored_results() -> None:
-    assert page.rendered(FOUND, DAMAGES, TABLES) == page.PAGE.read_text(encoding="utf-8"), (
-        "`python tools/recall.py --render` writes it anew"
-    )
-
-
 def test_what_is_not_found_has_a_reason() -> None:
     assert [] == page.unexplained(FOUND)
 

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import importlib
 import math
-import sys
 from typing import Any
 
 import numpy as np
+import page_tables
+import page_tables.scale
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from places import ROOT
+from places import GUIDES
 
 WITHIN = 0.35
 """How far a prediction may be off: the page says 35 %."""
 
 
-def script(folder: str, name: str) -> Any:
-    """A script of the repository as a module."""
-    sys.path.insert(0, str(ROOT / folder))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(ROOT / folder))
-
-
-model = script("benchmarks", "_lake_model")
-tables = script("tools", "write_scale_tables")
-page_tables = script("tools", "page_tables")
+model: Any = importlib.import_module("_lake_model")  # the tables have added its folder to the path
+PAGE = (GUIDES / "scale.md").read_text(encoding="utf-8")
 
 NOTHING = model.Spark(0, 0, 0, 0, 0)
 NO_DRIVER = model.Driver(0, 0, 0, 0)
@@ -45,21 +36,6 @@ PERFECT = model.Store(
     read_price=0.0004,
     write_price=0.005,
 )
-
-
-def test_the_tables_of_the_page_are_those_of_the_constants() -> None:
-    page = tables.PAGE.read_text(encoding="utf-8")
-    assert tables.with_tables(page, model.Constants.read()) == page
-
-
-def test_the_page_has_every_table_once() -> None:
-    names = [found["name"] for found in page_tables.TABLE.finditer(tables.PAGE.read_text(encoding="utf-8"))]
-    assert sorted(names) == sorted(tables.TABLES)
-
-
-def test_a_comment_that_names_no_table_is_an_error() -> None:
-    with pytest.raises(KeyError, match="no such"):
-        tables.with_tables("<!-- table: no such -->\n<!-- end -->", model.Constants.read())
 
 
 def errors(constants: Any) -> dict[tuple[str, int, int], float]:
@@ -86,10 +62,10 @@ def test_every_run_that_was_measured_is_predicted_as_well_as_the_page_says() -> 
     if constants.is_quiet:
         assert errors(constants) == {}
     else:  # times of a machine that was busy with something else mean nothing, and the page says so
-        assert "they want to be repeated" in tables.PAGE.read_text(encoding="utf-8")
+        assert "they want to be repeated" in PAGE
     assert {(1, 1000), (1, 4000), (2, 1000), (2, 4000)} <= {(run["cores"], run["files"]) for run in runs}
     assert all(sum(files for files, _ in run["tasks"]) == run["files"] for run in runs)
-    assert f"{WITHIN * 100:.0f} %" in tables.PAGE.read_text(encoding="utf-8")
+    assert f"{WITHIN * 100:.0f} %" in PAGE
 
 
 @given(

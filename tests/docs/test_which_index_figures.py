@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from typing import Any
+
+from page_tables.which_index import curves_of
 
 from places import ROOT
 
-
-def script(folder: str, name: str) -> Any:
-    """A script of the repository as a module."""
-    sys.path.insert(0, str(ROOT / folder))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(ROOT / folder))
-
-
-pages = script("tools", "write_which_index_tables")
-FIGURES: dict[str, Any] = json.loads(pages.FIGURES.read_text(encoding="utf-8"))
-
-
-def test_tables_and_picture_are_those_of_the_figures() -> None:
-    assert pages.PAGE.read_text(encoding="utf-8") == pages.written(pages.PAGE, FIGURES)
-    assert pages.PICTURE.read_text(encoding="utf-8") == pages.picture(FIGURES)
+FIGURES: dict[str, Any] = json.loads(
+    (ROOT / "benchmarks" / "which_index_figures.json").read_text(encoding="utf-8")
+)
 
 
 def test_the_guide_is_right_about_which_index_when() -> None:
-    shuffled = {one["cardinality"]: one for one in pages.curves_of(FIGURES, is_sorted=False)}
-    ordered = {one["cardinality"]: one for one in pages.curves_of(FIGURES, is_sorted=True)}
+    shuffled = {one["cardinality"]: one for one in curves_of(FIGURES, is_sorted=False)}
+    ordered = {one["cardinality"]: one for one in curves_of(FIGURES, is_sorted=True)}
     groups = FIGURES["row_groups"]
 
     # Sorted: bounds leave what sets do, for a value that occurs.

@@ -137,7 +137,7 @@ def parse(text: str, name: str) -> Revision:
 def written(revision: Revision) -> str:
     """The text of its file."""
     head = (
-        f"# Revision {revision.number} of the golden cases: what counts in a score. Written by tools/write_revision.py.\n\n"
+        f"# Revision {revision.number} of the golden cases: what counts in a score. Written by `make generate`.\n\n"
         f'revision = "{revision.number}"\nstate = "{revision.state}"\n\n[cases]\n'
     )
     return head + "".join(f'"{case}" = "{digest}"\n' for case, digest in sorted(revision.cases.items()))

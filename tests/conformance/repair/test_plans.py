@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -250,12 +249,6 @@ def test_a_table_that_is_gone_is_said(lake: Path) -> None:
     shutil.rmtree(lake / "sales")
 
     assert "sales" in run("plan-repair", "report.json", code=2).stderr
-
-
-def test_the_published_schema_is_that_of_the_classes() -> None:
-    shipped = files("pqassay") / "schemas" / "repair-plan.schema.json"
-
-    assert json_schema() == json.loads(shipped.read_text())
 
 
 # ------------------------------------------------------------------------------------------------- --only-files

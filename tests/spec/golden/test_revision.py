@@ -7,17 +7,17 @@ import json
 from typing import Any
 
 import pytest
-import write_revision
 
+import revisions
 from golden_cases import golden_cases
-from places import GOLDEN_FILES
+from places import GOLDEN_FILES, ROOT
 from pqassay_spec.golden import revision
 from pqassay_spec.golden.revision import ASKED, Revision, RevisionError, case_digest, current, parse, written
 from pqassay_suite.cases.writer_cases import writer_cases
 
 WHAT_TO_DO = (
     "a case that is in a revision stays as it is: give what is new an id of its own, and leave the old one. While the "
-    "revision is a draft, `python tools/write_revision.py --listed` takes the change into its list, and the changelog says so"
+    "revision is a draft, `make generate` takes the change into its list, and the changelog says so"
 )
 
 MANIFEST = json.loads((GOLDEN_FILES / "pix" / "no-pages" / "case.json").read_bytes())
@@ -30,7 +30,7 @@ def test_no_case_of_the_current_revision_has_changed_or_gone() -> None:
 
 
 def test_every_revision_can_be_read_and_is_written_as_it_is() -> None:
-    folder = write_revision.REVISIONS
+    folder = ROOT / revisions.REVISIONS
 
     assert revision.CURRENT in revision.numbers()
     for number in revision.numbers():
@@ -96,16 +96,22 @@ def test_a_frozen_revision_is_not_written_anew() -> None:
     frozen = Revision("1.0", "frozen", {"pix/a": "1" * 64})
 
     with pytest.raises(SystemExit) as caught:
-        write_revision.made("1.0", frozen, {"pix/a": "2" * 64}, listed=False, freeze=False)
+        revisions.begun("1.0", frozen, {"pix/a": "2" * 64}, is_frozen=False)
     assert "revision 1.0 is frozen: cases that are new or changed go into the next one" == str(caught.value)
 
 
-def test_a_draft_takes_in_changes_and_only_if_wished_new_cases() -> None:
+def test_a_draft_takes_in_changes_and_a_new_list_all_cases_of_today() -> None:
     draft = Revision("0.9", "draft", {"pix/a": "1" * 64, "pix/gone": "1" * 64})
     today = {"pix/a": "2" * 64, "pix/new": "3" * 64}
 
-    def cases(*, listed: bool) -> dict[str, str]:
-        return dict(write_revision.made("0.9", draft, today, listed=listed, freeze=False).cases)
+    assert {"pix/a": "2" * 64} == revisions.kept(draft, today).cases
+    assert Revision("0.9", "draft", today) == revisions.begun("0.9", draft, today, is_frozen=False)
+    assert Revision("1.0", "frozen", today) == revisions.begun("1.0", None, today, is_frozen=True)
 
-    assert {"pix/a": "2" * 64} == cases(listed=True)
-    assert today == cases(listed=False)
+
+def test_a_frozen_revision_is_not_derived(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen = Revision("1.0", "frozen", {"pix/a": "1" * 64})
+    monkeypatch.setattr(revisions, "numbers", lambda: ["1.0"])
+    monkeypatch.setattr(revisions, "revision", {"1.0": frozen}.__getitem__)
+
+    assert {} == revisions.contents()

@@ -1,30 +1,26 @@
-"""Write the tables of ``docs/guide/scale.md`` from the constants of the simulation, and from what was counted by shape: ``python tools/write_scale_tables.py``.
+"""What large lakes cost: the constants of the simulation, and what was counted of files by their shape.
 
-They are between two comments, the first of which names the table; all else on the page is written by people.  A test
-compares them, so that whoever changes a constant runs this.
+``benchmarks/spark_scale.py --write`` and ``benchmarks/store_cost.py --write`` measure.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
+from page_tables import columns, duration, grid, size, two_digits
+from pqassay_spark.check import spark_judging
+from pqassay_spark.jobs import packing
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
 
 from _lake_model import Constants, Lake, Outcome, Tasks, Work, simulate  # noqa: E402 - a script beside the benchmarks
-from page_tables import duration, grid, size, two_digits  # noqa: E402 - a script beside this one
-from page_tables import with_tables as tables_in  # noqa: E402 - as above
-
-from pqassay_spark.check import spark_judging  # noqa: E402 - as above
-from pqassay_spark.jobs import packing  # noqa: E402 - as above
-
-PAGE = ROOT / "docs" / "guide" / "scale.md"
 
 STEPS = {
     "check footer": "check, tier `footer`",
@@ -33,7 +29,7 @@ STEPS = {
     "index": "index",
 }
 
-COSTS = ROOT / "benchmarks" / "store_costs.json"
+COSTS = BENCHMARKS / "store_costs.json"
 
 SHAPES = {
     "narrow": "5 columns, 1 row group",
@@ -118,84 +114,59 @@ def measured_table(constants: Constants) -> Iterator[str]:
 
 def work_table(constants: Constants) -> Iterator[str]:
     """Work of each step on a file."""
-    header = (
-        "Step",
-        "Processor, a task",
-        "a file",
-        "a GB of files",
-        "Reads",
-        "Bytes read",
-        "and of the file",
-        "Writes",
+    yield from columns(
+        [(words, constants.work(step)) for step, words in STEPS.items()],
+        {
+            "Step": lambda row: row[0],
+            "Processor, a task": lambda row: duration(row[1].task_seconds),
+            "a file": lambda row: duration(row[1].seconds),
+            "a GB of files": lambda row: duration(row[1].seconds_per_byte * 1e9),
+            "Reads": lambda row: two_digits(row[1].reads),
+            "Bytes read": lambda row: size(row[1].read_bytes),
+            "and of the file": lambda row: f"{two_digits(row[1].read_share * 100)} %",
+            "Writes": lambda row: two_digits(row[1].writes),
+        },
     )
-    rows: list[Sequence[str]] = []
-    for step, words in STEPS.items():
-        work = constants.work(step)
-        rows.append(
-            (
-                words,
-                duration(work.task_seconds),
-                duration(work.seconds),
-                duration(work.seconds_per_byte * 1e9),
-                two_digits(work.reads),
-                size(work.read_bytes),
-                f"{two_digits(work.read_share * 100)} %",
-                two_digits(work.writes),
-            )
-        )
-    yield from grid(header, rows)
 
 
 def shapes_table(constants: Constants) -> Iterator[str]:
     """What one file of a shape is asked for, and what a million of them take in the assumed store."""
-    header = (
-        "Files",
-        "Tier",
-        "Requests, a file",
-        "Bytes read",
-        "Prediction off by",
-        "A million: wall time",
-        "Cost",
-    )
-    rows: list[Sequence[str]] = []
+    rows: list[tuple[str, str, Mapping[str, Any], Outcome]] = []
     for shape, found in json.loads(COSTS.read_text()).items():
         lake = Lake(1_000_000, found["size"], 0.0)
         for tier in SHOWN_TIERS:
             cost = found["tiers"][tier]
             work = Work(seconds=cost["predicted_seconds"], reads=cost["requests"], read_bytes=cost["read"])
-            outcome = run(constants, f"check {tier}", lake, work=work)
-            off = max(abs(cost["off_requests"]), abs(cost["off_read"]))
             words = f"{SHAPES[shape]}, {size(found['size'])}" if tier == SHOWN_TIERS[0] else ""
-            rows.append(
-                (
-                    words,
-                    f"`{tier}`",
-                    f"{cost['requests']}",
-                    size(cost["read"]),
-                    f"{off * 100:.0f} %",
-                    duration(outcome.wall_seconds),
-                    dollars(outcome.dollars),
-                )
-            )
-    yield from grid(header, rows)
+            rows.append((words, tier, cost, run(constants, f"check {tier}", lake, work=work)))
+    yield from columns(
+        rows,
+        {
+            "Files": lambda row: row[0],
+            "Tier": lambda row: f"`{row[1]}`",
+            "Requests, a file": lambda row: str(row[2]["requests"]),
+            "Bytes read": lambda row: size(row[2]["read"]),
+            "Prediction off by": lambda row: (
+                f"{max(abs(row[2]['off_requests']), abs(row[2]['off_read'])) * 100:.0f} %"
+            ),
+            "A million: wall time": lambda row: duration(row[3].wall_seconds),
+            "Cost": lambda row: dollars(row[3].dollars),
+        },
+    )
 
 
 def runs_table(constants: Constants) -> Iterator[str]:
     """Predictions beside what was measured."""
-    header = ("Step", "Files", "Cores", "Predicted", "Measured", "Off by")
-    yield from grid(
-        header,
-        (
-            (
-                STEPS[ran["step"]],
-                f"{ran['files']:,}",
-                str(ran["cores"]),
-                f"{constants.predicted(ran):.2f} s",
-                f"{ran['seconds']:.2f} s",
-                f"{(ran['seconds'] / constants.predicted(ran) - 1) * 100:+.0f} %",
-            )
-            for ran in constants.measured["runs"]
-        ),
+    yield from columns(
+        constants.measured["runs"],
+        {
+            "Step": lambda ran: STEPS[ran["step"]],
+            "Files": lambda ran: f"{ran['files']:,}",
+            "Cores": lambda ran: str(ran["cores"]),
+            "Predicted": lambda ran: f"{constants.predicted(ran):.2f} s",
+            "Measured": lambda ran: f"{ran['seconds']:.2f} s",
+            "Off by": lambda ran: f"{(ran['seconds'] / constants.predicted(ran) - 1) * 100:+.0f} %",
+        },
     )
     if not constants.is_quiet:
         share = f"{constants.measured['share'] * 100:.0f} %"
@@ -236,42 +207,34 @@ def lake_table(constants: Constants, name: str) -> Iterator[str]:
     at_once = min(runs, assumed["runs_at_once"])
     one = replace(lake, files=lake.files // runs)
     new = replace(one, files=round(one.files * assumed["new_files_share"]))
-    header = ("Step", "Requests", "Bytes moved", "Core hours", "Wall time", "Cost")
-    rows: list[Sequence[str]] = []
-    for part, which in ((one, "all files"), (new, "the new ones")):
-        for step, words in STEPS.items():
-            outcome = run(constants, step, part, listed=one.files)
-            rows.append(_lake_row(f"{words}, {which}", outcome, runs, at_once))
-    yield from grid(header, rows)
-
-
-def _lake_row(words: str, outcome: Outcome, runs: int, at_once: int) -> Sequence[str]:
-    return (
-        words,
-        two_digits((outcome.reads + outcome.writes) * runs),
-        size(outcome.moved_bytes * runs),
-        two_digits(outcome.core_seconds * runs / 3600),
-        duration(outcome.wall_seconds * runs / at_once),
-        dollars(outcome.dollars * runs),
+    yield from columns(
+        [
+            (f"{words}, {which}", run(constants, step, part, listed=one.files))
+            for part, which in ((one, "all files"), (new, "the new ones"))
+            for step, words in STEPS.items()
+        ],
+        {
+            "Step": lambda row: row[0],
+            "Requests": lambda row: two_digits((row[1].reads + row[1].writes) * runs),
+            "Bytes moved": lambda row: size(row[1].moved_bytes * runs),
+            "Core hours": lambda row: two_digits(row[1].core_seconds * runs / 3600),
+            "Wall time": lambda row: duration(row[1].wall_seconds * runs / at_once),
+            "Cost": lambda row: dollars(row[1].dollars * runs),
+        },
     )
 
 
 def packing_table(constants: Constants) -> Iterator[str]:
     """One run with tasks of more and fewer files."""
     lake = constants.lake("million")
-    header = ("Files in a task", "Tasks", "Slowest task", "Wall time")
-    outcomes = ((count, run(constants, "check index", lake, files_per_task=count)) for count in PACKINGS)
-    yield from grid(
-        header,
-        (
-            (
-                f"{count:,}",
-                f"{-(-lake.files // count):,}",
-                duration(found.slowest_task_seconds),
-                duration(found.wall_seconds),
-            )
-            for count, found in outcomes
-        ),
+    yield from columns(
+        [(count, run(constants, "check index", lake, files_per_task=count)) for count in PACKINGS],
+        {
+            "Files in a task": lambda row: f"{row[0]:,}",
+            "Tasks": lambda row: f"{-(-lake.files // row[0]):,}",
+            "Slowest task": lambda row: duration(row[1].slowest_task_seconds),
+            "Wall time": lambda row: duration(row[1].wall_seconds),
+        },
     )
 
 
@@ -318,48 +281,30 @@ def listing_table(constants: Constants) -> Iterator[str]:
 def driver_table(constants: Constants) -> Iterator[str]:
     """Memory and time of the driver of a single run over so many files."""
     driver = constants.driver
-    header = ("Files in one run", "Driver's time", "Driver's memory", "Report in JSON")
-    rows: list[Sequence[str]] = []
-    for files in (10**5, 10**6, 10**7, 10**9):
-        seconds = files * (driver.list_seconds + driver.collect_seconds)
-        rows.append(
-            (
-                f"{files:,}",
-                duration(seconds),
-                size(files * driver.report_bytes),
-                size(files * driver.json_bytes),
-            )
-        )
-    yield from grid(header, rows)
+    yield from columns(
+        (10**5, 10**6, 10**7, 10**9),
+        {
+            "Files in one run": lambda files: f"{files:,}",
+            "Driver's time": lambda files: duration(files * (driver.list_seconds + driver.collect_seconds)),
+            "Driver's memory": lambda files: size(files * driver.report_bytes),
+            "Report in JSON": lambda files: size(files * driver.json_bytes),
+        },
+    )
 
 
-TABLES: dict[str, Any] = {
+read = Constants.read
+
+TABLES = {
     "measured": measured_table,
     "work": work_table,
     "shapes": shapes_table,
     "runs": runs_table,
     "assumed": assumed_table,
-    "million": lambda constants: lake_table(constants, "million"),
-    "billion": lambda constants: lake_table(constants, "billion"),
+    "million": partial(lake_table, name="million"),
+    "billion": partial(lake_table, name="billion"),
     "packing": packing_table,
     "slots": slots_table,
     "index table": index_table,
     "listing": listing_table,
     "driver": driver_table,
 }
-"""By the name in the comment."""
-
-
-def with_tables(page: str, constants: Constants) -> str:
-    """The page with its tables made anew. Raises as `page_tables.with_tables` does."""
-    return tables_in(page, {name: partial(make, constants) for name, make in TABLES.items()})
-
-
-def main() -> None:
-    """Write them."""
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), Constants.read()), encoding="utf-8")
-    print(PAGE)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,12 @@
-"""Write the corpus of values and predicates that authors of drivers test their own code with: ``python tools/write_value_corpus.py``.
+"""The corpus of values and predicates that authors of drivers test their own code with.
 
 It is ``conformance/pqassay/corpus/values.json``.  Its members:
 
 * ``values``: values as the protocol writes them. Reading one and writing it gives the same again.
 * ``predicates``: ``{"value", "predicate", "truth"}``, a value of the column ``x``, a predicate and its truth there: ``true``,
-  ``false`` or ``unknown``. Where readers differ, ``nan`` or ``zeros`` says for which of their declarations it holds.
+  ``false`` or ``unknown``. Where readers differ, ``nan`` or ``zeros`` names their declarations for which it holds.
 
-What is in it is said here as chains of values, each greater than the one before; truth comes from `pqassay.literals.predicate`, and
+Here it is described as chains of values, each greater than the one before; truth comes from `pqassay.literals.predicate`, and
 a test compares the two.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -23,10 +22,11 @@ from pydantic import TypeAdapter
 from pqassay.literals.predicate import COMPARISONS, Semantics, truth_of
 from pqassay_spec.golden.literals import Value, Written, read_value
 
-ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT / "conformance" / "pqassay" / "corpus" / "values.json"
+CORPUS = "conformance/pqassay/corpus/values.json"
 
-ABOUT = "Values and predicates to test a driver with; see conformance/PROTOCOL.md. Written by tools/write_value_corpus.py."
+ABOUT = (
+    "Values and predicates to test a driver with; see conformance/PROTOCOL.md. Written by `make generate`."
+)
 
 Json = Any
 """A value as it is written in JSON."""
@@ -253,23 +253,10 @@ def _distinct(items: list[Json]) -> list[Json]:
     return list({json.dumps(item): item for item in items}.values())
 
 
-def text_of(content: dict[str, list[Json]]) -> str:
-    """The corpus as JSON in ASCII, an entry in each line."""
+def contents() -> dict[str, str]:
+    """The text of the file: JSON in ASCII, an entry in each line."""
     members = [f'"about": {json.dumps(ABOUT)}']
-    for name, items in content.items():
+    for name, items in corpus().items():
         lines = ",\n".join(json.dumps(item) for item in items)
         members.append(f'"{name}": [\n{lines}\n]')
-    return "{\n" + ",\n".join(members) + "\n}\n"
-
-
-def main() -> None:
-    """Write it."""
-    content = corpus()
-    CORPUS.parent.mkdir(exist_ok=True)
-    CORPUS.write_text(text_of(content), encoding="utf-8")
-    counts = ", ".join(f"{len(items)} {name}" for name, items in content.items())
-    print(f"{CORPUS.relative_to(ROOT)}: {counts}")
-
-
-if __name__ == "__main__":
-    main()
+    return {CORPUS: "{\n" + ",\n".join(members) + "\n}\n"}

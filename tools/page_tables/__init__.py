@@ -1,41 +1,44 @@
-"""Tables that programs write into pages: each between two comments, the first of which names it.
+"""Tables that are made of stored figures and put into pages, each between two comments, the first of which names it.
 
-All else on a page is written by people.  A test compares the tables with what they are made of, so that whoever changes
-that writes them anew.
+All else on a page is written by people.  Each module of this folder has `TABLES`, by name what makes the lines of a table from the
+figures; where those are not one file of JSON, it has `read`, too.  `tools/generate.py` says which pages and figures belong to it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 TABLE = re.compile(r"(<!-- table: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
+QUIET = 0.9
+"""Share of the processors below which a measurement says that it was not alone."""
 
-def with_tables(
-    page: str, tables: Mapping[str, Callable[[], Iterable[str]]], *, of_others: Collection[str] = ()
-) -> str:
-    """The page with its tables made anew.
+Figures = Mapping[str, Any]
+"""Figures of a benchmark, as its JSON has them."""
 
-    Args:
-        page: Its text.
-        tables: By the name in the comment, what makes the lines of a table.
-        of_others: Names of tables that another program writes into the same page.
+Tables = Mapping[str, Callable[[Any], Iterable[str]]]
+"""By the name in the comment, what makes the lines of a table from figures."""
 
-    Raises:
-        KeyError: A comment names no table.
-    """
+
+def with_tables(page: str, tables: Tables, figures: Any) -> str:
+    """The page with these tables made again; those of other names stay as they are."""
 
     def made(found: re.Match[str]) -> str:
-        if found["name"] in of_others:
+        if found["name"] not in tables:
             return found[0]
-        return "\n".join([found[1], *tables[found["name"]](), "", found[3]])
+        return "\n".join([found[1], *tables[found["name"]](figures), "", found[3]])
 
     return TABLE.sub(made, page)
 
 
-IN_README = ("pruning in short", "scan in short")
-"""The tables of README, which several programs write."""
+def not_alone(figures: Figures, but: str = "") -> Iterator[str]:
+    """A warning where other programs ran beside the measurement; ``but`` says what follows from it."""
+    if figures["share"] < QUIET:
+        yield (
+            f"Other programs left {figures['share']:.0%} of the processors to it{but}: repeat it on a machine that does nothing else."
+        )
 
 
 def duration(seconds: float) -> str:
@@ -91,3 +94,15 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
         if len(row) != len(header):
             raise ValueError(f"{len(row)} cells in a row of {len(header)} columns: {row}")
         yield f"| {' | '.join(row)} |"
+
+
+def columns(items: Iterable[Any], cells: Mapping[str, Callable[[Any], str]]) -> Iterator[str]:
+    r"""A table with a row for each item; ``cells`` has, by the header of each column, what makes its cells.
+
+    >>> print(*columns([7, 30], {"size": size, "in words": str}), sep="\n")
+    | size | in words |
+    | --- | ---: |
+    | 7.0 B | 7 |
+    | 30 B | 30 |
+    """
+    yield from grid(list(cells), ([cell(item) for cell in cells.values()] for item in items))

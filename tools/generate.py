@@ -1,0 +1,231 @@
+"""Write every file that is computed from others of this repository: ``make generate``.
+
+    python tools/generate.py                        write what differs from what it is computed from
+    python tools/generate.py --check                write nothing; name what is stale, and fail if anything is
+    python tools/generate.py schemas "null scores"  these alone
+
+What is measured on a machine, or asks engines, has a command of its own, which stores its figures; the pages that show them
+are made here.  A test runs the check.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from page_tables import with_tables
+
+from pqassay_golden.generator import write_golden_files
+from pqassay_golden.tables import write_golden_tables
+from pqassay_spec.base.sources import write_whole
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Files that a module computes.
+
+    Attributes:
+        name: What they are.
+        outputs: Globs of the files.
+        inputs: Globs of what they are computed from, the code of the module aside.
+        module: A module whose ``contents()`` returns the text of each file by its path.
+        notice: What to think of once they have changed.
+    """
+
+    name: str
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    module: str
+    notice: str = ""
+
+    def contents(self) -> Mapping[str, str]:
+        """The text that each file should have, by its path."""
+        made: Mapping[str, str] = module_of(self).contents()
+        return made
+
+    def update(self, *, write: bool) -> list[str]:
+        """What is stale, by path. It is written if ``write`` is set."""
+        stale = {path: text for path, text in self.contents().items() if text != _stored(path)}
+        if write:
+            for path, text in stale.items():
+                write_whole(ROOT / path, text.encode())
+        return list(stale)
+
+
+class PageTables(Derived):
+    """Tables in pages, and pictures: a module of `page_tables` makes them of figures. The first input is those, unless it reads them itself."""
+
+    def contents(self) -> Mapping[str, str]:
+        """See `Derived`; the pages with these tables made again."""
+        module = module_of(self)
+        read = getattr(module, "read", lambda: json.loads(_stored(self.inputs[0])))
+        figures, pictures = read(), getattr(module, "PICTURES", {})
+        return {
+            path: pictures[path](figures)
+            if path in pictures
+            else with_tables(_stored(path), module.TABLES, figures)
+            for path in self.outputs
+        }
+
+
+class GoldenFiles(Derived):
+    """The golden files, which have a writer of their own: it removes what is gone, and leaves cases of others alone."""
+
+    def update(self, *, write: bool) -> list[str]:
+        """See `Derived`; the folders of the cases."""
+        folder = ROOT / "golden_files"
+        files = write_golden_files(folder, dry_run=not write)
+        changed, _, removed = write_golden_tables(folder, dry_run=not write)
+        return [f"golden_files/{name}" for name in (*files.changed, *files.removed, *changed, *removed)]
+
+
+def module_of(derived: Derived) -> Any:
+    """The module that computes files; it is loaded when it is asked for."""
+    room = "page_tables." if isinstance(derived, PageTables) else ""
+    return importlib.import_module(room + derived.module)
+
+
+def _stored(path: str) -> str:
+    file = ROOT / path
+    return file.read_text("utf-8") if file.is_file() else ""
+
+
+RULES = "spec/pqassay_spec/rules/*.toml"
+GOLDEN = "golden_files/**/*"
+
+REGISTRY: tuple[Derived, ...] = (
+    GoldenFiles(
+        "golden files",
+        (GOLDEN,),
+        (RULES, "reference_impl/pqassay_golden/**/*"),
+        "pqassay_golden",
+    ),
+    Derived(
+        "schemas",
+        ("conformance/pqassay/schemas/*.json", "spec/pqassay_spec/rules/rules.schema.json"),
+        (RULES, "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"),
+        "schemas",
+    ),
+    Derived(
+        "value corpus",
+        ("conformance/pqassay/corpus/values.json",),
+        ("conformance/pqassay/literals/*.py",),
+        "value_corpus",
+    ),
+    Derived(
+        "picture of an update",
+        ("spec/chapters/pictures/pm-update.svg",),
+        ("golden_files/interop/questdb-9.4.3/o3-chain-*/*",),
+        "pm_update_picture",
+    ),
+    Derived(
+        "revision drafts",
+        ("spec/revisions/*.toml",),
+        ("spec/revisions/*.toml", GOLDEN),
+        "revisions",
+        "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in.",
+    ),
+    Derived(
+        "null scores",
+        ("conformance/implementations/null_scores.toml",),
+        (RULES, GOLDEN, "tests/suite/fakes/*", "conformance/pqassay_suite/**/*.py"),
+        "null_scores",
+    ),
+    Derived(
+        "recall",
+        ("docs/recall.md",),
+        ("docs/data/recall*", "docs/data/table_recall*", "golden_files/**/table.json"),
+        "recall_page",
+    ),
+    Derived(
+        "observed",
+        ("README.md", "docs/**/*.md"),
+        ("spec/pqassay_spec/rules/observed.json",),
+        "observe",
+    ),
+    PageTables(
+        "pruning",
+        ("README.md", "docs/guide/pruning-saves.md"),
+        ("benchmarks/prune_figures.json",),
+        "prune",
+    ),
+    PageTables(
+        "scan",
+        ("README.md", "docs/guide/scan-speed.md"),
+        ("benchmarks/scan_figures.json",),
+        "scan",
+    ),
+    PageTables(
+        "answers",
+        ("docs/guide/answer.md",),
+        ("benchmarks/answer_figures.json",),
+        "answers",
+    ),
+    PageTables(
+        "index writing",
+        ("docs/guide/indexes.md",),
+        ("benchmarks/index_write_figures.json",),
+        "index_writing",
+    ),
+    PageTables(
+        "which index",
+        ("docs/guide/which-index.md", "docs/assets/which-index.svg"),
+        ("benchmarks/which_index_figures.json",),
+        "which_index",
+    ),
+    PageTables(
+        "scale",
+        ("docs/guide/scale.md",),
+        ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"),
+        "scale",
+    ),
+    PageTables(
+        "spark versions",
+        ("docs/guide/spark-where.md",),
+        ("docs/data/spark_versions.json",),
+        "spark_versions",
+    ),
+    PageTables(
+        "findings",
+        ("docs/guide/findings.md",),
+        ("docs/guide/findings-*.md",),
+        "findings",
+    ),
+)
+"""In the order in which they are made: who needs an output of another comes after it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or compare; return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [one.name for one in REGISTRY]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(names)} (default: all)")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is stale")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.names if name not in names]:
+        parser.error(f"{unknown[0]} is not in the registry: {', '.join(names)}")
+    stale = 0
+    for one in REGISTRY:
+        if options.names and one.name not in options.names:
+            continue
+        changed = one.update(write=not options.check)
+        stale += len(changed)
+        for path in changed:
+            print(f"{path} is stale: make generate" if options.check else path, flush=True)
+        if changed and one.notice:
+            print(one.notice)
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
