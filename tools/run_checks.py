@@ -56,15 +56,17 @@ CHECKS = (
 )
 """Begun in this order, two at a time, those that take long first; pytest runs alone behind them and builds the site strictly, among much else."""
 
-ROOMS = ("spec", "reference_impl", "conformance", "golden_files")
-"""Folders of tests that need neither Java nor other engines, but where they are marked."""
+ROOMS = (
+    *(f"tests/{room}" for room in ("spec", "reference_impl", "conformance", "golden_files")),
+    "tests/docs/test_generated.py",
+)
+"""Tests that need neither Java nor other engines, but where they are marked."""
 
 FAST = (
     *(check for check in CHECKS if check.name not in ("mypy", "pytest")),
     Check(
         "pytest",
-        [PYTHON, "-m", "pytest", "-q", *PROCESSES, "-m", "not slow and not spark"]
-        + [*(f"tests/{room}" for room in ROOMS), "tests/docs/test_generated.py"],
+        [PYTHON, "-m", "pytest", "-q", *PROCESSES, "-m", "not slow and not spark", *ROOMS],
         shown=True,
         minutes=30,
     ),
