@@ -99,107 +99,33 @@ def _stored(path: str) -> str:
 
 
 RULES = "spec/pqassay_spec/rules/*.toml"
+SCHEMAS = ("conformance/pqassay/schemas/*.json", "spec/pqassay_spec/rules/rules.schema.json")
 GOLDEN = "golden_files/**/*"
+CHAIN = "golden_files/interop/questdb-9.4.3/o3-chain-*/*"
+FAKES = "tests/suite/fakes/*"
+JUDGE, SUITE = "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"
+MEASURED, RECALL = "benchmarks/{}_figures.json".format, ("docs/data/recall*", "docs/data/table_recall*")
+
+CHANGED_CASE = "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in."
 
 REGISTRY: tuple[Derived, ...] = (
-    GoldenFiles(
-        "golden files",
-        (GOLDEN,),
-        (RULES, "reference_impl/pqassay_golden/**/*"),
-        "pqassay_golden",
-    ),
-    Derived(
-        "schemas",
-        ("conformance/pqassay/schemas/*.json", "spec/pqassay_spec/rules/rules.schema.json"),
-        (RULES, "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"),
-        "schemas",
-    ),
-    Derived(
-        "value corpus",
-        ("conformance/pqassay/corpus/values.json",),
-        ("conformance/pqassay/literals/*.py",),
-        "value_corpus",
-    ),
-    Derived(
-        "picture of an update",
-        ("spec/chapters/pictures/pm-update.svg",),
-        ("golden_files/interop/questdb-9.4.3/o3-chain-*/*",),
-        "pm_update_picture",
-    ),
-    Derived(
-        "revision drafts",
-        ("spec/revisions/*.toml",),
-        ("spec/revisions/*.toml", GOLDEN),
-        "revisions",
-        "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in.",
-    ),
-    Derived(
-        "null scores",
-        ("conformance/implementations/null_scores.toml",),
-        (RULES, GOLDEN, "tests/suite/fakes/*", "conformance/pqassay_suite/**/*.py"),
-        "null_scores",
-    ),
-    Derived(
-        "recall",
-        ("docs/recall.md",),
-        ("docs/data/recall*", "docs/data/table_recall*", "golden_files/**/table.json"),
-        "recall_page",
-    ),
-    Derived(
-        "observed",
-        ("README.md", "docs/**/*.md"),
-        ("spec/pqassay_spec/rules/observed.json",),
-        "observe",
-    ),
-    PageTables(
-        "pruning",
-        ("README.md", "docs/guide/pruning-saves.md"),
-        ("benchmarks/prune_figures.json",),
-        "prune",
-    ),
-    PageTables(
-        "scan",
-        ("README.md", "docs/guide/scan-speed.md"),
-        ("benchmarks/scan_figures.json",),
-        "scan",
-    ),
-    PageTables(
-        "answers",
-        ("docs/guide/answer.md",),
-        ("benchmarks/answer_figures.json",),
-        "answers",
-    ),
-    PageTables(
-        "index writing",
-        ("docs/guide/indexes.md",),
-        ("benchmarks/index_write_figures.json",),
-        "index_writing",
-    ),
-    PageTables(
-        "which index",
-        ("docs/guide/which-index.md", "docs/assets/which-index.svg"),
-        ("benchmarks/which_index_figures.json",),
-        "which_index",
-    ),
-    PageTables(
-        "scale",
-        ("docs/guide/scale.md",),
-        ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"),
-        "scale",
-    ),
-    PageTables(
-        "spark versions",
-        ("docs/guide/spark-where.md",),
-        ("docs/data/spark_versions.json",),
-        "spark_versions",
-    ),
-    PageTables(
-        "findings",
-        ("docs/guide/findings.md",),
-        ("docs/guide/findings-*.md",),
-        "findings",
-    ),
-)
+    GoldenFiles("golden files", (GOLDEN,), (RULES, "reference_impl/pqassay_golden/**/*"), "pqassay_golden"),
+    Derived("schemas", SCHEMAS, (RULES, JUDGE, SUITE), "schemas"),
+    Derived("value corpus", ("conformance/pqassay/corpus/values.json",), ("conformance/pqassay/literals/*.py",), "value_corpus"),
+    Derived("picture of an update", ("spec/chapters/pictures/pm-update.svg",), (CHAIN,), "pm_update_picture"),
+    Derived("revision drafts", ("spec/revisions/*.toml",), ("spec/revisions/*.toml", GOLDEN), "revisions", CHANGED_CASE),
+    Derived("null scores", ("conformance/implementations/null_scores.toml",), (RULES, GOLDEN, FAKES, SUITE), "null_scores"),
+    Derived("recall", ("docs/recall.md",), (*RECALL, "golden_files/**/table.json"), "recall_page"),
+    Derived("observed", ("README.md", "docs/**/*.md"), ("spec/pqassay_spec/rules/observed.json",), "observe"),
+    PageTables("pruning", ("README.md", "docs/guide/pruning-saves.md"), (MEASURED("prune"),), "prune"),
+    PageTables("scan", ("README.md", "docs/guide/scan-speed.md"), (MEASURED("scan"),), "scan"),
+    PageTables("answers", ("docs/guide/answer.md",), (MEASURED("answer"),), "answers"),
+    PageTables("index writing", ("docs/guide/indexes.md",), (MEASURED("index_write"),), "index_writing"),
+    PageTables("which index", ("docs/guide/which-index.md", "docs/assets/which-index.svg"), (MEASURED("which_index"),), "which_index"),
+    PageTables("scale", ("docs/guide/scale.md",), ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"), "scale"),
+    PageTables("spark versions", ("docs/guide/spark-where.md",), ("docs/data/spark_versions.json",), "spark_versions"),
+    PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),
+)  # fmt: skip
 """In the order in which they are made: who needs an output of another comes after it."""
 
 

@@ -11,23 +11,19 @@ reason in ``docs/data/recall_reasons.toml``: without one, this ends with exit st
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import recall_answers
 import recall_kinds
-from recall_answers import Answer, Judged, Kind, compared
+from recall_answers import Answer, Judged, Kind, compared, in_parallel, judged_of, without_reason
 from recall_kinds import CASES, Base, Site, data_of
-from recall_page import DATA, keep, stored, unexplained
-from rich.progress import track
+from recall_page import OF_FILES
 
 import pqassay
 from pqassay.report.model import FileReport
@@ -49,12 +45,7 @@ def judged(data: bytes, base: Base) -> Judged:
             report = pqassay.check(path, tier="values")
     else:
         report = pqassay.check(data, tier="values")
-    (file,) = report.files
-    findings = Counter[tuple[str, str | None, str]]()
-    for finding in file.findings:
-        findings[finding.rule, finding.column, finding.verdict] += finding.count
-    coverage = report.coverages[file.coverage]
-    return Judged(findings, frozenset(coverage.not_checked), file.error is not None)
+    return judged_of(report)
 
 
 @cache
@@ -88,16 +79,11 @@ def measured() -> dict[Kind, dict[str, Answer]]:
     """What is found of every kind in the files of every writer."""
     asked = [(kind, writer, sites) for writer in CASES for kind, sites in recall_kinds.sites(writer).items()]
     found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        answers = pool.map(weakest, [sites for _, _, sites in asked], chunksize=16)
-        for (kind, writer, _), one in zip(asked, _shown(answers, len(asked), "kinds"), strict=True):
-            if one is not None:
-                found[kind][writer] = one
+    answers = in_parallel(weakest, [sites for _, _, sites in asked], "kinds")
+    for (kind, writer, _), one in zip(asked, answers, strict=True):
+        if one is not None:
+            found[kind][writer] = one
     return dict(sorted(found.items()))
-
-
-def _shown(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    yield from track(items, what, total, disable=not sys.stderr.isatty())
 
 
 # ------------------------------------------------------------------------------------------------- random damages
@@ -180,9 +166,8 @@ def _wrong(file: FileReport, seed: int) -> str | None:
 
 def mistakes(count: int) -> list[str]:
     """What is wrong with the reports on so many damaged files."""
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(mistake, range(count), chunksize=64)
-        return [one for one in _shown(found, count, "random damages") if one is not None]
+    found = in_parallel(mistake, range(count), "random damages", 64)
+    return [one for one in found if one is not None]
 
 
 # ---------------------------------------------------------------------------------------------------------- main
@@ -195,9 +180,10 @@ def main() -> int:
     asked = options.parse_args()
     found = measured()
     wrong = mistakes(asked.damages)
-    keep(found, asked.damages or stored()[1])
-    wrong += [f"no reason is given for {kind.field}, {kind.change}" for kind in unexplained(found)]
-    print("\n".join([*wrong, f"{DATA}; now: make generate"]))
+    OF_FILES.keep(found, asked.damages or OF_FILES.damages)
+    unexplained = without_reason(found, OF_FILES.reasons)
+    wrong += [f"no reason is given for {kind.field}, {kind.change}" for kind in unexplained]
+    print("\n".join([*wrong, f"{OF_FILES.data}; now: make generate"]))
     return 1 if wrong else 0
 
 

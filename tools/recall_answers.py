@@ -6,13 +6,23 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from rich.progress import track
+
+from pqassay.report.model import Report
+
+DATA = Path(__file__).resolve().parent.parent / "docs" / "data"
 
 UNSEEN = "unseen"
 STRENGTH = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", UNSEEN)
@@ -45,6 +55,26 @@ class Judged:
     error: bool
 
 
+def judged_of(report: Report) -> Judged:
+    """What a report says, whichever of its files it is about."""
+    findings = Counter[tuple[str, str | None, str]]()
+    not_checked: set[str] = set()
+    for file in report.files:
+        for one in file.findings:
+            findings[one.rule, one.column, one.verdict] += one.count
+        not_checked.update(report.coverages[file.coverage].not_checked)
+    return Judged(findings, frozenset(not_checked), any(file.error is not None for file in report.files))
+
+
+def in_parallel(
+    function: Callable[[Any], Any], items: Sequence[Any], what: str, chunk: int = 16
+) -> Iterator[Any]:
+    """The results of a function for each item, in their order, by as many processes as there are processors."""
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(function, items, chunksize=chunk)
+        yield from track(results, what, len(items), disable=not sys.stderr.isatty())
+
+
 def compared(before: Judged, after: Judged) -> Answer:
     """What is said of a file with a false fact beyond what is said of the good one."""
     new = after.findings - before.findings
@@ -60,31 +90,6 @@ def compared(before: Judged, after: Judged) -> Answer:
 def weakest(answers: Iterable[Answer]) -> Answer | None:
     """The weakest of some answers; ``None`` without any."""
     return max(answers, key=lambda one: STRENGTH.index(one[0]), default=None)
-
-
-# ---------------------------------------------------------------------------------------------------- stored answers
-
-
-def rows_of(found: Found) -> str:
-    """The answers as they are stored: a line for each kind, by writer the answer and its rules."""
-    rows = [
-        json.dumps([*kind, {writer: " ".join([one, *rules]) for writer, (one, rules) in writers.items()}])
-        for kind, writers in found.items()
-    ]
-    return "[\n" + ",\n".join(rows) + "\n]"
-
-
-def answers_of(rows: Iterable[tuple[str, str, Mapping[str, str]]]) -> dict[Kind, dict[str, Answer]]:
-    """The answers that are stored."""
-    return {
-        Kind(field, change): {writer: _answer(cell) for writer, cell in writers.items()}
-        for field, change, writers in rows
-    }
-
-
-def _answer(cell: str) -> Answer:
-    name = next(name for name in STRENGTH if cell.startswith(name))
-    return name, cell.removeprefix(name).split()
 
 
 # ----------------------------------------------------------------------------------------------------------- reasons
@@ -112,11 +117,6 @@ class Reason:
         return fnmatchcase(name, pattern) and fnmatchcase(kind.change, self.change)
 
 
-def reasons_in(path: Path) -> list[Reason]:
-    """The reasons, in the order of the file; the first that fits counts."""
-    return [Reason(**row) for row in tomllib.loads(path.read_text(encoding="utf-8"))["reason"]]
-
-
 def reason_of(kind: Kind, given: Sequence[Reason]) -> Reason | None:
     """The reason why a kind is not found; ``None`` where none is given."""
     return next((one for one in given if one.fits(kind)), None)
@@ -136,6 +136,65 @@ def for_nothing(found: Found, given: Sequence[Reason]) -> list[Reason]:
     """Reasons that no kind needs: what they excuse is found by now, or there is no such field."""
     used = {reason_of(kind, given) for kind in unseen(found)}
     return [one for one in given if one not in used]
+
+
+# ---------------------------------------------------------------------------------------------------- stored answers
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The answers that are stored below ``docs/data``, and the reasons why some kinds are not found.
+
+    Attributes:
+        name: Name of the file of the answers; that of the reasons begins with it.
+    """
+
+    name: str
+
+    @property
+    def data(self) -> Path:
+        """The file of the answers."""
+        return DATA / f"{self.name}.json"
+
+    @cached_property
+    def record(self) -> Any:
+        """What is stored; nothing where nothing was measured."""
+        return json.loads(self.data.read_text("utf-8")) if self.data.exists() else {"kinds": []}
+
+    @property
+    def found(self) -> dict[Kind, dict[str, Answer]]:
+        """The answers by kind and writer."""
+        return {
+            Kind(field, change): {writer: _answer(cell) for writer, cell in writers.items()}
+            for field, change, writers in self.record["kinds"]
+        }
+
+    @property
+    def damages(self) -> int:
+        """How many random damages were tried."""
+        count: int = self.record.get("damages", 0)
+        return count
+
+    @cached_property
+    def reasons(self) -> list[Reason]:
+        """The reasons, in the order of the file; the first that fits counts."""
+        text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
+        return [Reason(**row) for row in tomllib.loads(text)["reason"]]
+
+    def keep(self, found: Found, damages: int = 0) -> None:
+        """Store answers, a line for each kind: by writer the answer and its rules. And how many random damages were tried."""
+        rows = [
+            json.dumps([*kind, {writer: " ".join([one, *rules]) for writer, (one, rules) in writers.items()}])
+            for kind, writers in found.items()
+        ]
+        lines = ",\n".join(rows)
+        head = f'"damages": {damages},\n' if damages else ""
+        self.data.write_text(f'{{{head}"kinds": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+def _answer(cell: str) -> Answer:
+    name = next(name for name in STRENGTH if cell.startswith(name))
+    return name, cell.removeprefix(name).split()
 
 
 # ------------------------------------------------------------------------------------------------------------ tables

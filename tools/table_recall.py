@@ -13,18 +13,26 @@ reported beyond what the good table has counts as found.  A kind that nobody fin
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from recall_answers import Answer, Judged, Kind, compared, for_nothing, unseen, weakest, without_reason
-from recall_page import keep_tables, stored_tables, table_reasons
-from rich.progress import track
+from recall_answers import (
+    Answer,
+    Judged,
+    Kind,
+    compared,
+    for_nothing,
+    in_parallel,
+    judged_of,
+    unseen,
+    weakest,
+    without_reason,
+)
+from recall_page import OF_TABLES
 from table_recall_facts import TABLES, Fact, facts_of, files_of, writer_of
 
 import pqassay
@@ -46,16 +54,9 @@ def judged(files: dict[str, bytes]) -> Judged:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
         try:
-            report = pqassay.check(Path(folder, "t"), tier="values")
+            return judged_of(pqassay.check(Path(folder, "t"), tier="values"))
         except pqassay.errors.UsageError:
             return Judged(Counter(), frozenset(), error=True)
-    findings = Counter[tuple[str, str | None, str]]()
-    unchecked: set[str] = set()
-    for file in report.files:
-        for one in file.findings:
-            findings[one.rule, one.column, one.verdict] += one.count
-        unchecked.update(report.coverages[file.coverage].not_checked)
-    return Judged(findings, frozenset(unchecked), any(file.error is not None for file in report.files))
 
 
 def answer(fact: Fact) -> Answer | None:
@@ -70,12 +71,9 @@ def measured(tables: Sequence[str], only: Collection[Kind] | None = None) -> dic
     """What is found of every kind, or of some, in the tables of every writer."""
     places: dict[tuple[Kind, str], list[Answer]] = defaultdict(list)
     facts = [fact for table in tables for fact in facts_of(table) if only is None or fact.kind in only]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        answers = pool.map(answer, facts, chunksize=16)
-        shown = track(answers, "facts", len(facts), disable=not sys.stderr.isatty())
-        for fact, one in zip(facts, shown, strict=True):
-            if one is not None:
-                places[fact.kind, writer_of(fact.table)].append(one)
+    for fact, one in zip(facts, in_parallel(answer, facts, "facts"), strict=True):
+        if one is not None:
+            places[fact.kind, writer_of(fact.table)].append(one)
     found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
     for kind, writer in sorted(places):
         least = weakest(places[kind, writer])
@@ -86,8 +84,8 @@ def measured(tables: Sequence[str], only: Collection[Kind] | None = None) -> dic
 
 def main() -> int:
     """Measure, write, and say what is not explained; return the exit status."""
-    tables, given = [one for one in sys.argv[1:] if one != "--unseen"], table_reasons()
-    before = stored_tables() if "--unseen" in sys.argv else {}
+    tables, given = [one for one in sys.argv[1:] if one != "--unseen"], OF_TABLES.reasons
+    before = OF_TABLES.found if "--unseen" in sys.argv else {}
     found = measured(tables or TABLES, set(unseen(before)) if before else None)
     if before:
         found = dict(sorted({**before, **found}.items()))
@@ -97,7 +95,7 @@ def main() -> int:
     if tables:
         print(*(f"not found: {kind.field}, {kind.change}" for kind in unseen(found)), sep="\n")
     else:
-        keep_tables(found)
+        OF_TABLES.keep(found)
         wrong += [f"nothing needs the reason of {one.field}, {one.change}" for one in for_nothing(found, given)]  # fmt: skip
     print(*wrong, sep="\n")
     return 1 if wrong else 0

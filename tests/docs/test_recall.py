@@ -5,26 +5,25 @@ from __future__ import annotations
 import pytest
 import recall
 import recall_kinds as kinds
-import recall_page as page
 import table_recall
 import table_recall_facts as facts
 from recall_answers import UNSEEN, Kind, for_nothing, weakest, without_reason
+from recall_page import OF_FILES, OF_TABLES
 
 pytestmark = pytest.mark.slow
 
-FOUND, DAMAGES = page.stored()
-TABLES = page.stored_tables()
+FOUND, TABLES = OF_FILES.found, OF_TABLES.found
 
 SAMPLED = 40
 """Kinds in the files of one writer that are measured again."""
 
 
 def test_what_is_not_found_has_a_reason() -> None:
-    assert [] == page.unexplained(FOUND)
+    assert [] == without_reason(FOUND, OF_FILES.reasons)
 
 
 def test_every_reason_is_a_sentence() -> None:
-    assert [] == [one for one in (*page.reasons(), *page.table_reasons()) if not one.reason.endswith(".")]
+    assert [] == [one for one in (*OF_FILES.reasons, *OF_TABLES.reasons) if not one.reason.endswith(".")]
 
 
 def test_every_field_of_every_structure_has_a_false_value() -> None:
@@ -34,8 +33,8 @@ def test_every_field_of_every_structure_has_a_false_value() -> None:
 def test_a_kind_without_a_reason_is_told() -> None:
     kind = Kind("footer.nothing", "removed")
 
-    assert [kind] == page.unexplained({kind: {"pyarrow": (UNSEEN, [])}})
-    assert [] == page.unexplained({kind: {"pyarrow": ("FAIL", ["PQF-001"])}})
+    assert [kind] == without_reason({kind: {"pyarrow": (UNSEEN, [])}}, OF_FILES.reasons)
+    assert [] == without_reason({kind: {"pyarrow": ("FAIL", ["PQF-001"])}}, OF_FILES.reasons)
 
 
 def test_what_was_measured_is_measured_again() -> None:
@@ -68,11 +67,11 @@ MEASURED_AGAIN = 24
 
 
 def test_what_is_not_found_in_tables_has_a_reason() -> None:
-    assert [] == without_reason(TABLES, page.table_reasons())
+    assert [] == without_reason(TABLES, OF_TABLES.reasons)
 
 
 def test_every_reason_about_tables_is_needed() -> None:
-    assert [] == for_nothing(TABLES, page.table_reasons())
+    assert [] == for_nothing(TABLES, OF_TABLES.reasons)
 
 
 def test_every_good_table_has_false_facts() -> None:
