@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
@@ -267,6 +267,33 @@ GbPrice = Annotated[
 ]
 
 
+PANELS: Mapping[str, Sequence[str]] = {
+    "Select files": ("files_from", "null", "only_files", "include", "exclude", "as_"),
+    "Depth": ("tier", "rule", "skip_rule", "crc", "idx1_column", "profile"),
+    "Gate": ("level", "complete", "fail_on", "max_files", "rules", "baseline", "write_baseline", "by_writer"),
+    "State of a table": ("version", "snapshot", "ref", "since"),
+    "Output": ("output_format", "output", "out", "incremental", "history", "metrics"),
+    "Limits": ("jobs", "tasks", "timeout", "memory"),
+    "Proof": ("prove", "engine", "spark_packages"),
+    "Sample": ("sample", "seed", "confidence"),
+    "Prediction": ("dry_run", "latency", "bandwidth", "request_price", "gb_price"),
+    "Defaults": ("config", "no_config"),
+}
+"""The headings of the help page, and the options below each; what is below none is listed first."""
+
+
+def _with_panels(options: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Parameters of a command; each option gets its heading on the help page."""
+    headings = {name: panel for panel, names in PANELS.items() for name in names}
+    order = ["", *PANELS]
+    found = sorted(options, key=lambda option: order.index(headings.get(option.name, "")))
+    for option in found:
+        for info in getattr(option.annotation, "__metadata__", ()):
+            if hasattr(info, "rich_help_panel"):
+                info.rich_help_panel = headings.get(option.name)
+    return found
+
+
 def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
     """Make of a function, whose first parameter is `Arguments`, a command that has these options before its own."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
@@ -283,7 +310,7 @@ def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
         command(Arguments(**{name: options.pop(name) for name in names}), **options)
 
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what typer reads
-        [*shared, *(option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own)]
+        _with_panels([*shared, *(option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own)])
     )
     called.__name__, called.__doc__ = command.__name__, command.__doc__
     return called
