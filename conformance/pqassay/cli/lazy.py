@@ -32,6 +32,10 @@ class _Loaded(dict[str, Any]):
             name: (place, panel) for panel, table in panels.items() for name, place in table.items()
         }
 
+    def keys(self) -> Any:  # a view, as of any mapping
+        """The names of all, for what suggests one to whoever mistypes it."""
+        return self.places.keys()
+
     def __missing__(self, name: str) -> Any:
         place, panel = self.places[name]
         self[name] = command = _command(name, place)
@@ -70,10 +74,10 @@ def program(name: str, panels: Panels, *, help_text: str, epilog: str) -> typer.
             in_one_style(self)
 
         def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the interface of click
-            return [name for table in panels.values() for name in table]
+            return list(self.commands.keys())
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as above
-            return next((self.commands[cmd_name] for table in panels.values() if cmd_name in table), None)
+            return self.commands[cmd_name] if cmd_name in self.commands.keys() else None  # noqa: SIM118 - see `_Loaded`
 
     app = typer.Typer(
         cls=Commands,

@@ -290,6 +290,10 @@ def _env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
 
 
+def test_a_command_that_is_mistyped_is_answered_with_the_one_that_is_meant() -> None:
+    assert "Did you mean 'check'" in " ".join(run(app, ["chek"]).stderr.split())
+
+
 @pytest.mark.parametrize("module", ["main", "reference"])
 def test_help_imports_no_heavy_library(module: str) -> None:
     code = (
