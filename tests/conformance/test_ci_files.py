@@ -146,13 +146,17 @@ def test_the_hook_of_pre_commit_checks_the_files_that_it_matches(
         "x/_metadata",
         "x/_common_metadata",
         "a.parq",
+        "t/_delta_log/00000000000000000007.json",
+        "t/metadata/v3.metadata.json",
+        "t/_delta_log/00000000000000000007.crc",
+        "package.json",
         "a.parquet.crc",
         "x_pm",
         "notes.txt",
     ]
     program, *arguments = shlex.split(hook["entry"])
 
-    assert names[:6] == [name for name in names if re.search(hook["files"], name)]
+    assert names[:8] == [name for name in names if re.search(hook["files"], name)]
     assert ("pqassay", "python") == (program, hook["language"])
     monkeypatch.chdir(workspace)
     (workspace / "false.parquet").write_bytes(Idx1File(payload=b"Peru\nSingapura").build())

@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -263,8 +264,10 @@ def by_hook(table: str, release: str | None, _: Path) -> Outcome:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     program, operation, *words = shlex.split(hook["entry"])
     assert ("pqassay", "check", []) == (program, operation, words)
-    # A repository that pins replaces `args`; what files it names is its own business, here it is the table.
-    done = command(*hook["args"], *pin(release), "--no-config", table)
+    # A repository that pins replaces `args`. The files of the table are named as a commit that adds it names them.
+    every = [path.as_posix() for path in sorted(Path(table).rglob("*")) if path.is_file()]
+    matching = [path for path in every if re.search(hook["files"], path)]
+    done = command(*hook["args"], *pin(release), "--no-config", *matching)
     last = done.stdout.splitlines()[-1]
     return Outcome(done.exit_code, not last.startswith("NOT FAILING"), last)
 
