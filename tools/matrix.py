@@ -67,7 +67,7 @@ def tools(one: Implementation) -> dict[str, str]:
     found: dict[str, str] = {}
     for need in one.needs:
         if need in VERSIONS:
-            done = subprocess.run(VERSIONS[need], capture_output=True, text=True, check=False)
+            done = subprocess.run(VERSIONS[need], capture_output=True, text=True, check=False, timeout=60)
             version = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
             found[need] = version[0] if version else "unknown"
     if any(need.startswith("python:") for need in one.needs):
