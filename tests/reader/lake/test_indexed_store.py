@@ -10,6 +10,7 @@ import pytest
 
 from indexed_lakes import lake_table, with_record
 from pqassay_reader.lake.indexed_dataset import open_indexed
+from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.scan import scan
 from store_server import Requests, store_server
 
@@ -18,7 +19,8 @@ PERU = pc.field("nation") == "Peru"
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> Generator[Requests]:
-    """A server with two indexed files in its bucket; no request seen yet."""
+    """A server with two indexed files in its bucket; no request seen yet, and nothing known of files of these names and this second."""
+    KEPT_FACTS.clear()
     with store_server() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
