@@ -1,6 +1,6 @@
 """The entry points of the commands ``pqassay``, as a script or as ``python -m pqassay``, and ``pqassay-ref``.
 
-It imports next to nothing before Ctrl-C is taken care of, and only then the command.
+This module imports next to nothing before Ctrl-C is taken care of, and only then the command.
 """
 
 from pqassay_spec.base.interrupts import end_at_once
@@ -8,24 +8,22 @@ from pqassay_spec.base.interrupts import end_at_once
 
 def main() -> None:
     """Run the command."""
-    end_at_once()
-    from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
-
-    with own_mistakes("pqassay"):
-        from pqassay.cli.main import main as command  # noqa: PLC0415 - see above
-
-        command()
+    _run("pqassay", "main")
 
 
 def reference() -> None:
     """Run the command of the reference and the reader."""
+    _run("pqassay-ref", "reference")
+
+
+def _run(program: str, module: str) -> None:
     end_at_once()
+    import importlib  # noqa: PLC0415 - see above
+
     from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
 
-    with own_mistakes("pqassay-ref"):
-        from pqassay.cli.reference import main as command  # noqa: PLC0415 - see above
-
-        command()
+    with own_mistakes(program):
+        importlib.import_module(f"pqassay.cli.{module}").main()
 
 
 if __name__ == "__main__":

@@ -38,6 +38,23 @@ class FormatName(StrEnum):
     JSON = "json"
 
 
+TrustOption = Annotated[
+    TrustName,
+    typer.Option(
+        metavar="INDEX",
+        help="Which embedded index counts: companion, one with a companion record, or published, any of --column.",
+    ),
+]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--column",
+        "-c",
+        metavar="COLUMN",
+        help="The column that embedded indexes without companion record describe.",
+    ),
+]
+
 EXAMPLE = "Example: `pqassay-ref prune sales \"nation = 'Singapore'\"`"
 
 
@@ -56,22 +73,8 @@ def prune(
             help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT.",
         ),
     ],
-    trust: Annotated[
-        TrustName,
-        typer.Option(
-            metavar="INDEX",
-            help="Which index counts: companion, one with a companion record, or published, any of --column.",
-        ),
-    ] = TrustName.COMPANION,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="COLUMN",
-            help="The column that indexes without companion record describe.",
-        ),
-    ] = None,
+    trust: TrustOption = TrustName.COMPANION,
+    column: ColumnOption = None,
     table: Annotated[
         str | None,
         typer.Option(

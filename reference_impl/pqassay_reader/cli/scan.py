@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqassay_reader.cli.prune import TrustName, require_vouched
+from pqassay_reader.cli.prune import ColumnOption, TrustName, TrustOption, require_vouched
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.cli.errors import fail, require_writable, said
 from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
@@ -76,22 +76,8 @@ def scan(
             help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 256 KiB.",
         ),
     ] = None,
-    trust: Annotated[
-        TrustName,
-        typer.Option(
-            metavar="INDEX",
-            help="Which embedded index counts: companion, one with a companion record, or published, any of --column.",
-        ),
-    ] = TrustName.COMPANION,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="COLUMN",
-            help="The column that embedded indexes without companion record describe.",
-        ),
-    ] = None,
+    trust: TrustOption = TrustName.COMPANION,
+    column: ColumnOption = None,
     metadata: Annotated[
         MetadataName,
         typer.Option(

@@ -286,12 +286,12 @@ def _with_panels(options: Iterable[inspect.Parameter]) -> list[inspect.Parameter
     """Parameters of a command; each option gets its heading on the help page."""
     headings = {name: panel for panel, names in PANELS.items() for name in names}
     order = ["", *PANELS]
-    found = sorted(options, key=lambda option: order.index(headings.get(option.name, "")))
-    for option in found:
+    ordered = sorted(options, key=lambda option: order.index(headings.get(option.name, "")))
+    for option in ordered:
         for info in getattr(option.annotation, "__metadata__", ()):
             if hasattr(info, "rich_help_panel"):
                 info.rich_help_panel = headings.get(option.name)
-    return found
+    return ordered
 
 
 def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
