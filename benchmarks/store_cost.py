@@ -33,13 +33,13 @@ from _range_server import Pace, running
 from _sized_lake import CountingFile
 
 from pqassay.judge.checker import Plan, planned
-from pqassay.judge.cost.estimate import FILE_TIERS, StorePace
-from pqassay.judge.cost.prediction import predicted
 from pqassay.judge.one_file import judge
 from pqassay.stores import kinds, remote
 from pqassay.stores.remote_source import RemoteSource, Tails
 from pqassay.stores.table_files import MetadataReads
 from pqassay.stores.targets import Found, Target
+from pqassay_lake.cost.estimate import FILE_TIERS, StorePace
+from pqassay_lake.cost.prediction import predicted
 from pqassay_reference.pm.generate import generate_file
 from pqassay_spec.rules.catalogue import Tier
 

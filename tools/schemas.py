@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from pqassay.difference import model as difference
-from pqassay.history import views
 from pqassay.judge import baseline
-from pqassay.repair import model as repair_model
 from pqassay.report import metrics, model
 from pqassay.report.run import model as run_model
+from pqassay_lake.history import views
+from pqassay_lake.repair import model as repair_model
 from pqassay_spec.rules import catalogue
 from pqassay_suite.cases import manifest
 from pqassay_suite.drivers import protocol

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pqassay
-from pqassay.repair.model import Step
-from pqassay.repair.planning import plan_of
-from pqassay.repair.reports import of_report, read_report
-from pqassay.repair.writing import write_plan
+from pqassay_lake.repair.model import Step
+from pqassay_lake.repair.planning import plan_of
+from pqassay_lake.repair.reports import of_report, read_report
+from pqassay_lake.repair.writing import write_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs/guide/repair.md"

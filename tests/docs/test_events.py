@@ -16,8 +16,8 @@ from pyarrow import fs
 
 import processes
 from places import GOLDEN_FILES, GUIDES
-from pqassay.history.stores import history_at
-from pqassay.history.views import findings_view
+from pqassay_lake.history.stores import history_at
+from pqassay_lake.history.views import findings_view
 from store_server import StoreServer, store_server
 
 BLOCK = re.compile(r'```python title="events\.py"\n(.*?)```', re.DOTALL)

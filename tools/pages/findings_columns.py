@@ -9,7 +9,7 @@ from pages.markup import table
 
 def findings_table() -> Iterator[str]:
     """Yield the columns of the findings table."""
-    from pqassay.history.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
+    from pqassay_lake.history.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
 
     for heading, kind in (
         ("both kinds of rows", "both"),
@@ -34,7 +34,7 @@ def findings_table() -> Iterator[str]:
 
 def history_columns() -> Iterator[str]:
     """Yield the columns of a history."""
-    from pqassay.history.columns import COLUMNS  # noqa: PLC0415 - as above
+    from pqassay_lake.history.columns import COLUMNS  # noqa: PLC0415 - as above
 
     rows = ((f"`{column.name}`", str(column.type), column.doc) for column in COLUMNS)
     yield from table(("Column", "Type", "Meaning"), rows)

@@ -18,8 +18,8 @@ JUDGE = {
     "diff": "pqassay.cli.diff:diff",
     "explain": "pqassay.cli.explain:explain",
     "report": "pqassay.cli.report:report",
-    "plan-repair": "pqassay.cli.plan_repair:plan_repair",
-    "history": "pqassay.cli.history:history",
+    "plan-repair": "pqassay_lake.cli.repair:plan_repair",
+    "history": "pqassay_lake.cli.history:history",
 }
 
 SUITE = {

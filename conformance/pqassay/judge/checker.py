@@ -7,11 +7,12 @@ import fnmatch
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Protocol, Unpack, cast
 
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
+from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.judge.selection.only_files import NOT_LISTED, OnlyFiles, read_list
 from pqassay.judge.selection.tables import Live, expanded, has_tables, read_tables
 from pqassay.report.gate import Gate, gate_of
@@ -39,7 +40,6 @@ from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
 if TYPE_CHECKING:
     from pqassay.judge.baseline import Baseline
-    from pqassay.judge.selection.since import Since
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file or table alone is checked at tier ``values`` by default."""
@@ -50,7 +50,6 @@ VALUES_BY_DEFAULT_FILES = 100
 META_BY_DEFAULT_ABOVE = 1000
 """Data files of tables beyond which none of them is opened by default."""
 
-AnyPath = str | os.PathLike[str]
 AnyBytes = bytes | bytearray | memoryview | Source
 """The bytes of one file, or a source of them."""
 
@@ -89,56 +88,29 @@ class Plan:
         return self.found.targets
 
 
-class CheckOptions(TypedDict, total=False):
-    """The rules to check, the files, and what counts: the options that every way to check has.
+Verdict = tuple[Judged, str | None]
+"""A verdict, and the etag that an object had before it was judged, where that was asked for."""
 
-    Attributes:
-        tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what is beside it, else
-            ``index``.
-        level: From which verdict on a finding makes a file nonconformant; by default ``must``.
-        only: Patterns of rule ids (``"IDX1-*"``) to test; all by default.
-        skip: Patterns of rule ids not to test.
-        include: Patterns of further files to check in folders, whatever they are called.
-        exclude: Patterns of files and folders to leave out of folders and patterns.
-        literal: Further paths, in which wildcards mean themselves.
-        idx1_column: Column that an IDX1 index describes, its path joined by dots.
-        crc: Whether to read all pages for their CRC at tier ``pages`` as well; the tier is at least that, then.
-        profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
-        baseline: File of known findings, as `pqassay.baseline.Baseline` writes it; they are marked and do not count.
-        complete: Whether files that could not be checked everywhere count as not judged.
-        fail_on: Effects, as `pqassay.report.gate.EFFECTS` names them: findings that do none of them do not fail the check.
-        max_files: In how many files findings may be that fail the check otherwise.
-        rules: The release whose rules fail the check, such as ``"0.7"``; later ones are only reported. By default, all rules fail it.
-        as_files: Whether folders that are tables are judged as folders of files.
-        version: The version of Delta tables that is judged; the newest by default.
-        snapshot: The snapshot of Iceberg tables that is judged, by its id; the current one by default.
-        ref: The branch or tag of Iceberg tables that is judged.
-        only_files: File with a list to which the check is limited; see `pqassay.judge.selection.only_files`.
-        since: Of tables, judge only files that were added after this version, snapshot or time, as `pqassay.judge.selection.since` reads it; files that
-            belong to no table are all judged.
-    """
 
-    tier: Tier | None
-    level: Threshold
-    only: Sequence[str]
-    skip: Sequence[str]
-    include: Sequence[str]
-    exclude: Sequence[str]
-    literal: Sequence[AnyPath]
-    idx1_column: str | None
-    crc: bool
-    profile: str | None
-    baseline: AnyPath | None
-    complete: bool
-    fail_on: Sequence[str]
-    max_files: int | None
-    rules: str | None
-    as_files: bool
-    version: int | None
-    snapshot: int | None
-    ref: str | None
-    only_files: AnyPath | None
-    since: str | Since | None
+class Work(Protocol):
+    """Who judges: this machine, or a cluster."""
+
+    @property
+    def listing(self) -> Listing | None:
+        """What lists folders, if not the judge."""
+        ...
+
+    def running(self) -> AbstractContextManager[Progress | None]:
+        """Around all of it; yields what is told of the progress."""
+        ...
+
+    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+        """Judge some targets of a plan, in their order."""
+        ...
+
+    def etags(self, targets: Sequence[Target]) -> Sequence[str | None]:
+        """The etags of objects; ``None`` where there is none."""
+        ...
 
 
 @kept_states()

@@ -201,3 +201,14 @@ def decoded(path: str) -> str:
 
 def _quoted(path: str) -> str:
     return quote(path, safe=_SAFE, errors="surrogateescape")
+
+
+def etag(target: Target) -> str | None:
+    """The etag of an object; ``None`` where its store has none. Takes one request."""
+    if not target.store or target.trouble:
+        return None
+    with contextlib.suppress(OSError), filesystem(target.store).open_input_file(target.path) as file:
+        metadata = cast("Mapping[str, bytes]", file.metadata() or {})
+        found = next((value for name, value in metadata.items() if name.lower() == "etag"), b"")
+        return found.decode("utf-8", "replace").strip('"') or None
+    return None

@@ -14,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pqassay.judge.checker import Plan
-from pqassay.judge.cost.estimate import FILE_TIERS, Estimate, StorePrices, TierEstimate
 from pqassay.judge.file_check import check_source
 from pqassay.judge.one_file import Settings
 from pqassay.stores import kinds
 from pqassay.stores.remote_source import RangedFile, RemoteSource
 from pqassay.stores.targets import Target
+from pqassay_lake.cost.estimate import FILE_TIERS, Estimate, StorePrices, TierEstimate
 from pqassay_spark.check.sampling import choose
 from pqassay_spark.check.spark_judging import located
 from pqassay_spark.jobs.spark_jobs import Count, JobError, cores, packed, run, unpacked

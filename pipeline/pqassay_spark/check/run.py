@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from pqassay.history import findings_table
-from pqassay.history.file_stamps import UNKNOWN, stamps
-from pqassay.history.findings_table import FileState, Row
-from pqassay.history.verdict_cache import VerdictCache, state_of
 from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
-from pqassay.judge.cost.estimate import USUAL_PRICES, Estimate, StorePrices
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
 from pqassay.under_test.tables.states import kept_states
+from pqassay_lake.cost.estimate import USUAL_PRICES, Estimate, StorePrices
+from pqassay_lake.history import findings_table
+from pqassay_lake.history.file_stamps import UNKNOWN, stamps
+from pqassay_lake.history.findings_table import FileState, Row
+from pqassay_lake.history.verdict_cache import VerdictCache, state_of
 from pqassay_spark.check.estimate import estimate
 from pqassay_spark.check.executor_judging import Means, Verdict, etags_task
 from pqassay_spark.check.sampling import Sample, sampled
@@ -90,7 +90,7 @@ def check(
         memory: Bytes for one process; see there. The default is shared by the tasks of one machine.
         tasks: Tasks to cut the work into.
         sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
-        out: Folder of a findings table to write; see `pqassay.history.findings_table`.
+        out: Folder of a findings table to write; see `pqassay_lake.history.findings_table`.
         incremental: Take over what that table says of files that have not changed.
         tell: Told how many files are judged, how many there are, and how many findings there are so far.
         **options: See `pqassay.judge.checker.CheckOptions`.

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from pqassay.cli.check import options as declared
-from pqassay.cli.check.earlier_runs import findings_folder
-from pqassay.cli.check.recording import recording
 from pqassay.cli.output import (
     fail_with_lines,
     interruptible,
@@ -23,6 +21,8 @@ from pqassay.cli.output import (
 )
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
+from pqassay_lake.cli.earlier_runs import findings_folder
+from pqassay_lake.cli.recording import recording
 from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
 from pqassay_spec.base.help_pages import example
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pqassay.judge.checker import Plan
-    from pqassay.judge.cost.estimate import StorePrices
     from pqassay.report.model import Report
+    from pqassay_lake.cost.estimate import StorePrices
 
 FILES_NAMED = 20
 """Files with findings up to which each has a block of its own; of more, tables tell."""
@@ -144,7 +144,7 @@ class _Run:
     def checked(self) -> tuple[Plan, Report, list[str]]:
         """Check; return what was to be judged, the report, and what must be said beside it."""
         from pqassay.cli.progress_bar import progress_bar
-        from pqassay.history import findings_table
+        from pqassay_lake.history import findings_table
         from pqassay_spark.check.executor_judging import Means
         from pqassay_spark.check.run import carried_out
 
@@ -207,8 +207,8 @@ class _Run:
                 stop(str(error), 4)
 
     def _plan(self) -> Plan:
-        from pqassay.history import findings_table
         from pqassay.judge.checker import planned
+        from pqassay_lake.history import findings_table
         from pqassay_spark.check.spark_listing import SparkListing
 
         # What is wrong with the paths is said before Spark is started, which takes a while.

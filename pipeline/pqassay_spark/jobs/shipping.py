@@ -25,6 +25,7 @@ PACKAGES = (
     "pqassay_reference",
     "pqassay_reader",
     "pqassay",
+    "pqassay_lake",
     "pqassay_spark",
     "construct",
     "pebble",
@@ -42,7 +43,8 @@ LEFT_OUT = (
     "pqassay/corpus/",
     "pqassay_spec/golden_files/",
     "pqassay/proof/",
-    "pqassay/repair/",
+    "pqassay_lake/cli/",
+    "pqassay_lake/repair/",
     "pqassay/schemas/",
 )
 """Folders that no executor needs."""

@@ -18,9 +18,9 @@ from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app as judge_app
 from pqassay.errors import UsageError
-from pqassay.history.columns import SCHEMA
-from pqassay.history.stores import Wanted, history_at
 from pqassay.judge.checker import concluded, planned
+from pqassay_lake.history.columns import SCHEMA
+from pqassay_lake.history.stores import Wanted, history_at
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import check
 from pqassay_spark.check.spark_judging import judged, packed_positions

@@ -14,10 +14,10 @@ from pyarrow import fs
 
 import pqassay
 from idx1_files import Idx1File
-from pqassay.history import findings_table, verdict_cache
-from pqassay.history.findings_table import PART
 from pqassay.judge.checker import planned
 from pqassay.stores import remote
+from pqassay_lake.history import findings_table, verdict_cache
+from pqassay_lake.history.findings_table import PART
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import Checked, carried_out, check, estimated
 from pqassay_spark.check.spark_listing import SparkListing

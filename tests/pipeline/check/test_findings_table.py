@@ -19,12 +19,12 @@ import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.errors import UsageError
-from pqassay.history import findings_table, verdict_cache
-from pqassay.history.file_stamps import Stamp, stamps
-from pqassay.history.findings_table import FIELDS, PART, SCHEMA, FileState
-from pqassay.history.verdict_cache import VerdictCache, is_settled
 from pqassay.judge.checker import planned
 from pqassay.judge.one_file import Settings
+from pqassay_lake.history import findings_table, verdict_cache
+from pqassay_lake.history.file_stamps import Stamp, stamps
+from pqassay_lake.history.findings_table import FIELDS, PART, SCHEMA, FileState
+from pqassay_lake.history.verdict_cache import VerdictCache, is_settled
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import carried_out, check
 from pqassay_spark.cli.main import app

@@ -1,350 +1,231 @@
-"""The options of ``pqassay check``, which ``pqassay-spark check`` has as well, and what they and ``pqassay.toml`` ask for."""
+"""The options of commands that check files: those of `pqassay.judge.options`, and what only a command has.
+
+`checking` makes a command of a function; the values that the command line gives become a `Request`, together with ``pqassay.toml``.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from pqassay.cli.check.earlier_runs import scope_of, since_of
+from pqassay.cli.check import config
+from pqassay.cli.check.plug_ins import loaded
 from pqassay.cli.failure import require_no_data
-from pqassay.cli.output import write_output
+from pqassay.cli.lazy import note_renamed
 from pqassay.errors import UsageError
+from pqassay.judge.options import CheckOptions, Declared, Kind, Limits, Option, Panel, declared
 from pqassay.report.formats import FORMAT_HELP, FormatName, format_of
-from pqassay.report.model import Threshold
 from pqassay.report.pin import NO_PREVIEW
-from pqassay_spec.rules.catalogue import RELEASES, Tier
+from pqassay_spec.rules.catalogue import RELEASES
 
 if TYPE_CHECKING:
-    from pqassay.cli.check.config import Config
-    from pqassay.judge.checker import CheckOptions
-    from pqassay.judge.cost.estimate import Estimate, StorePrices
+    from pqassay.judge.selection.since import Since
+
+LAST = "last"
+"""What ``--since`` says for the last run."""
+
+NO_FILE = "none"
+"""What ``--config`` says for no file."""
 
 
-ProfileName = Literal["strict", "spark", "arrow", "questdb"]
-"""Whom the files are for."""
+class CommandOptions(CheckOptions, Limits, total=False):
+    """What the command line has: the options of a check, and what is said of the report."""
 
-
-@dataclass(frozen=True)
-class Arguments:
-    """The options that every command which checks files has, as they were given; `taking_arguments` adds them to a command."""
-
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH...",
-            help="Files, folders, Delta and Iceberg tables, patterns such as `'lake/**/*.parquet'`, or URIs (s3://, gs://, hdfs://).",
-            show_default=False,
-        ),
-    ] = None
     files_from: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Read further paths from a file, one on each line; - is stdin.",
-            show_default=False,
+        str,
+        Option(
+            "Read more paths from FILE, one per line or NUL-separated; - is stdin.",
+            "Select",
+            "text",
+            "FILE",
+            in_file=False,
         ),
-    ] = None
-    null: Annotated[
-        bool,
-        typer.Option(
-            "--null", "-0", help="Paths of --files-from end in a zero byte, as find -print0 writes."
-        ),
-    ] = False
-    only_files: Annotated[
-        str | None,
-        typer.Option(
-            "--only-files",
-            metavar="LIST",
-            help="Judge only files of this list (lines, or what `pqassay plan-repair` wrote), and of tables what came since it was written.",
-            show_default=False,
-        ),
-    ] = None
-    tier: Annotated[
-        Tier | None,
-        typer.Option(
-            metavar="TIER",
-            help="How deep to look: meta (of tables), footer, index, pages or values. Default: values for one file or table under "
-            "1 GiB, else index; meta for tables of more than 1,000 files.",
-        ),
-    ] = None
-    level: Annotated[
-        Threshold | None,
-        typer.Option(
-            metavar="LEVEL",
-            help="From which verdict on a finding counts: must (default) is FAIL, should adds WARN.",
-        ),
-    ] = None
-    complete: Annotated[
-        bool | None,
-        typer.Option(
-            "--complete/--no-complete",
-            help="What the file, a key or a tool kept from being checked counts, too: exit code 4.",
-            show_default=False,
-        ),
-    ] = None
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-on",
-            metavar="EFFECTS",
-            help="Findings fail the check only if they could do this, or engines were seen to do it: rows-lost, wrong-rows, "
-            "read-fails, pruning-lost, cosmetic; several with commas.",
-        ),
-    ] = None
-    max_files: Annotated[
-        int | None,
-        typer.Option(
-            "--max-files",
-            metavar="N",
-            min=0,
-            help="In so many files findings may be that fail the check otherwise.",
-        ),
-    ] = None
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules",
-            metavar="RELEASE",
-            help="Only rules of this release, such as 0.7, fail the check. Default: all rules.",
-            show_default=False,
-        ),
-    ] = None
-    preview: Annotated[bool | None, typer.Option("--preview/--no-preview", hidden=True)] = None
-    rule: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
-    ] = None
-    skip_rule: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Do not test these rules; may be repeated.")
-    ] = None
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Of folders, check these files as well; may be repeated."),
-    ] = None
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Leave these files and folders out of folders; may be repeated."),
-    ] = None
-    idx1_column: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column that the IDX1 index describes, its path joined by dots."),
-    ] = None
-    as_: Annotated[
-        Literal["files"] | None,
-        typer.Option(
-            "--as",
-            metavar="KIND",
-            help="Judge folders that are Delta or Iceberg tables as folders of files: --as files.",
-            show_default=False,
-        ),
-    ] = None
-    version: Annotated[
-        int | None,
-        typer.Option("--version", metavar="N", min=0, help="Version of a Delta table. Default: the newest."),
-    ] = None
-    snapshot: Annotated[
-        int | None,
-        typer.Option(
-            "--snapshot", metavar="ID", help="Snapshot of an Iceberg table. Default: the current one."
-        ),
-    ] = None
-    ref: Annotated[
-        str | None, typer.Option("--ref", metavar="NAME", help="Branch or tag of an Iceberg table.")
-    ] = None
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since",
-            metavar="MOMENT",
-            help="Of tables, judge only files that were added since: after a version of a Delta table, a snapshot of an Iceberg table, a time such as "
-            "2026-11-20T03:00Z, or `last`: after what the last run in --history judged.",
-        ),
-    ] = None
-    crc: Annotated[
-        bool | None,
-        typer.Option(
-            "--crc/--no-crc",
-            help="Read all pages for their CRC at tier pages as well; tier values always does.",
-            show_default=False,
-        ),
-    ] = None
-    profile: Annotated[
-        ProfileName | None,
-        typer.Option(
-            "--profile",
-            metavar="PROFILE",
-            help="Report as more what weighs more: strict for writers; spark, arrow, questdb for what they cannot read.",
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            help="Time that one file may take. Default: 60, and 1 for each MB; 0 is no limit.",
-        ),
-    ] = None
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Memory that one worker may allocate, such as 2G (Linux only). Default: its share of 80% of the "
-            "machine; 0 is no limit.",
-        ),
-    ] = None
-    baseline: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Known findings: they are marked and do not count.")
-    ] = None
-    write_baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write all findings to a baseline, so that only new ones count later."
-        ),
-    ] = None
-    by_writer: Annotated[
-        bool,
-        typer.Option(
-            "--by-writer",
-            help="Entries of --write-baseline name the software that wrote the files, so that they hold for files to come.",
-        ),
-    ] = False
-    output_format: Annotated[
-        FormatName | None, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
-    ] = None
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
-    ] = None
-    history: Annotated[
-        str | None,
-        typer.Option(
-            "--history",
-            metavar="HISTORY",
-            help="Append what is found to a history, for `pqassay history`: a folder or URI (one Parquet file for each run), "
-            "or a Delta or Iceberg table, named as the guide on lakes says.",
-        ),
-    ] = None
-    metrics: Annotated[
-        Path | None,
-        typer.Option(
-            "--metrics",
-            metavar="FILE",
-            help="Write metrics as OpenMetrics text, or as JSON if the name ends in .json; the file is replaced as a whole.",
-        ),
-    ] = None
-    config: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Defaults for these options. Default: the nearest pqassay.toml."),
-    ] = None
-    no_config: Annotated[bool, typer.Option("--no-config", help="Read no pqassay.toml.")] = False
-
-
-RequestPrice = Annotated[
-    float | None,
-    typer.Option(
-        "--request-price",
-        metavar="DOLLARS",
-        min=0,
-        help="Of 1,000 requests that read, for --dry-run. Default: 0.0004.",
-        show_default=False,
-    ),
-]
-
-GbPrice = Annotated[
-    float | None,
-    typer.Option(
-        "--gb-price",
-        metavar="DOLLARS",
-        min=0,
-        help="Of a GB that is read, for --dry-run. Default: 0, as within one region.",
-        show_default=False,
-    ),
-]
-
-
-PANELS: Mapping[str, Sequence[str]] = {
-    "Select files": ("files_from", "null", "only_files", "include", "exclude", "as_"),
-    "Depth": ("tier", "rule", "skip_rule", "crc", "idx1_column", "profile"),
-    "Gate": ("level", "complete", "fail_on", "max_files", "rules", "baseline", "write_baseline", "by_writer"),
-    "State of a table": ("version", "snapshot", "ref", "since"),
-    "Output": ("output_format", "output", "out", "incremental", "history", "metrics"),
-    "Limits": ("jobs", "tasks", "timeout", "memory"),
-    "Proof": ("prove", "engine", "spark_packages"),
-    "Sample": ("sample", "seed", "confidence"),
-    "Prediction": ("dry_run", "latency", "bandwidth", "request_price", "gb_price"),
-    "Defaults": ("config", "no_config"),
-}
-"""The headings of the help page, and the options below each; what is below none is listed first."""
-
-
-def _with_panels(options: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
-    """Parameters of a command; each option gets its heading on the help page."""
-    headings = {name: panel for panel, names in PANELS.items() for name in names}
-    order = ["", *PANELS]
-    ordered = sorted(options, key=lambda option: order.index(headings.get(option.name, "")))
-    for option in ordered:
-        for info in getattr(option.annotation, "__metadata__", ()):
-            if hasattr(info, "rich_help_panel"):
-                info.rich_help_panel = headings.get(option.name)
-    return ordered
-
-
-def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
-    """Make of a function, whose first parameter is `Arguments`, a command that has these options before its own."""
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    hints = get_type_hints(Arguments, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=hints[option.name]
-        )
-        for option in fields(Arguments)
     ]
-    names = [option.name for option in shared]
+    format: Annotated[FormatName, Option(FORMAT_HELP, "Output", "choice", "FORMAT")]
+    output: Annotated[
+        Path, Option("Write the report to FILE instead of stdout.", "Output", "path", "FILE", in_file=False)
+    ]
+    history: Annotated[
+        str,
+        Option(
+            "Append findings to a history for `pqassay history`: a folder, a URI, delta:FOLDER, or iceberg:CATALOG:TABLE.",
+            "Output",
+            "path",
+            "HISTORY",
+        ),
+    ]
+    metrics: Annotated[
+        Path, Option("Write metrics as OpenMetrics text, or as JSON if FILE ends in .json.", "Output", "path", "FILE")
+    ]
+    reuse: Annotated[
+        str,
+        Option(
+            "Reuse verdicts for unchanged files from this findings table, then update it.",
+            "Output",
+            "text",
+            "TABLE",
+            in_file=False,
+        ),
+    ]
+    config: Annotated[
+        str,
+        Option(
+            "Defaults for these options; none reads none. Default: the nearest pqassay.toml.",
+            "Limits",
+            "text",
+            "FILE",
+            in_file=False,
+        ),
+    ]
 
-    def called(**options: Any) -> None:
-        command(Arguments(**{name: options.pop(name) for name in names}), **options)
 
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what typer reads
-        _with_panels([*shared, *(option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own)])
-    )
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    return called
+OPTIONS: Mapping[str, Declared] = {one.keyword: one for one in declared(CommandOptions)}
+"""All of them, by keyword."""
+
+PATHS = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATH...",
+        help="Files, folders, Delta and Iceberg tables, patterns such as `'lake/**/*.parquet'`, or URIs (s3://, gs://, hdfs://).",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Renamed:
+    """An option that works until 1.0 and is not listed: how its value is written, and what it is called now."""
+
+    kind: Kind
+    now: str
+    flags: tuple[str, ...] = ()
+
+
+RENAMED: Mapping[str, Renamed] = {
+    "null": Renamed("flag", "not needed: paths that end in zero bytes are recognised", ("--null", "-0")),
+    "no_config": Renamed("flag", f"`--config {NO_FILE}`", ("--no-config",)),
+    "version": Renamed("whole", "`--at`"),
+    "snapshot": Renamed("text", "`--at`"),
+    "ref": Renamed("text", "`--at`"),
+    "as_": Renamed("text", "`--as-files`", ("--as",)),
+    "out": Renamed("text", "`--reuse`, which judges only what has changed; remove the folder to judge everything"),
+    "incremental": Renamed("flag", "`--reuse TABLE`", ("--incremental",)),
+    "preview": Renamed("flag", "", ("--preview/--no-preview",)),
+}
+
+_TYPES: Mapping[Kind, Any] = {
+    "flag": bool | None,
+    "texts": list[str] | None,
+    "whole": int | None,
+    "number": float | None,
+}
+
+Given = Mapping[str, Any]
+"""What the command line says, by keyword; ``None`` where it says nothing."""
+
+
+def checking(
+    *, without: Collection[str | Panel] = (), renamed: Mapping[str, Renamed] = {}
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make commands of functions, whose first parameter is what the options below say (`Given`), before their own ones.
+
+    Args:
+        without: Keywords of options, or panels, that the command has not.
+        renamed: Old options that it has as well.
+    """
+    left = [one for one in OPTIONS.values() if not {one.keyword, one.option.panel} & set(without)]
+    order = list(get_args(Panel))
+    left.sort(key=lambda one: order.index(one.option.panel))
+
+    def command_of(function: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        names = {"paths", *(one.keyword for one in left), *renamed}
+        parameters = [
+            _parameter("paths", PATHS),
+            *(option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own),
+            *(_parameter(one.keyword, _typer_option(one)) for one in left),
+            *(_parameter(keyword, _hidden_option(keyword, old)) for keyword, old in renamed.items()),
+        ]
+
+        def called(**values: Any) -> None:
+            given = {name: value for name in names if (value := values.pop(name)) not in (None, [])}
+            function(given, **values)
+
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+        called.__name__, called.__doc__ = function.__name__, function.__doc__
+        return called
+
+    return command_of
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _typer_option(one: Declared) -> Any:
+    option = one.option
+    flags = [f"--{one.name}/--no-{one.name}"] if option.kind == "flag" else [f"--{one.name}"]
+    if option.short:
+        flags.append(f"-{option.short}")
+    kind = Literal[one.choices] | None if option.kind == "choice" else _TYPES.get(option.kind, str | None)
+    return Annotated[
+        kind,
+        typer.Option(
+            *flags,
+            help=option.help,
+            metavar=option.metavar or None,
+            min=0 if option.kind in ("whole", "number") else None,
+            show_default=False,
+            rich_help_panel=option.panel,
+        ),
+    ]
+
+
+def _hidden_option(keyword: str, old: Renamed) -> Any:
+    flags = old.flags or (f"--{keyword.replace('_', '-')}",)
+    return Annotated[_TYPES.get(old.kind, str | None), typer.Option(*flags, hidden=True)]
+
+
+@dataclass(frozen=True)
+class Request:
     """Command line and ``pqassay.toml`` together.
 
     Attributes:
         paths: What to check.
         options: What `pqassay.judge.checker.planned` is to look for.
-        jobs: Worker processes.
-        timeout: Seconds for one file.
-        memory: Bytes for one worker.
+        limits: What it may use.
         format: How to print the report.
         output: Where to write the report, instead of stdout.
-        write_baseline: Where to write a baseline.
-        by_writer: Whether its entries name writers.
         history: The history to which the run is appended.
         metrics: Where to write metrics.
+        outputs: All files that are written, by option.
+        table: A findings table that is updated.
+        is_reused: Whether verdicts of unchanged files are taken from it.
     """
 
     paths: Sequence[str]
     options: CheckOptions
-    jobs: int | None
-    timeout: float | None
-    memory: int | None
+    limits: Limits
     format: FormatName
-    output: Path | None
-    write_baseline: str | None
-    by_writer: bool
+    output: Path | None = None
     history: str | None = None
     metrics: Path | None = None
+    outputs: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    table: Path | None = None
+    is_reused: bool = False
+
+    def at_tier(self, tier: str) -> Request:
+        """The same check at a tier, if it says none."""
+        if self.options.get("tier") is not None:
+            return self
+        return replace(self, options={**self.options, "tier": tier})  # type: ignore[typeddict-item]  # one of them
 
     @property
     def scope(self) -> str:
@@ -366,144 +247,132 @@ class Wanted:
         """
         if inputs is None:
             inputs = [*self.paths, *(os.fspath(path) for path in self.options.get("literal", ()))]
-        outputs = [str(path) for path in (self.output, self.write_baseline, self.metrics) if path is not None]
-        for output in outputs:
+        for output in self.outputs.values():
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
                 raise UsageError(f"{output} is one of the files to check; write somewhere else")
 
 
-def print_estimate(wanted: Wanted, found: Estimate, how: str) -> None:
-    """Print an estimate, or write it where a report would be written."""
-    text = found.to_json() if wanted.format is FormatName.JSON else "\n".join(found.lines(how))
-    if wanted.output is None:
-        typer.echo(text)
-    else:
-        write_output(f"{text}\n", wanted.output)
+def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
+    """Merge the options with ``pqassay.toml``, whose values hold where the command line has none.
 
-
-def prices(request_price: float | None, gb_price: float | None) -> StorePrices:
-    """What a store takes, as far as the options say it."""
-    from pqassay.judge.cost.estimate import USUAL_PRICES, StorePrices
-
-    return StorePrices(
-        USUAL_PRICES.requests if request_price is None else request_price,
-        USUAL_PRICES.gb if gb_price is None else gb_price,
-    )
-
-
-def require_dry_run(options: dict[str, float | None]) -> None:
-    """Refuse options that say something about a store to a check that predicts nothing.
-
-    Raises:
-        UsageError: There is one.
-    """
-    for name, value in options.items():
-        if value is not None:
-            raise UsageError(f"{name} says what --dry-run assumes of the store; give that as well")
-
-
-def require_estimate(wanted: Wanted) -> None:
-    """Refuse what an estimate has no place for.
-
-    Raises:
-        UsageError: Findings are to be written, or told in a format that is for findings.
-    """
-    if wanted.format not in (FormatName.TEXT, FormatName.JSON):
-        raise UsageError(f"--dry-run tells its estimate as text or json, not as {wanted.format.value}")
-    if wanted.write_baseline is not None:
-        raise UsageError("--dry-run judges nothing: there are no findings for --write-baseline")
-
-
-def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
-    """Merge the options with ``pqassay.toml``, which says what they leave open.
+    Args:
+        given: What the command line says.
+        outputs: Further files that the command writes, by option.
 
     Raises:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
     """
-    if arguments.preview is not None:
-        raise UsageError(f"--preview: {NO_PREVIEW.format(f'--rules {RELEASES[-2]}')}")
-    defaults = _defaults(arguments.config, arguments.no_config)
-    history = defaults.get("history", arguments.history)
-    is_listed = arguments.files_from is not None or arguments.only_files is not None
-    paths = arguments.paths or (None if is_listed else defaults.values.get("paths")) or []
-    options: CheckOptions = {
-        "tier": defaults.get("tier", arguments.tier),
-        "level": defaults.get("level", arguments.level) or "must",
-        "only": defaults.get("rule", arguments.rule) or (),
-        "skip": defaults.get("skip-rule", arguments.skip_rule) or (),
-        "include": defaults.get("include", arguments.include) or (),
-        "exclude": defaults.get("exclude", arguments.exclude) or (),
-        "idx1_column": defaults.get("idx1-column", arguments.idx1_column),
-        "crc": bool(defaults.get("crc", arguments.crc)),
-        "profile": defaults.get("profile", arguments.profile),
-        "baseline": defaults.get("baseline", arguments.baseline),
-        "complete": bool(defaults.get("complete", arguments.complete)),
-        "fail_on": defaults.get("fail-on", arguments.fail_on) or (),
-        "max_files": defaults.get("max-files", arguments.max_files),
-        "rules": defaults.get("rules", arguments.rules),
-        "literal": _listed(arguments.files_from, arguments.null),
-        "as_files": defaults.get("as", arguments.as_) == "files",
-        "version": arguments.version,
-        "snapshot": arguments.snapshot,
-        "ref": arguments.ref,
-        "only_files": arguments.only_files,
-        "since": since_of(arguments.since, history, paths),
+    given = _by_new_names(given)
+    defaults = _defaults(given.get("config"))
+    literal = _listed(given["files_from"]) if "files_from" in given else []
+    paths = given.get("paths") or ([] if literal or "only_files" in given else defaults.get("paths", []))
+    values = {
+        one.keyword: defaults[one.name] for one in OPTIONS.values() if one.option.in_file and one.name in defaults
     }
-    merged = Wanted(
-        paths=paths,
-        options=options,
-        jobs=defaults.get("jobs", jobs),
-        timeout=defaults.get("timeout", arguments.timeout),
-        memory=defaults.get("memory", _memory(arguments.memory)),
-        format=format_of(defaults.get("format", arguments.output_format), arguments.output),
-        output=arguments.output,
-        write_baseline=arguments.write_baseline,
-        by_writer=arguments.by_writer,
-        history=history,
-        metrics=arguments.metrics if arguments.metrics is not None else _path(defaults.get("metrics", None)),
+    values |= {name: value for name, value in given.items() if name in OPTIONS}
+    if isinstance(memory := values.get("memory"), str):
+        values["memory"] = _size(memory)
+    if "since" in values:
+        values["since"] = since_of(values["since"], values.get("history"), paths)
+    output, metrics = (Path(values[name]) if name in values else None for name in ("output", "metrics"))
+    options: CheckOptions = {"literal": literal}
+    limits: Limits = {}
+    for part, keys in ((options, CheckOptions.__annotations__), (limits, Limits.__annotations__)):
+        part.update({name: value for name, value in values.items() if name in keys})  # type: ignore[typeddict-item]
+    request = Request(
+        paths,
+        options,
+        limits,
+        format_of(values.get("format"), output),
+        output,
+        values.get("history"),
+        metrics,
+        {name: path for name, path in (("--output", output), ("--metrics", metrics)) if path is not None} | dict(outputs),
+        _findings_folder(values.get("reuse")),
+        is_reused="out" not in given or "incremental" in given,
     )
-    if merged.by_writer and merged.write_baseline is None:
-        raise UsageError("--by-writer says how --write-baseline is written; there is none")
-    merged.require_apart()
-    require_no_data(
-        {
-            "--output": arguments.output,
-            "--write-baseline": arguments.write_baseline,
-            "--metrics": merged.metrics,
-        }
-    )
-    return merged
+    request.require_apart()
+    require_no_data(request.outputs)
+    return request
 
 
-def _defaults(config: str | None, no_config: bool) -> Config:
-    from pqassay.cli.check import config as configuration
+def _by_new_names(given: Given) -> dict[str, Any]:
+    """What the command line says, without old options; each of them is named on stderr."""
+    new = dict(given)
+    if "preview" in given:
+        raise UsageError(f"--preview: {NO_PREVIEW.format(f'--rules {RELEASES[-2]}')}")
+    for keyword in given.keys() & RENAMED.keys():
+        old = RENAMED[keyword]
+        note_renamed((old.flags or (f"--{keyword}",))[0], old.now)
+    states = [keyword for keyword in ("version", "snapshot", "ref") if keyword in given]
+    if states:
+        if states[1:] or "at" in given:
+            raise UsageError("a table is judged in one state: give --at once")
+        new["at"] = str(given[states[0]])
+    if "as_" in given:
+        if given["as_"] != "files":
+            raise UsageError(f"--as {given['as_']}: tables are judged as tables, or --as-files")
+        new["as_files"] = True
+    if "no_config" in given:
+        if "config" in given:
+            raise UsageError("--config and --no-config exclude each other")
+        new["config"] = NO_FILE
+    if "incremental" in given and "out" not in given:
+        raise UsageError("--incremental takes verdicts from the table of --out; give --reuse TABLE")
+    if "out" in given:
+        new["reuse"] = given["out"]
+    return new
 
-    if config is not None and no_config:
-        raise UsageError("--config and --no-config exclude each other")
-    path = None if no_config else config or configuration.nearest()
-    return configuration.read(path) if path is not None else configuration.Config()
+
+def _defaults(path: str | None) -> Mapping[str, Any]:
+    if path == NO_FILE:
+        return {}
+    path = path or config.nearest()
+    return config.read(path) if path is not None else {}
 
 
-def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
-
-
-def _memory(text: str | None) -> int | None:
-    from pqassay.cli.check.config import parse_size
-
+def _size(text: str) -> int:
     try:
-        return None if text is None else parse_size(text)
+        return config.parse_size(text)
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from None
 
 
-def _listed(name: str | None, null: bool) -> list[str]:
+def scope_of(paths: Sequence[str]) -> str:
+    """What is asked to be checked, as a history names it."""
+    return ",".join(paths)
+
+
+def since_of(text: str, history: str | None, paths: Sequence[str]) -> str | Since:
+    """What ``--since`` asks for; ``last`` is looked up in the history."""
+    if text != LAST:
+        from pqassay.judge.selection.since import parse_since
+
+        return parse_since(text)
+    if history is None:
+        raise UsageError("--since last is after what the last run in --history judged; give that as well")
+    since: Since = loaded("since_last_run")(history, scope_of(paths))
+    return since
+
+
+def _findings_folder(table: str | None) -> Path | None:
+    """The folder of a findings table.
+
+    Raises:
+        UsageError: It is not a local folder.
+    """
+    from pqassay.stores.targets import is_uri
+
+    if table is None:
+        return None
+    if is_uri(table):
+        raise UsageError(f"--reuse {table}: a findings table is a local folder; copy it from there")
+    return Path(table)
+
+
+def _listed(name: str) -> list[str]:
     """The paths of ``--files-from``; empty ones are left out."""
-    if name is None:
-        if null:
-            raise UsageError("--null says how --files-from is written; there is none")
-        return []
     try:
         if name == "-":
             content = sys.stdin.buffer.read()
@@ -512,7 +381,8 @@ def _listed(name: str | None, null: bool) -> list[str]:
                 content = file.read()
     except OSError as error:
         raise UsageError(f"--files-from {name}: {error.strerror or error}") from None
-    paths = [os.fsdecode(line) for line in content.split(b"\0" if null else b"\n") if line]
+    end = b"\0" if b"\0" in content else b"\n"  # no path has a zero byte in it
+    paths = [os.fsdecode(line) for line in content.split(end) if line]
     if not paths:
         raise UsageError(f"--files-from {name}: there is no path in it")
     return paths

@@ -1,0 +1,74 @@
+"""The command ``pqassay baseline``: what is known today, so that only what is new fails a check.
+
+Exit codes: 0 written; 2 wrong usage, or nothing to check; 4 not everything could be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay.cli.check.options import Given, Request, checking
+from pqassay.cli.check.running import run
+from pqassay.errors import UsageError
+from pqassay_spec.base.help_pages import example
+
+if TYPE_CHECKING:
+    from pqassay.report.model import Report
+
+FILE = Path("known-findings.json")
+
+EPILOG = """Examples:
+
+`pqassay baseline lake/`
+
+`pqassay baseline --by-writer --output known.json lake/`
+
+`pqassay check --baseline known.json lake/`
+
+Exit codes: 0 written, 2 usage, 4 not everything could be judged.
+"""
+
+
+@example(EPILOG)
+@checking(without=("level", "complete", "fail_on", "max_files", "output", "format", "history", "metrics", "reuse"))
+def baseline(
+    given: Given,
+    *,
+    output: Annotated[
+        Path, typer.Option(metavar="FILE", help="Write the baseline to FILE.", show_default=True)
+    ] = FILE,
+    by_writer: Annotated[
+        bool, typer.Option("--by-writer", help="List software instead of files, so that new files match as well.")
+    ] = False,
+) -> None:
+    """Write all findings to a baseline, so that only new ones fail a check."""
+    def tell(_request: Request, report: Report, _notes: list[str]) -> None:
+        files = sum(bool(file.findings) for file in report.files)
+        findings = sum(len(file.findings) for file in report.files)
+        typer.echo(
+            f"{output}: {findings:,} finding{'s' * (findings != 1)} in {files:,} of {len(report.files):,} files are known from now on"
+        )
+
+    run(given, revise=writing(str(output), by_writer=by_writer), show=tell, outputs={"--output": output})
+
+
+def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:
+    """What writes a baseline of everything that is broken, and looks at the report as the next run will."""
+
+    def written(request: Request, report: Report) -> Report:
+        from pqassay.judge.baseline import Baseline
+
+        kept = request.options.get("baseline")
+        old = None if kept is None else Baseline.read(kept)
+        made = Baseline.of(report, path, keep=old, by_writer=by_writer)
+        try:
+            made.write()
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror or error}") from None
+        return made.applied(report, request.options.get("level", "must"))
+
+    return written

@@ -1,0 +1,20 @@
+"""What other packages add to a check, found by name when it is asked for: the judge imports none of them."""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import Any
+
+PLACES = {
+    "recording": "pqassay_lake.cli.recording:recording",
+    "since_last_run": "pqassay_lake.cli.recording:since_last_run",
+    "keeping_a_table": "pqassay_lake.running:keeping_a_table",
+    "sampling": "pqassay_lake.cli.sample:sample",
+    "estimating": "pqassay_lake.cli.estimate:estimate",
+}
+"""For ``--history`` and ``--metrics``, ``--since last``, ``--reuse``, and what was an option of ``pqassay check``."""
+
+
+def loaded(name: str) -> Any:
+    """What one of `PLACES` holds."""
+    return pkgutil.resolve_name(PLACES[name])

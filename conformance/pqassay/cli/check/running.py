@@ -1,0 +1,152 @@
+"""Carrying out what a command was asked for: a plan, verdicts, and the report that they make."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from pqassay.cli.check.options import Given, Request, request_of
+from pqassay.cli.check.plug_ins import loaded
+from pqassay.cli.output import fail_with_lines, interruptible, print_report
+from pqassay.cli.progress_bar import progress_bar
+from pqassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from pqassay.judge.checker import Plan, Progress, Verdict, Work
+    from pqassay.report.model import Report
+    from pqassay.stores.targets import Target
+
+Outcome = tuple["Plan", "Report", list[str]]
+"""What was judged, the report, and what must be said beside it."""
+
+Conclude = Callable[["Request", "Plan", "Work", int, "Progress | None"], Outcome]
+"""Has a plan judged, which began at a time in nanoseconds since 1970."""
+
+
+class OnThisMachine:
+    """Files are judged in this process, or in workers beside it."""
+
+    listing = None
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._jobs = processes(request.limits.get("jobs"))
+
+    @contextmanager
+    def running(self) -> Generator[Progress | None]:
+        """See `Work.running`."""
+        limits = self._request.limits
+        if limits.get("memory") is not None:
+            from pqassay.judge.workers import limits_memory
+
+            if not limits_memory():
+                typer.echo("note: this system does not limit the memory of a process; --memory does nothing", err=True)
+        with progress_bar() as progress:
+            if self._request.options.get("tier") in (None, "values") or self._jobs > 1:
+                from pqassay.judge import workers
+
+                workers.preload()
+            yield progress
+
+    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+        """See `Work.judge`."""
+        from pqassay.judge import checker
+
+        # Asked for first: what changes while it is judged shall not look unchanged the next time.
+        etags = iter(self.etags(targets) if wants_etags else [None] * len(targets))
+        limits = self._request.limits
+        verdicts = checker.verdicts(
+            targets, plan.settings, jobs=self._jobs, timeout=limits.get("timeout"), memory=limits.get("memory")
+        )
+        with closing(verdicts):
+            for verdict in verdicts:
+                yield verdict, next(etags)
+
+    def etags(self, targets: Sequence[Target]) -> Sequence[str | None]:
+        """See `Work.etags`."""
+        from pqassay.stores.remote import etag
+
+        return [etag(target) for target in targets]
+
+
+def processes(jobs: int | None) -> int:
+    """How many worker processes ``--jobs`` means."""
+    if jobs == 0:
+        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return jobs or 1
+
+
+def every_file(request: Request, plan: Plan, work: Work, started: int, progress: Progress | None) -> Outcome:
+    """Judge all files; where a findings table is kept, only those that it does not know."""
+    if request.table is not None:
+        outcome: Outcome = loaded("keeping_a_table")(request, plan, work, started, progress)
+        return outcome
+    from pqassay.judge.checker import concluded
+
+    with closing(work.judge(plan, plan.targets, wants_etags=False)) as verdicts:
+        return plan, concluded(plan, (verdict for verdict, _ in verdicts), progress), []
+
+
+def run(
+    given: Given,
+    *,
+    work_of: Callable[[Request], Work] = OnThisMachine,
+    conclude: Conclude = every_file,
+    is_partial: bool = False,
+    tier: str | None = None,
+    outputs: Mapping[str, Path] = {},
+    revise: Callable[[Request, Report], Report] | None = None,
+    show: Callable[[Request, Report, list[str]], None] | None = None,
+) -> NoReturn:
+    """Check, print the report, record it, and leave with its exit code.
+
+    Args:
+        given: What the command line says.
+        work_of: Who judges.
+        conclude: How a plan is judged.
+        is_partial: Whether only some of the files are judged.
+        tier: The tier where none is asked for.
+        outputs: Further files that are written, by option.
+        revise: What else becomes of the report before it is printed.
+        show: What prints it, by default `print_report`, with notes on stderr.
+    """
+    from pqassay.judge.checker import planned
+    from pqassay.under_test.tables.states import kept_states
+
+    try:
+        request = request_of(given, outputs)
+        if tier is not None:
+            request = request.at_tier(tier)
+        started = time.time_ns()
+        record = None
+        if request.history is not None or request.metrics is not None:
+            moment = dt.datetime.fromtimestamp(started / 1e9, dt.UTC)
+            record = loaded("recording")(request, moment, is_partial=is_partial)
+        with kept_states():
+            work = work_of(request)
+            with interruptible(), work.running() as progress:
+                plan = planned(request.paths, listing=work.listing, **request.options)
+                plan, report, notes = conclude(request, plan, work, started, progress)
+            request.require_apart([file.path for file in report.files])
+            if revise is not None:
+                report = revise(request, report)
+            (show or _shown)(request, report, notes)
+            if record is not None:
+                with interruptible():
+                    record(plan, report)  # where that fails, the report is there all the same
+    except UsageError as error:
+        fail_with_lines(str(error))
+    raise typer.Exit(report.exit_code)
+
+
+def _shown(request: Request, report: Report, notes: list[str]) -> None:
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+    print_report(report, request.format, request.output)

@@ -1,0 +1,256 @@
+"""The options of a check, each declared once.
+
+The command line, ``pqassay.toml`` and the pages of the guide are made of these declarations; in Python they are the keywords of
+`pqassay.check`, and Spark's check takes the same ones.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_args, get_type_hints
+
+from pqassay.report.model import Threshold
+from pqassay_spec.rules.catalogue import Tier
+
+if TYPE_CHECKING:
+    from pqassay.judge.selection.since import Since
+
+AnyPath = str | os.PathLike[str]
+
+ProfileName = Literal["strict", "spark", "arrow", "questdb"]
+"""Whom the files are for."""
+
+Panel = Literal["Select", "Depth", "Gate", "Table", "Output", "Limits"]
+"""A heading of the help page."""
+
+Kind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size", "release"]
+"""How a value is written, on the command line and in ``pqassay.toml``."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """The declaration of one option, beside its name and type.
+
+    Attributes:
+        help: What it does, as the help page and the guide say it.
+        panel: The heading below which it is listed.
+        kind: How its value is written.
+        metavar: What stands for that on the help page.
+        flag: What it is called on the command line, if not as in Python.
+        short: A short form of that.
+        in_file: Whether ``pqassay.toml`` may set it.
+    """
+
+    help: str
+    panel: Panel
+    kind: Kind
+    metavar: str = ""
+    flag: str = ""
+    short: str = ""
+    in_file: bool = True
+
+
+class CheckOptions(TypedDict, total=False):
+    """The rules to check, the files, and what counts: the options that every way to check has.
+
+    ``version``, ``snapshot`` and ``ref`` say the same as ``at``, for tables of one kind. ``literal`` holds further paths, in which
+    wildcards mean themselves.
+    """
+
+    tier: Annotated[
+        Tier | None,
+        Option(
+            "How deep to look: meta (tables only), footer, index, pages or values. Default: values for one file or table under "
+            "1 GiB, else index; meta for tables of more than 1,000 files.",
+            "Depth",
+            "choice",
+            "TIER",
+        ),
+    ]
+    level: Annotated[
+        Threshold,
+        Option(
+            "Lowest verdict that fails the check: must (FAIL) or should (WARN). Default: must.",
+            "Gate",
+            "choice",
+            "LEVEL",
+        ),
+    ]
+    only: Annotated[
+        Sequence[str],
+        Option(
+            "Check only matching rules, such as `'IDX1-*'`; repeatable.", "Depth", "texts", "GLOB", "rule"
+        ),
+    ]
+    skip: Annotated[
+        Sequence[str],
+        Option("Skip matching rules; repeatable.", "Depth", "texts", "GLOB", "skip-rule"),
+    ]
+    include: Annotated[
+        Sequence[str],
+        Option("Also check matching files in folders; repeatable.", "Select", "texts", "GLOB"),
+    ]
+    exclude: Annotated[
+        Sequence[str],
+        Option("Skip matching files and folders; repeatable.", "Select", "texts", "GLOB"),
+    ]
+    literal: Sequence[AnyPath]
+    idx1_column: Annotated[
+        str | None,
+        Option("Column that the IDX1 index describes, as a dotted path.", "Depth", "text", "COLUMN"),
+    ]
+    crc: Annotated[
+        bool,
+        Option("Verify page checksums at tier pages too; tier values always does.", "Depth", "flag"),
+    ]
+    profile: Annotated[
+        ProfileName | None,
+        Option(
+            "Raise severity for what these readers cannot handle: spark, arrow, questdb; strict is for writers.",
+            "Depth",
+            "choice",
+            "PROFILE",
+        ),
+    ]
+    baseline: Annotated[
+        AnyPath | None,
+        Option(
+            "Known findings, which do not fail the check (see `pqassay baseline`).", "Gate", "path", "FILE"
+        ),
+    ]
+    complete: Annotated[
+        bool,
+        Option("Fail with exit code 4 if anything could not be checked.", "Gate", "flag"),
+    ]
+    fail_on: Annotated[
+        Sequence[str],
+        Option(
+            "Fail only on findings with these effects, comma-separated: rows-lost, wrong-rows, read-fails, pruning-lost, cosmetic.",
+            "Gate",
+            "texts",
+            "EFFECTS",
+        ),
+    ]
+    max_files: Annotated[
+        int | None,
+        Option("Tolerate findings in up to N files.", "Gate", "whole", "N"),
+    ]
+    rules: Annotated[
+        str | None,
+        Option(
+            "Fail only on rules of this release, such as 0.7. Default: all rules.",
+            "Gate",
+            "release",
+            "RELEASE",
+        ),
+    ]
+    as_files: Annotated[
+        bool,
+        Option("Check Delta and Iceberg tables as plain folders of files.", "Table", "flag"),
+    ]
+    at: Annotated[
+        str | int | None,
+        Option(
+            "Delta version, or Iceberg snapshot, branch or tag. Default: the current state.",
+            "Table",
+            "text",
+            "STATE",
+            in_file=False,
+        ),
+    ]
+    version: int | None
+    snapshot: int | None
+    ref: str | None
+    only_files: Annotated[
+        AnyPath | None,
+        Option(
+            "Check only files on this list, such as a quarantine list of `pqassay repair`, and what replaced them.",
+            "Select",
+            "text",
+            "LIST",
+            in_file=False,
+        ),
+    ]
+    since: Annotated[
+        str | Since | None,
+        Option(
+            "Check only files added since a Delta version, an Iceberg snapshot, a time such as 2026-11-20T03:00Z, or `last`: the "
+            "last run in --history.",
+            "Table",
+            "text",
+            "MOMENT",
+            in_file=False,
+        ),
+    ]
+
+
+class Limits(TypedDict, total=False):
+    """What a check may use."""
+
+    jobs: Annotated[
+        int | None,
+        Option("Worker processes; 0 uses one per processor. Default: 1.", "Limits", "whole", "N", short="j"),
+    ]
+    timeout: Annotated[
+        float | None,
+        Option(
+            "Time limit per file; 0 is no limit. Default: 60, plus 1 per MB.", "Limits", "number", "SECONDS"
+        ),
+    ]
+    memory: Annotated[
+        int | None,
+        Option(
+            "Memory limit per worker, such as 2G (Linux only); 0 is no limit. Default: its share of 80% of the machine.",
+            "Limits",
+            "size",
+            "SIZE",
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option with what its place says of it.
+
+    Attributes:
+        keyword: Its name in Python.
+        option: The declaration.
+        choices: The values that it may have, where there are few.
+    """
+
+    keyword: str
+    option: Option
+    choices: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in ``pqassay.toml``, and behind ``--`` on the command line."""
+        return self.option.flag or self.keyword.replace("_", "-")
+
+
+def declared(options: type) -> list[Declared]:
+    """The options that a class declares, in order.
+
+    Args:
+        options: A `TypedDict`, such as `CheckOptions`.
+
+    >>> [one.name for one in declared(Limits)]
+    ['jobs', 'timeout', 'memory']
+    """
+    found: list[Declared] = []
+    for keyword, hint in get_type_hints(options, localns={"Since": object}, include_extras=True).items():
+        for extra in getattr(hint, "__metadata__", ()):
+            if isinstance(extra, Option):
+                found.append(Declared(keyword, extra, tuple(_texts_of(hint.__origin__))))
+    return found
+
+
+def _texts_of(hint: Any) -> Iterator[str]:
+    """The texts that a type has, of `Literal`, alone or in a union."""
+    for part in get_args(hint):
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _texts_of(part)

@@ -1,0 +1,1 @@
+"""The commands of many files, and what ``pqassay check`` loads from here."""

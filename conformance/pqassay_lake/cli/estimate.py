@@ -1,0 +1,94 @@
+"""The command ``pqassay estimate``.
+
+Exit codes: 0 estimated; 2 wrong usage, or nothing to check.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pqassay.cli.check.options import Given, checking, request_of
+from pqassay.cli.check.running import processes
+from pqassay.cli.output import fail_with_lines, interruptible, write_output
+from pqassay.errors import UsageError
+from pqassay.report.formats import FormatName
+from pqassay_lake.cost.estimate import USUAL_PACE, USUAL_PRICES, StorePace, StorePrices
+from pqassay_spec.base.help_pages import example
+
+EPILOG = """Examples:
+
+`pqassay estimate s3://bucket/sales`
+
+`pqassay estimate --jobs 16 --latency 15 --request-price 0.0005 --format json s3://bucket/sales`
+
+Exit codes: 0 estimated, 2 usage, or nothing to check.
+"""
+
+
+@example(EPILOG)
+@checking(without=("Gate", "history", "metrics", "reuse", "timeout", "memory"))
+def estimate(
+    given: Given,
+    *,
+    latency: Annotated[
+        float | None, typer.Option(metavar="MS", min=0, help="Time to first byte. Default: 30.", show_default=False)
+    ] = None,
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(metavar="MB", min=0.001, help="Megabytes per second of one read. Default: 80.", show_default=False),
+    ] = None,
+    request_price: Annotated[
+        float | None,
+        typer.Option(
+            "--request-price",
+            metavar="DOLLARS",
+            min=0,
+            help="Price of 1,000 read requests. Default: 0.0004.",
+            show_default=False,
+        ),
+    ] = None,
+    gb_price: Annotated[
+        float | None,
+        typer.Option(
+            "--gb-price",
+            metavar="DOLLARS",
+            min=0,
+            help="Price of reading one GB. Default: 0, as within one region.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Predict what a check would cost: requests, bytes, time and money, by tier."""
+    from pqassay.judge.checker import planned
+    from pqassay.stores.table_files import counted_metadata
+    from pqassay.under_test.tables.states import kept_states
+    from pqassay_lake.cost.prediction import predicted
+
+    pace = StorePace(
+        USUAL_PACE.latency_ms if latency is None else latency,
+        USUAL_PACE.mb_per_second if bandwidth is None else bandwidth,
+    )
+    prices = StorePrices(
+        USUAL_PRICES.requests if request_price is None else request_price,
+        USUAL_PRICES.gb if gb_price is None else gb_price,
+    )
+    try:
+        request = request_of(given)
+        if request.format not in (FormatName.TEXT, FormatName.JSON):
+            raise UsageError(f"an estimate is printed as text or json, not as {request.format.value}")
+        with interruptible(), kept_states(), counted_metadata() as metadata:
+            plan = planned(request.paths, **request.options)
+            request.require_apart([target.name for target in plan.targets])
+            found = predicted(plan, metadata, jobs=processes(request.limits.get("jobs")), prices=prices, pace=pace)
+    except UsageError as error:
+        fail_with_lines(str(error))
+    workers = f"{found.cores} worker{'s' * (found.cores > 1)}"
+    how = f"predicted from the footers of {found.looked_at} of them, for {workers} and a store with {pace}, {prices}"
+    text = found.to_json() if request.format is FormatName.JSON else "\n".join(found.lines(how))
+    if request.output is None:
+        typer.echo(text)
+    else:
+        write_output(f"{text}\n", request.output)
+    raise typer.Exit

@@ -1,0 +1,204 @@
+"""The runs of a history, and what one of them found, compared with those before it.
+
+A history may be larger than memory.  So of each finding, only a hash of 64 bits is kept, and only of the runs that are compared.  Two findings
+with one hash are to be expected in one of 400,000 histories with ten million findings; one of the two may not be told as new then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from pqassay.errors import UsageError
+from pqassay_lake.history.stores import History, NoRunError, Wanted
+
+Keys = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+RUN_COLUMNS = (
+    "run",
+    "at",
+    "scope",
+    "partial",
+    "exit_code",
+    "files",
+    "nonconformant",
+    "errored",
+)
+
+KEY_COLUMNS = ("path", "rule", "column")
+"""What a finding is known by."""
+
+FLAG_COLUMNS = ("counts", "known", "not_failing")
+"""What `Found` holds beside the keys."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The findings of a run, as numbers.
+
+    Attributes:
+        keys: A hash of file, rule and column for each.
+        counts: Whether it makes a file nonconformant, unless a baseline lists it.
+        known: Whether a baseline lists it.
+        not_failing: Whether it fails nothing only because the check is pinned to an earlier release than that of its rule.
+    """
+
+    keys: Keys
+    counts: Flags
+    known: Flags
+    not_failing: Flags
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the runs before say of the findings of a run.
+
+    Attributes:
+        keys: The keys of its findings, sorted, each once.
+        is_new: Of each key, whether no run before had it, back to the last one that judged all of the same scope.
+        first: Of each key, the position of the first run that had it.
+    """
+
+    keys: Keys
+    is_new: Flags
+    first: npt.NDArray[np.int64]
+
+    def at(self, keys: Keys) -> npt.NDArray[np.int64]:
+        """The positions of keys of the run."""
+        return np.searchsorted(self.keys, keys)
+
+
+class Past:
+    """The runs of a history, the newest first.
+
+    Raises:
+        UsageError: There is no history, or it cannot be read.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.runs = runs_of(history)
+        if not self.runs:
+            raise NoRunError("there is no run in this history")
+
+    def number(self, run: str | None) -> int:
+        """The position of a run, by the beginning of its id; that of the newest without one."""
+        if run is None:
+            return 0
+        found = [number for number, one in enumerate(self.runs) if one["run"].startswith(run)]
+        if len(found) != 1:
+            what = "there is no run" if not found else f"{len(found)} runs begin with"
+            raise UsageError(f"{what} {run}; `pqassay history` lists them")
+        return found[0]
+
+    def before(self, number: int) -> range:
+        """The runs before one, back to the last one that judged all of the same scope."""
+        scope = self.runs[number]["scope"]
+        for earlier in range(number + 1, len(self.runs)):
+            if self.runs[earlier]["scope"] == scope and not self.runs[earlier]["partial"]:
+                return range(number + 1, earlier + 1)
+        return range(number + 1, len(self.runs))
+
+    def found(self, numbers: Iterable[int]) -> dict[int, Found]:
+        """What some runs found."""
+        parts: dict[int, list[Found]] = {number: [] for number in numbers}
+        for number, batch in self._findings(FLAG_COLUMNS, list(parts)):
+            parts[number].append(Found(keys_of(batch), *(flags_of(batch, name) for name in FLAG_COLUMNS)))
+        return {number: _joined(of_run) for number, of_run in parts.items()}
+
+    def compared(self, number: int, found: Found) -> Compared:
+        """What all runs before say of the findings of a run."""
+        keys = np.unique(found.keys)
+        is_new, first = np.ones(len(keys), np.bool_), np.full(len(keys), number, np.int64)
+        recent = self.before(number)
+        if len(keys):
+            for earlier, batch in self._findings((), range(number + 1, len(self.runs))):
+                theirs = keys_of(batch)
+                at = np.searchsorted(keys, theirs)
+                at = at[keys[np.minimum(at, len(keys) - 1)] == theirs] if len(at) else at
+                first[at] = np.maximum(first[at], earlier)
+                if earlier in recent:
+                    is_new[at] = False
+        return Compared(keys, is_new, first)
+
+    def rows(self, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The findings of a run, some at a time; the columns by which they are known are among them."""
+        return (batch for _, batch in self._findings(columns, [number]))
+
+    def judged(self, number: int) -> dict[str, int]:
+        """How many files of each writer a run looked at."""
+        wanted = Wanted(("writer", "files"), ("writer",), [self.runs[number]["run"]])
+        rows = (row for batch in self._history.batches(wanted) for row in batch.to_pylist())
+        return {row["writer"]: row["files"] for row in rows}
+
+    def _findings(
+        self, columns: Sequence[str], numbers: Sequence[int]
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The findings of some runs, those of one run at a time, each with the position of its run."""
+        if not numbers:
+            return
+        names = {self.runs[number]["run"]: number for number in numbers}
+        wanted = Wanted([*dict.fromkeys(["run", *KEY_COLUMNS, *columns])], ("finding",), list(names))
+        for batch in self._history.batches(wanted):
+            runs = pc.unique(batch.column("run")).to_pylist()
+            for run in runs:
+                of_run = batch if len(runs) == 1 else batch.filter(pc.field("run") == run)
+                yield names[run], of_run
+
+
+def runs_of(history: History) -> list[dict[str, Any]]:
+    """The rows of runs, the newest first."""
+    batches = history.batches(Wanted(RUN_COLUMNS, ("run",)))
+    rows: list[dict[str, Any]] = [row for batch in batches for row in batch.to_pylist()]
+    return sorted(rows, key=lambda row: (row["at"], row["run"]), reverse=True)
+
+
+def new_among(found: Found, earlier: Sequence[Found]) -> Flags:
+    """Of each finding, whether no earlier run had it."""
+    is_new = np.ones(len(found.keys), np.bool_)
+    for one in earlier:
+        is_new &= ~np.isin(found.keys, one.keys)
+    return is_new
+
+
+def keys_of(batch: pa.RecordBatch) -> Keys:
+    """A hash of what each finding is known by."""
+    path, rule, column = (batch.column(name) for name in KEY_COLUMNS)
+    join: Any = pc.binary_join_element_wise  # its stub knows no texts
+    # A column without a name is another one than none.
+    named = pc.fill_null(join("=", column, ""), "")
+    return hashes_of(join(path, rule, named, "\0"))
+
+
+def hashes_of(texts: Any) -> Keys:
+    """A hash of each text of an array."""
+    content = texts.cast(pa.binary()).to_pylist()
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, content), np.uint64, len(content))
+
+
+def flags_of(batch: pa.RecordBatch, name: str) -> Flags:
+    """A column of yes and no, in which null is no."""
+    values: Any = pc.fill_null(batch.column(name), pa.scalar(False))
+    return np.asarray(values.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def time_of(run: Mapping[str, Any]) -> str:
+    """When a run began, as text."""
+    return f"{run['at']:%Y-%m-%d %H:%M:%S}"
+
+
+def _joined(parts: Sequence[Found]) -> Found:
+    if not parts:
+        return Found(np.empty(0, np.uint64), *(np.empty(0, np.bool_) for _ in FLAG_COLUMNS))
+    return Found(
+        np.concatenate([one.keys for one in parts]),
+        *(np.concatenate([getattr(one, name) for one in parts]) for name in FLAG_COLUMNS),
+    )

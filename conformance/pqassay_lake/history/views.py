@@ -1,0 +1,321 @@
+"""Views on a history: its runs, and the findings of one of them, all or those that are new, one by one or by writer, rule or owner.
+
+A finding is known by file, rule and column.  It is *new* in a run if none of the runs before had it, back to the last one that judged all of
+the same scope: so a check of what was added since yesterday does not make everything else new, and what was mended and broken again is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from pqassay.report.model import members_json
+from pqassay_lake.history.past import (
+    Compared,
+    Found,
+    Keys,
+    Past,
+    flags_of,
+    hashes_of,
+    keys_of,
+    new_among,
+    runs_of,
+    time_of,
+)
+from pqassay_lake.history.stores import History, NoRunError, Wanted
+
+SCHEMA_VERSION = 1
+
+By = Literal["writer", "rule", "owner"]
+"""By what findings are grouped."""
+
+NO_OWNER = "no table"
+"""The owner of findings in files that belong to no table."""
+
+SHOWN_COLUMNS = (
+    "known",
+    "counts",
+    "not_failing",
+    "verdict",
+    "could",
+    "writer",
+    "owner",
+    "message",
+    "remedy",
+    "owner_user",
+    "owner_query",
+    "owner_commit",
+)
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run in the list of runs.
+
+    ``findings`` are those that count and that no baseline lists, ``new`` those of them that no run before had, and ``known`` those that count but for
+    a baseline. ``not_failing`` findings fail nothing since the check is pinned to an earlier release than that of their rules.
+    """
+
+    run: str
+    at: str
+    scope: str
+    partial: bool
+    files: int
+    nonconformant: int
+    errored: int
+    exit_code: int
+    findings: int
+    new: int
+    known: int = 0
+    not_failing: int = 0
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """The findings of a group.
+
+    ``judged`` says how many files of a writer were looked at, and is ``None`` of other groups; ``rules`` are those that are broken, the most frequent
+    first; ``first`` is when the first run had one of its findings. ``known`` findings are listed in a baseline, and none of them is ``new``.
+    """
+
+    name: str
+    files: int
+    findings: int
+    new: int
+    known: int
+    rules: list[str]
+    first: str
+    judged: int | None = None
+
+
+@dataclass(frozen=True)
+class FindingLine:
+    """A finding of a run. ``first`` is when the first run had it."""
+
+    path: str
+    rule: str
+    verdict: str
+    could: str
+    message: str
+    new: bool
+    known: bool
+    first: str
+    writer: str
+    owner: str | None = None
+    column: str | None = None
+    commit: str | None = None
+    user: str | None = None
+    query: str | None = None
+    remedy: str | None = None
+    not_failing: bool = False
+
+
+@dataclass(frozen=True)
+class HistoryView:
+    """What ``pqassay history`` tells. ``run`` is the one that groups and findings are of."""
+
+    schema_version: int
+    kind: Literal["history"]
+    runs: list[RunLine] = field(default_factory=list[RunLine])
+    run: str | None = None
+    by: By | None = None
+    only_new: bool = False
+    groups: list[GroupLine] = field(default_factory=list[GroupLine])
+    findings: list[FindingLine] = field(default_factory=list[FindingLine])
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The view as JSON text in ASCII. Members that have their default are left out."""
+        return members_json(self, indent)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a view."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
+
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What pqassay history tells",
+        **TypeAdapter(HistoryView).json_schema(),
+    }
+
+
+def runs_view(history: History, most: int) -> HistoryView:
+    """The newest runs, the newest first.
+
+    Raises:
+        UsageError: There is no history, or it cannot be read.
+    """
+    past = Past(history)
+    listed = range(min(most, len(past.runs)))
+    found = past.found({*listed, *(earlier for number in listed for earlier in past.before(number))})
+    lines = [
+        _line(
+            past.runs[number],
+            found[number],
+            new_among(found[number], [found[one] for one in past.before(number)]),
+        )
+        for number in listed
+    ]
+    return HistoryView(SCHEMA_VERSION, "history", lines)
+
+
+def findings_view(
+    history: History,
+    run: str | None = None,
+    by: By | None = None,
+    *,
+    only_new: bool = False,
+    lesser: bool = False,
+) -> HistoryView:
+    """The findings of a run, the newest by default, one by one or in groups.
+
+    Args:
+        history: The history.
+        run: The id of a run, or the beginning of one.
+        by: By what they are grouped.
+        only_new: Whether those that are not new, or are known to a baseline, are left out.
+        lesser: Whether those are told too that do not make a file nonconformant.
+
+    Raises:
+        UsageError: There is no history, or no such run.
+    """
+    past = Past(history)
+    number = past.number(run)
+    found = past.found([number])[number]
+    compared = past.compared(number, found)
+    is_new = compared.is_new[compared.at(found.keys)] & ~found.known
+    line = _line(past.runs[number], found, is_new)
+    view = HistoryView(SCHEMA_VERSION, "history", [line], line.run, by, only_new)
+    chosen = _Chosen(past, number, compared, only_new=only_new, lesser=lesser)
+    if by is None:
+        view.findings.extend(chosen.lines())
+    else:
+        view.groups.extend(chosen.groups(by))
+    return view
+
+
+def last_versions(history: History, scope: str) -> dict[str, int]:
+    """The version or snapshot of each table that a run of a scope judged last, by the table's name; none before the first run.
+
+    A run counts if it could judge all of its files, so that what it could not is judged again.
+    """
+    try:
+        runs = runs_of(history)
+    except NoRunError:
+        return {}
+    good = {
+        run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
+    }
+    found: dict[str, tuple[int, int]] = {}
+    for batch in history.batches(Wanted(("run", "path", "version"), ("table",))):
+        for row in batch.to_pylist():
+            number = good.get(row["run"])
+            if number is not None and (row["path"] not in found or number < found[row["path"]][0]):
+                found[row["path"]] = number, int(row["version"])
+    return {name: version for name, (_, version) in found.items()}
+
+
+def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:
+    told = found.counts & ~found.known
+    return RunLine(
+        run["run"],
+        time_of(run),
+        run["scope"],
+        run["partial"],
+        run["files"],
+        run["nonconformant"],
+        run["errored"],
+        run["exit_code"],
+        int(told.sum()),
+        int((told & is_new).sum()),
+        int((found.counts & found.known).sum()),
+        int(found.not_failing.sum()),
+    )
+
+
+@dataclass
+class _Group:
+    """The findings of a group, as they are counted."""
+
+    paths: list[Keys] = field(default_factory=list[Keys])
+    rules: Counter[str] = field(default_factory=Counter[str])
+    new: int = 0
+    known: int = 0
+    first: int = 0
+
+
+class _Chosen:
+    """The findings of a run that are told."""
+
+    def __init__(self, past: Past, number: int, compared: Compared, *, only_new: bool, lesser: bool) -> None:
+        self._past, self._number, self._compared = past, number, compared
+        self._only_new, self._lesser = only_new, lesser
+
+    def _rows(self, columns: Iterable[str]) -> Iterator[tuple[pa.RecordBatch, Any, Any]]:
+        """The findings, some at a time, with whether each is new and the position of the first run that had it."""
+        for batch in self._past.rows(self._number, [*dict.fromkeys(["known", "counts", *columns])]):
+            at = self._compared.at(keys_of(batch))
+            known, counts = (flags_of(batch, name) for name in ("known", "counts"))
+            is_new = self._compared.is_new[at] & ~known
+            wanted = (counts | self._lesser) & (is_new | (not self._only_new))
+            yield batch.filter(pa.array(wanted)), is_new[wanted], self._compared.first[at][wanted]
+
+    def lines(self) -> Iterator[FindingLine]:
+        """Each finding."""
+        for batch, is_new, first in self._rows(SHOWN_COLUMNS):
+            for row, new, earliest in zip(batch.to_pylist(), is_new.tolist(), first.tolist(), strict=True):
+                yield FindingLine(
+                    path=row["path"],
+                    rule=row["rule"],
+                    verdict=row["verdict"],
+                    could=row["could"],
+                    message=row["message"],
+                    new=new,
+                    known=bool(row["known"]),
+                    first=time_of(self._past.runs[earliest]),
+                    writer=row["writer"],
+                    owner=row["owner"],
+                    column=row["column"],
+                    commit=row["owner_commit"],
+                    user=row["owner_user"],
+                    query=row["owner_query"],
+                    remedy=row["remedy"],
+                    not_failing=bool(row["not_failing"]),
+                )
+
+    def groups(self, by: By) -> list[GroupLine]:
+        """The findings by what they have in common, the group with most files first."""
+        grouped: dict[str, _Group] = {}
+        for batch, is_new, first in self._rows((by,)):
+            names = batch.column(by).fill_null(NO_OWNER).dictionary_encode()
+            rules: list[Any] = batch.column("rule").to_pylist()
+            paths, known = hashes_of(batch.column("path")), flags_of(batch, "known")
+            codes = names.indices.to_numpy(zero_copy_only=False)
+            for code, name in enumerate(names.dictionary.to_pylist()):
+                [mine] = np.nonzero(codes == code)
+                group = grouped.setdefault(name or NO_OWNER, _Group())
+                group.paths.append(np.unique(paths[mine]))
+                group.rules.update(rules[one] for one in mine.tolist())
+                group.new += int(is_new[mine].sum())
+                group.known += int(known[mine].sum())
+                group.first = max(group.first, int(first[mine].max()))
+        judged = self._past.judged(self._number) if by == "writer" else {}
+        lines = [
+            GroupLine(
+                name,
+                len(np.unique(np.concatenate(group.paths))),
+                group.rules.total(),
+                group.new,
+                group.known,
+                sorted(group.rules, key=lambda rule: (-group.rules[rule], rule)),
+                time_of(self._past.runs[group.first]),
+                judged.get(name),
+            )
+            for name, group in grouped.items()
+        ]
+        return sorted(lines, key=lambda line: (-line.files, line.name))

@@ -1,0 +1,111 @@
+"""Statements that mend Delta tables, in SQL of Spark.
+
+No statement of Delta names files: `UPDATE` and `DELETE` cannot take `_metadata`, `OPTIMIZE` takes small files where there are several,
+and `REORG TABLE … APPLY (PURGE)` files of which rows or columns were deleted.  But a `MERGE` of the table with the rows of a file,
+found by the name of the file, writes every file anew that has such a row: that one, and those that have an equal row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from pqassay.tables import repairs
+from pqassay_lake.repair.batches import batches, of_partitions
+from pqassay_lake.repair.open_tables import OpenTable, quoted, text
+
+Made = tuple[list[str], list[str]]
+"""Statements and notes."""
+
+WHOLE_FILES = "SET spark.databricks.delta.merge.deletionVectors.persistent = false"
+"""Without it, a table with deletion vectors may keep the file and mark its rows as deleted."""
+
+UNCOUNTED = "SET spark.databricks.delta.numRecordsValidation.enabled = false"
+"""Without it, Delta refuses to write a file anew whose number of rows in the log is false."""
+
+FALSE_COUNTS = frozenset(("DLT-023",))
+"""Rules about the number of rows."""
+
+MOST_COLUMNS = 12
+"""Columns by which rows are compared: more of them find fewer rows of other files, and make the join dearer."""
+
+AS_UPDATED = "the rows come out as they were; the change data feed and streams that read the table meet them as updated"
+
+AND_OTHERS = "files that have an equal row in these columns are written anew as well"
+
+
+def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
+    """The statements and notes of one repair.
+
+    Args:
+        table: The table.
+        repair: The name of the repair; see `pqassay.tables.repairs`.
+        files: The files that it concerns, relative to the table.
+    """
+    return _SQL.get(repair, _by_hand)(table, files)
+
+
+def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
+    """Each file is written anew."""
+    if not table.column or not table.compared:
+        return [], ["no column can be set to itself: all are of partitions, or made by Delta"]
+    names = Counter(path.rpartition("/")[2] for path in table.live)
+    column = quoted(table.column)
+    compared = [quoted(name) for name in table.compared[:MOST_COLUMNS]]
+    equal = " AND ".join(f"t.{name} <=> f.{name}" for name in compared)
+    statements: list[str] = []
+    for batch in batches(files):
+        named = _are_named(batch, names)
+        within = of_partitions(table, batch)
+        near = of_partitions(table, batch, "t.")
+        where = f"({within}) AND ({named})" if within else named
+        on = f"({near}) AND {equal}" if near else equal
+        statements.append(
+            f"MERGE INTO {table.name} t "  # noqa: S608 - names and values are quoted
+            f"USING (SELECT DISTINCT {', '.join(compared)} FROM {table.name} WHERE {where}) f "
+            f"ON {on} WHEN MATCHED THEN UPDATE SET t.{column} = t.{column}"
+        )
+    notes = [AS_UPDATED, AND_OTHERS]
+    return ([WHOLE_FILES, *statements] if table.has_vectors else statements), notes
+
+
+def _are_named(paths: Sequence[str], names: Mapping[str, int]) -> str:
+    """The condition that rows are in one of some files: by name where that is enough."""
+    short = [path.rpartition("/")[2] for path in paths]
+    if all(names[name] == 1 for name in short):
+        return f"_metadata.file_name IN ({', '.join(map(text, short))})"
+    return " OR ".join(f"endswith(_metadata.file_path, {text('/' + path)})" for path in paths)
+
+
+def _by_hand(_: OpenTable, __: Sequence[str]) -> Made:
+    return [], []
+
+
+def _of_checkpoint(_: OpenTable, __: Sequence[str]) -> Made:
+    said = (
+        "no statement writes a checkpoint from the log: remove the wrong one, if the log before it is still there, and _last_checkpoint; "
+        "the next writer makes a new one"
+    )
+    return [], [said]
+
+
+def _of_missing(table: OpenTable, _: Sequence[str]) -> Made:
+    return [], [
+        f"on Databricks: FSCK REPAIR TABLE {table.name}; Delta for Spark has no statement that removes a missing file"
+    ]
+
+
+def _earlier(table: OpenTable, _: Sequence[str]) -> Made:
+    said = (
+        f"DESCRIBE HISTORY {table.name} shows the versions; RESTORE TABLE {table.name} TO VERSION AS OF the last good one, "
+        "then do again what came after it"
+    )
+    return [], [said]
+
+
+_SQL: Mapping[str, Callable[[OpenTable, Sequence[str]], Made]] = {
+    repairs.DELTA_FILE.name: _rewritten,
+    repairs.DELTA_CHECKPOINT.name: _of_checkpoint,
+    repairs.DELTA_MISSING.name: _of_missing,
+    repairs.DELTA_BEFORE.name: _earlier,
+}

@@ -1,0 +1,97 @@
+"""Statements that mend Iceberg tables, in SQL of Spark.
+
+An UPDATE that sets a column to itself writes the files whose rows it takes anew, and no others, if it copies on write.  The
+procedure `rewrite_data_files` chooses files by bounds and sizes, and cannot be told which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pqassay.tables import repairs
+from pqassay_lake.repair.batches import batches, of_partitions
+from pqassay_lake.repair.open_tables import OpenTable, quoted, text
+
+TARGET = "commit.manifest.target-size-bytes"
+"""The property that says how large manifests become."""
+
+MODE = "write.update.mode"
+COPIES, MERGES = "copy-on-write", "merge-on-read"
+
+Made = tuple[list[str], list[str]]
+"""Statements and notes."""
+
+
+def iceberg_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
+    """The statements and notes of one repair.
+
+    Args:
+        table: The table.
+        repair: The name of the repair; see `pqassay.tables.repairs`.
+        files: The files that it concerns, relative to the table.
+    """
+    make = _SQL.get(repair)
+    return ([], []) if make is None else make(table, files)
+
+
+def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
+    """Each file is written anew."""
+    if not table.column:
+        return [], ["no column can be set to itself"]
+    column = quoted(table.column)
+    updates: list[str] = []
+    for batch in batches(files):
+        named = f"_file IN ({', '.join(text(table.live[path].name) for path in batch)})"
+        within = of_partitions(table, batch)
+        where = f"({within}) AND {named}" if within else named
+        updates.append(f"UPDATE {table.name} SET {column} = {column} WHERE {where}")  # noqa: S608 - they are quoted
+    if table.properties.get(MODE, COPIES) == COPIES:
+        return updates, []
+    before = f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{MODE}' = '{COPIES}')"
+    after = f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{MODE}' = {text(table.properties[MODE])})"
+    return [before, *updates, after], [
+        "the table merges on read, by which a file that is updated stays: it has to copy on write meanwhile"
+    ]
+
+
+def _call(procedure: str, options: str = "") -> Callable[[OpenTable, Sequence[str]], Made]:
+    def make(table: OpenTable, _: Sequence[str]) -> Made:
+        catalog, _, name = table.name.partition(".")
+        return [f"CALL {catalog}.system.{procedure}(table => {text(name)}{options})"], []
+
+    return make
+
+
+def _manifests(table: OpenTable, _: Sequence[str]) -> Made:
+    """All manifests are written anew, those of each partition spec by a call of its own."""
+    catalog, _, name = table.name.partition(".")
+    specs = sorted({spec for spec, _ in table.manifests})
+    calls = [
+        f"CALL {catalog}.system.rewrite_manifests(table => {text(name)}{f', spec_id => {spec}' if specs[1:] else ''})"
+        for spec in specs
+    ]
+    alone = [sizes[0] for sizes in table.manifests.values() if len(sizes) == 1]
+    if not alone:
+        return calls, []
+    smaller = f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{TARGET}' = '{max(min(alone) // 2, 1)}')"
+    before = table.properties.get(TARGET)
+    after = (
+        f"ALTER TABLE {table.name} UNSET TBLPROPERTIES ('{TARGET}')"
+        if before is None
+        else f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{TARGET}' = {text(before)})"
+    )
+    why = (
+        "the procedure leaves a single manifest as it is, unless it is larger than manifests are to become; "
+        "run the last statement in any case, also where the procedure is refused"
+    )
+    return [smaller, *calls, after], [why]
+
+
+_SQL: Mapping[str, Callable[[OpenTable, Sequence[str]], Made]] = {
+    repairs.ICEBERG_FILE.name: _rewritten,
+    repairs.ICEBERG_MANIFESTS.name: _manifests,
+    repairs.ICEBERG_POSITIONS.name: _call(
+        "rewrite_position_delete_files", ", options => map('rewrite-all', 'true')"
+    ),
+    repairs.ICEBERG_ROW_IDS.name: _call("rewrite_data_files", ", options => map('rewrite-all', 'true')"),
+}

@@ -1,0 +1,228 @@
+"""The tables of a plan as they are now: which files are live, in which partitions, and what SQL calls table and columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqassay.errors import UsageError
+from pqassay.stores.table_files import TableAt
+from pqassay.stores.targets import find
+from pqassay.tables.delta.actions import parse
+from pqassay.tables.delta.state import DeltaState
+from pqassay.tables.iceberg.metadata import NotKnownError
+from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
+from pqassay.tables.owner import UNKNOWN
+from pqassay.under_test.tables.states import delta_state, iceberg_state
+from pqassay_lake.owners import owners_in
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.table.layout import TableKind
+
+VECTORS = "delta.enableDeletionVectors"
+
+PLAIN_TYPES = ("STRING", "INT", "BIGINT", "SMALLINT", "TINYINT", "DATE", "BOOLEAN")
+"""Types whose partition values SQL reads as the log writes them."""
+
+FIXED_KEYS = ("delta.identity.start", "delta.generationExpression")
+"""What the metadata of a column has whose values nobody may set."""
+
+
+@dataclass(frozen=True)
+class LiveFile:
+    """A live file.
+
+    Attributes:
+        name: The file as the table names it.
+        partition: The values of its partition columns as literals of SQL, by the columns; empty where they are not known.
+    """
+
+    name: str
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table.
+
+    Attributes:
+        at: Where it is.
+        path: What the report calls it.
+        kind: Its format.
+        name: What statements call it.
+        moment: Its version, or the id of its snapshot.
+        column: A column that can be set to itself; empty where there is none.
+        compared: Columns whose values SQL can compare.
+        has_vectors: Whether rows of it may be marked as deleted.
+        live: Its live data files, by their paths relative to it.
+        deletes: Its live files of deletes, by their paths relative to it.
+        manifests: The lengths of its manifests, by partition spec and content.
+        properties: Its properties.
+    """
+
+    at: TableAt
+    path: str
+    kind: TableKind
+    name: str
+    moment: int | None
+    column: str
+    live: Mapping[str, LiveFile]
+    compared: tuple[str, ...] = ()
+    has_vectors: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict[str, str])
+    deletes: frozenset[str] = frozenset()
+    manifests: Mapping[tuple[int, int], list[int]] = field(default_factory=dict[tuple[int, int], list[int]])
+
+    def relative(self, path: str) -> str:
+        """A file relative to the table."""
+        return path.removeprefix(f"{self.path.rstrip('/')}/")
+
+    def owners(self, paths: Iterable[str]) -> dict[str, str]:
+        """Who wrote live files, by their paths relative to the table, in one line each; files are left out of which it does not say it."""
+        found = owners_in(self.at, [path for path in paths if path in self.live])
+        return {path: owners.wrote.line for path, owners in found.items() if owners.wrote.name != UNKNOWN}
+
+
+def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable:
+    """Read a table as it is now.
+
+    Args:
+        path: What the report calls it.
+        kind: Its format.
+        name: What statements are to call it; empty for its path.
+        catalog: The catalog in which an Iceberg table without a name is called as its folder.
+
+    Raises:
+        UsageError: It is not there, or cannot be read.
+    """
+    at = next((one.table for one in find([path]).targets if one.is_table and one.table is not None), None)
+    if at is None or at.kind != kind:
+        raise UsageError(f"{path} is no {kind.capitalize()} table any more")
+    try:
+        if kind == "delta":
+            return _delta(at, path, name, delta_state(at))
+        return _iceberg(at, path, name, catalog, iceberg_state(at))
+    except (FormatError, NotKnownError, ElsewhereError, OSError) as error:
+        raise UsageError(
+            f"{path}: the table cannot be read, so that no statement would run: {error}"
+        ) from None
+
+
+def folder(at: TableAt) -> str:
+    """The address of a table for SQL: an absolute path, or the URI of its folder in a store."""
+    return at.name.rstrip("/") if at.store else os.path.abspath(at.path)  # noqa: PTH100 - paths stay text
+
+
+def quoted(name: str) -> str:
+    """A name in SQL of Spark."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def text(value: str) -> str:
+    """A text in SQL of Spark."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
+    types = {one.name: _sql_type(one.type, one.decimal) for one in state.schema.partition}
+    entries = {entry.inside: entry for entry in state.entries if entry.inside is not None}
+    live = {
+        path: LiveFile(entry.path, _partition(entry.action.get("partitionValues"), types))
+        for path, entry in entries.items()
+    }
+    fields = _fields(state)
+    partition = {one.name for one in state.schema.partition}
+    configuration: Any = state.metadata.get("configuration")
+    properties: dict[str, str] = configuration if isinstance(configuration, dict) else {}
+    free = [one["name"] for one in fields if one["name"] not in partition and not _is_made(one)]
+    return OpenTable(
+        at,
+        path,
+        "delta",
+        name or f"delta.{quoted(folder(at))}",
+        state.segment.version,
+        free[0] if free else "",
+        live,
+        tuple(
+            one["name"] for one in fields if one["name"] not in partition and _is_comparable(one.get("type"))
+        ),
+        properties.get(VECTORS) == "true",
+        properties,
+    )
+
+
+def _fields(state: DeltaState) -> list[dict[str, Any]]:
+    """The columns as the log declares them."""
+    declared: Any = parse(str(state.metadata.get("schemaString")))
+    return [one for one in declared.get("fields", []) if isinstance(one.get("name"), str)]
+
+
+def _is_made(declared: dict[str, Any]) -> bool:
+    """Whether Delta makes the values of a column, so that nobody may set them."""
+    given = declared.get("metadata") or {}
+    return any(key in given for key in FIXED_KEYS)
+
+
+def _is_comparable(declared: Any) -> bool:
+    """Whether values of a type are equal or not in SQL, whatever is in them."""
+    if isinstance(declared, str):
+        return declared != "variant"
+    if not isinstance(declared, dict) or declared.get("type") == "map":
+        return False
+    inner = (
+        [declared.get("elementType")]
+        if declared.get("type") == "array"
+        else [one.get("type") for one in declared.get("fields", [])]
+    )
+    return all(map(_is_comparable, inner))
+
+
+def _sql_type(name: str, decimal: tuple[int, int] | None) -> str:
+    if decimal is not None:
+        return f"DECIMAL({decimal[0]},{decimal[1]})"
+    return {"long": "BIGINT", "integer": "INT", "short": "SMALLINT", "byte": "TINYINT"}.get(
+        name, name.upper()
+    )
+
+
+def _partition(values: Any, types: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:
+    """The values of partition columns as literals; empty where the log does not say them in a way that SQL takes."""
+    if not isinstance(values, dict) or not types or values.keys() != types.keys():
+        return ()
+    parts: list[tuple[str, str | None]] = []
+    for column, type_ in types.items():
+        given: Any = values[column]
+        if given is None or given == "":
+            parts.append((column, None))
+        elif isinstance(given, str) and type_ in PLAIN_TYPES:
+            parts.append((column, text(given) if type_ == "STRING" else f"CAST({text(given)} AS {type_})"))
+    return tuple(parts)
+
+
+def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergState) -> OpenTable:
+    entries = {entry.inside: entry for entry in state.data if entry.inside is not None}
+    live = {path: LiveFile(entry.path) for path, entry in entries.items()}
+    schema_id = state.metadata.get("current-schema-id")
+    schemas: Any = state.metadata.get("schemas") or [state.metadata.get("schema")]
+    schema: Any = next((one for one in schemas if one.get("schema-id") == schema_id), schemas[-1])
+    specs: Any = state.metadata.get("partition-specs") or []
+    sources = {one.get("source-id") for spec in specs for one in spec.get("fields", [])}
+    fields = [one for one in schema["fields"] if one.get("id") not in sources] or schema["fields"]
+    properties: Any = state.metadata.get("properties")
+    manifests: dict[tuple[int, int], list[int]] = {}
+    for one in state.manifests:
+        manifests.setdefault((one.listed.spec, one.listed.content), []).append(one.size)
+    return OpenTable(
+        at,
+        path,
+        "iceberg",
+        name or f"{catalog}.{quoted(folder(at).rpartition('/')[2])}",
+        state.snapshot_id if state.snapshot is not None else None,
+        str(fields[0]["name"]) if fields else "",
+        live,
+        properties=properties if isinstance(properties, dict) else {},
+        deletes=frozenset(entry.inside for entry in state.entries if entry.inside is not None) - live.keys(),
+        manifests=manifests,
+    )

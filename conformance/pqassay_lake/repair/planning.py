@@ -1,0 +1,259 @@
+"""Making a plan: which files are concerned, to which table each belongs, and what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from pqassay.checks.commands import OURS
+from pqassay.errors import UsageError
+from pqassay.report.gate import EFFECTS
+from pqassay.report.model import MOST_FILES, Finding
+from pqassay.report.rules import COMPARE_FIRST
+from pqassay.tables.repairs import (
+    ICEBERG_SORTED,
+    OF_FILES,
+    PLANNED,
+    REPAIRS,
+    SEEN,
+    SEEN_BY_READERS,
+)
+from pqassay.under_test.tables.states import kept_states
+from pqassay_lake.repair.delta import FALSE_COUNTS, UNCOUNTED, delta_sql
+from pqassay_lake.repair.iceberg import iceberg_sql
+from pqassay_lake.repair.model import (
+    BY_HAND,
+    CATALOG,
+    SCHEMA_VERSION,
+    Dialect,
+    Plan,
+    PlannedTable,
+    Quarantined,
+    Step,
+)
+from pqassay_lake.repair.open_tables import OpenTable, open_table
+from pqassay_lake.repair.reports import Concerned, Reported
+from pqassay_spec import __version__
+from pqassay_spec.rules.catalogue import Effect
+from pqassay_spec.table.layout import TableKind
+
+TABLES: tuple[TableKind, ...] = ("delta", "iceberg")
+
+COMMANDS = "run commands"
+"""The name of the step for files of no table."""
+
+SAFE = frozenset((*(one.name for one in OF_FILES.values()), ICEBERG_SORTED.name))
+"""Repairs that read files and write their rows anew."""
+
+GRAVEST: Mapping[str, int] = {effect: at for at, effect in enumerate(EFFECTS.values())}
+
+SQL: Mapping[TableKind, Callable[[OpenTable, str, Sequence[str]], tuple[list[str], list[str]]]] = {
+    "delta": delta_sql,
+    "iceberg": iceberg_sql,
+}
+"""Makes statements and notes of a table, the name of a repair, and the files, which are relative to the table."""
+
+
+@dataclass
+class _Work:
+    """What is to be mended in one way.
+
+    Attributes:
+        rules: The rules that are broken.
+        files: The files, as the report names them.
+        commands: Commands for files of no table.
+        remedies: What findings say that mends them.
+        notes: What is known of it.
+    """
+
+    rules: dict[str, None] = field(default_factory=dict[str, None])
+    files: dict[str, None] = field(default_factory=dict[str, None])
+    commands: dict[str, None] = field(default_factory=dict[str, None])
+    remedies: dict[str, None] = field(default_factory=dict[str, None])
+    notes: dict[str, None] = field(default_factory=dict[str, None])
+
+
+@kept_states()
+def plan_of(
+    report: Reported,
+    *,
+    dialect: Dialect = "spark",
+    names: Mapping[str, str] | None = None,
+    catalog: str = CATALOG,
+) -> Plan:
+    """Make a plan of a report.
+
+    Args:
+        report: What is wrong.
+        dialect: For whom statements are written; of tables of another format, there are none.
+        names: What statements call tables, by their paths.
+        catalog: The catalog in which Iceberg tables without a name are called as their folders.
+
+    Raises:
+        UsageError: A table cannot be read, a name is given to what is no table of the report, or no finding counts.
+    """
+    tables = {one.path: one for one in report.files if one.kind in TABLES}
+    names = names or {}
+    for path in names:
+        if path not in tables:
+            known = ", ".join(tables) or "there is none in it"
+            raise UsageError(f"{path} is no table of the report; tables are: {known}")
+    work: dict[tuple[str, str], _Work] = {}
+    files: dict[str, Quarantined] = {}
+    for concerned in report.files:
+        table = _table_of(concerned, tables)
+        for finding in concerned.findings:
+            repair = _repair_of(finding, table)
+            mine = work.setdefault(("" if table is None else table.path, repair), _Work())
+            _note(mine, finding)
+            for path in _files_of(concerned, finding):
+                mine.files[path] = None
+                files[path] = _quarantined(files.get(path), path, finding, repair, table, concerned)
+    if not work:
+        raise UsageError(f"{report.name}: no finding in it counts, so there is nothing to mend")
+    left_out = _leave_out_unsafe(work)
+    opened = {
+        path: open_table(path, cast("TableKind", tables[path].kind), names.get(path, ""), catalog)
+        for path in dict.fromkeys(path for path, _ in work if path)
+    }
+    steps = [_step(one, repair, opened.get(path), dialect) for (path, repair), one in work.items()]
+    quarantined = [replace(one, repair=BY_HAND) if one.path in left_out else one for one in files.values()]
+    planned = [PlannedTable(one.path, one.kind, one.moment, one.name) for one in opened.values()]
+    return Plan(
+        SCHEMA_VERSION,
+        "repair plan",
+        __version__,
+        report.name,
+        report.tier,
+        dialect,
+        planned,
+        _owned(quarantined, opened),
+        steps,
+    )
+
+
+def _table_of(concerned: Concerned, tables: Mapping[str, Concerned]) -> Concerned | None:
+    """The table that a file belongs to, or that this is."""
+    if concerned.path in tables:
+        return concerned
+    above = [path for path in tables if concerned.path.startswith(f"{path.rstrip('/')}/")]
+    return tables[max(above, key=len)] if above else None
+
+
+def _repair_of(finding: Finding, table: Concerned | None) -> str:
+    """The name of what mends a finding."""
+    remedy = finding.remedy or ""
+    if table is not None and finding.rule in SEEN_BY_READERS:
+        return SEEN[cast("TableKind", table.kind)].name
+    if remedy in REPAIRS:
+        return REPAIRS[remedy].name
+    if remedy.startswith(OURS) or (remedy.endswith(PLANNED) and table is not None):
+        return COMMANDS if table is None else OF_FILES[cast("TableKind", table.kind)].name
+    return BY_HAND
+
+
+def _note(work: _Work, finding: Finding) -> None:
+    work.rules[finding.rule] = None
+    if finding.compares_values:
+        work.notes[COMPARE_FIRST] = None
+    remedy = finding.remedy or ""
+    if remedy.startswith(OURS):
+        work.commands[remedy] = None
+    elif remedy in REPAIRS:
+        work.remedies[remedy] = None
+    else:
+        work.notes[f"{finding.rule} {finding.path}: {remedy or finding.message}"] = None
+    if len(finding.files) == MOST_FILES:
+        work.notes[
+            f"the report lists {MOST_FILES:,} files of {finding.rule}; check and plan again after this"
+        ] = None
+
+
+def _files_of(concerned: Concerned, finding: Finding) -> Iterable[str]:
+    if concerned.kind not in TABLES:
+        return (concerned.path,)
+    return (f"{concerned.path.rstrip('/')}/{file}" for file in finding.files)
+
+
+def _quarantined(
+    before: Quarantined | None,
+    path: str,
+    finding: Finding,
+    repair: str,
+    table: Concerned | None,
+    concerned: Concerned,
+) -> Quarantined:
+    rules = [] if before is None else before.rules
+    effects: list[Effect] = [finding.could] if before is None else [finding.could, before.could]
+    return Quarantined(
+        path=path,
+        rules=sorted({*rules, finding.rule}),
+        could=min(effects, key=GRAVEST.__getitem__),
+        repair=repair if before is None or before.repair == BY_HAND else before.repair,
+        table="" if table is None else table.path,
+        created_by=concerned.created_by
+        if concerned.kind not in TABLES
+        else None
+        if before is None
+        else before.created_by,
+    )
+
+
+def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
+    """Leave out of rewrites the files in which something is wrong that a rewrite does not mend: it may be read, and written, wrong."""
+    unsafe = {
+        path: rule
+        for (_, repair), one in work.items()
+        if repair not in SAFE
+        for path in one.files
+        for rule in one.rules
+    }
+    left_out: set[str] = set()
+    for (table, repair), one in work.items():
+        found = [path for path in one.files if path in unsafe]
+        if table and repair in SAFE and found:
+            left_out.update(found)
+            for path in found:
+                del one.files[path]
+            rules = ", ".join(sorted({unsafe[path] for path in found}))
+            one.notes[
+                f"left out: {_count(len(found))}, where {rules} has to be mended first, since what is read there may be wrong; then check and plan again"
+            ] = None
+    return left_out
+
+
+def _count(files: int) -> str:
+    return f"{files:,} file{'s' * (files != 1)}"
+
+
+def _owned(files: Sequence[Quarantined], opened: Mapping[str, OpenTable]) -> list[Quarantined]:
+    """The same with who wrote each file, where its table says it; a log is read once for all files of its table."""
+    owners: dict[str, str] = {}
+    for name, table in opened.items():
+        of_table = {table.relative(one.path): one.path for one in files if one.table == name}
+        owners.update({of_table[path]: line for path, line in table.owners(of_table).items()})
+    return [replace(one, owner=owners.get(one.path)) for one in files]
+
+
+def _step(work: _Work, repair: str, table: OpenTable | None, dialect: Dialect) -> Step:
+    rules, notes = sorted(work.rules), list(work.notes)
+    if table is None:
+        return Step(repair, rules, len(work.files), statements=list(work.commands), notes=notes)
+    if dialect not in ("spark", table.kind):
+        notes.append(
+            f"this is {table.kind.capitalize()}, for which {dialect} has no statements; see --dialect"
+        )
+        return Step(repair, rules, len(work.files), table.path, notes=notes)
+    relative = [table.relative(path) for path in work.files]
+    live = [path for path in relative if path in table.live]
+    if gone := sum(path not in table.live and path not in table.deletes for path in relative):
+        notes.append(f"{_count(gone)} of these {'is' if gone == 1 else 'are'} not in the table any more")
+    if repair in SAFE and not live:
+        return Step(repair, rules, len(work.files), table.path, notes=notes)
+    statements, more = SQL[table.kind](table, repair, live)
+    if not statements:
+        more = [*work.remedies, *more]
+    elif FALSE_COUNTS & work.rules.keys():
+        statements = [UNCOUNTED, *statements]
+    return Step(repair, rules, len(work.files), table.path, statements, [*more, *notes])

@@ -1,0 +1,126 @@
+"""Writing a plan: the quarantine list as CSV, all of it as JSON, statements as SQL, commands as a script for a shell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from pqassay.checks.commands import OURS
+from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
+from pqassay.report.model import members_json
+from pqassay_lake.repair.model import Plan, Step
+from pqassay_lake.repair.planning import COMMANDS, SAFE
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.base.terminal import printable
+
+QUARANTINE_CSV, QUARANTINE_JSON = "quarantine.csv", "quarantine.json"
+STATEMENTS, SCRIPT = "repair.sql", "repair.sh"
+
+STRIP, VALUES_ARE_RIGHT = f"{OURS} strip ", "--values-are-right"
+"""The command that removes what is said about values, and the option without which it refuses to."""
+
+COLUMNS = (PATH, TABLE, MOMENT, TIER, "rules", "could", "created_by", "owner", "repair")
+
+
+def write_plan(plan: Plan, folder: Path) -> list[Path]:
+    """Write a plan into a folder, which is made if it is not there; each file is replaced as a whole.
+
+    Returns:
+        The files. A file of an earlier plan for which there is nothing now is removed.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {
+        QUARANTINE_CSV: quarantine_csv(plan),
+        QUARANTINE_JSON: f"{members_json(plan, 2)}\n",
+        STATEMENTS: "\n".join(sql_lines(plan)),
+        SCRIPT: "\n".join(script_lines(plan)),
+    }
+    written: list[Path] = []
+    for name, content in contents.items():
+        path = folder / name
+        if content:
+            write_whole(os.fspath(path), f"{content.rstrip()}\n".encode("utf-8", "backslashreplace"))
+            written.append(path)
+        else:
+            path.unlink(missing_ok=True)
+    return written
+
+
+def quarantine_csv(plan: Plan) -> str:
+    """The quarantine list: a row for each file."""
+    moments = {table.path: table.moment for table in plan.tables}
+    buffer = io.StringIO()
+    rows = csv.writer(buffer, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for file in plan.files:
+        rows.writerow(
+            (
+                file.path,
+                file.table,
+                "" if (moment := moments.get(file.table)) is None else moment,
+                plan.tier,
+                " ".join(file.rules),
+                file.could,
+                file.created_by or "",
+                file.owner or "",
+                file.repair,
+            )
+        )
+    return buffer.getvalue()
+
+
+def heading(step: Step) -> str:
+    """What a step does, in one line."""
+    nothing = "no file yet" if step.repair in SAFE else "the table itself"
+    about = f"{step.files:,} file{'s' * (step.files != 1)}" if step.files else nothing
+    where = f" in {printable(step.table)}" if step.table else ""
+    return f"{step.repair}: {about}{where} ({', '.join(step.rules)})"
+
+
+def sql_lines(plan: Plan) -> Iterator[str]:
+    """The statements of all tables, grouped by table and repair; nothing where there is no table."""
+    steps = [step for step in plan.steps if step.table]
+    for step in steps:
+        yield f"-- {heading(step)}"
+        for note in step.notes:
+            yield f"-- {printable(note)}"
+        for statement in step.statements:
+            yield f"{statement};"
+        yield ""
+
+
+def script_lines(plan: Plan) -> Iterator[str]:
+    """The commands for files of no table; nothing where there is none.
+
+    The option by which somebody vouches for the values is not in it: whoever runs it has to give it.
+    """
+    steps = [step for step in plan.steps if step.repair == COMMANDS and step.statements]
+    if not steps:
+        return
+    yield "#!/bin/sh"
+    yield f"# Once the values are known to be right: sh {SCRIPT} {VALUES_ARE_RIGHT}"
+    yield "set -e"
+    for step in steps:
+        yield f"# {heading(step)}"
+        for note in step.notes:
+            yield f"# {printable(note)}"
+        for command in step.statements:
+            yield f'{command} "$@"' if command.startswith(STRIP) else command
+
+
+def text_lines(plan: Plan) -> Iterator[str]:
+    """What is printed: each step, its statements and notes."""
+    for step in plan.steps:
+        yield heading(step)
+        for note in step.notes:
+            yield f"  note: {printable(note)}"
+        for statement in step.statements:
+            yield f"  {printable(statement)}" if not step.table else f"  {printable(statement)};"
+        if not step.statements:
+            yield "  no statement does it: a person has to decide"

@@ -1,0 +1,63 @@
+"""Carrying out a check of many files: with a findings table that is kept, and on a sample that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from pqassay.judge.checker import Plan, Progress, Work, concluded
+from pqassay.judge.one_file import Judged
+from pqassay.report.model import Report
+from pqassay_lake.history.incremental import Keeper
+from pqassay_lake.sampling import Wish, sampled
+
+Outcome = tuple[Plan, Report, list[str]]
+"""What was judged, the report, and what must be said beside it."""
+
+
+def carried_out(
+    plan: Plan,
+    work: Work,
+    *,
+    started: int,
+    table: Path | None = None,
+    is_reused: bool = False,
+    wish: Wish | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Carry out a plan.
+
+    Args:
+        plan: What is to be judged.
+        work: Who judges.
+        started: When the run began, before the files were found; in nanoseconds since 1970.
+        table: The folder of a findings table that is written.
+        is_reused: Whether verdicts of unchanged files are taken from it.
+        wish: What is asked of a sample; ``None`` to judge all files.
+        progress: Told about each file.
+
+    Raises:
+        UsageError: The table cannot be where it is wanted, cannot be read or written; the old one is there as it was, then.
+    """
+    keeper = None if table is None else Keeper(plan, table, work, started=started, is_reused=is_reused)
+
+    def judge(positions: Sequence[int]) -> Generator[Judged]:
+        return _alone(plan, work, positions) if keeper is None else keeper.verdicts(positions)
+
+    if wish is not None:
+        plan, report = sampled(plan, wish, judge, save=None if keeper is None else keeper.write, progress=progress)
+    else:
+        every = range(len(plan.targets))
+        with closing(judge(every)) as verdicts:
+            report = concluded(plan, verdicts, progress)
+        if keeper is not None:
+            keeper.write(report, every)
+    return plan, report, [] if keeper is None or not keeper.note else [keeper.note]
+
+
+def _alone(plan: Plan, work: Work, positions: Sequence[int]) -> Generator[Judged]:
+    targets = [plan.targets[position] for position in positions]
+    with closing(work.judge(plan, targets, wants_etags=False)) as verdicts:
+        for verdict, _ in verdicts:
+            yield verdict

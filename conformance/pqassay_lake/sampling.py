@@ -1,0 +1,283 @@
+"""A sample of the files of a check, chosen so that a bound can be told of those that were not judged.
+
+Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Nothing that changes when files are copied or
+checked out, such as their times, has a part in it. All files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
+proportion, in each of them by chance, so that a larger sample contains the smaller one, and a sample that was interrupted goes on where
+it was. Who wrote a file is learned from its footer: the sample grows until the bound is reached for each writer that is frequent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from pqassay.errors import UsageError
+from pqassay.judge.checker import Plan, Progress, concluded
+from pqassay.judge.one_file import Judged
+from pqassay.report.bounds import ANY, SampleBound, Sampled, needed, upper_bound
+from pqassay.report.model import COUNTED, FileReport, Report, Threshold
+from pqassay.stores.targets import Target
+from pqassay_lake.metrics import writer_of
+
+REASON = "not checked: not in the sample"
+"""The reason that a report does not judge the other files."""
+
+FREQUENT = 0.05
+"""Share of a sample from which on a writer makes it larger, so that its own bound is reached."""
+
+ROUNDS = 16
+"""How often a sample grows, at most."""
+
+GROWTH = 2
+"""How many times as large it becomes at once, at most: in a small sample, a writer may seem frequent by chance."""
+
+BATCH = 1000
+"""Files after which what was judged is saved."""
+
+PER_WRITER = 20
+"""Rules of a writer of which a bound of their own is told: the most frequent ones."""
+
+
+class Stratum(NamedTuple):
+    """What files of a stratum have in common."""
+
+    table: str
+    partition: str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of a sample.
+
+    Attributes:
+        bound: The share of files that may be broken at most, if none is found; ``None`` if a number is asked for.
+        files: How many files are judged, if that is asked for.
+        seed: What the choice follows from.
+        risk: How often a bound may be wrong.
+    """
+
+    bound: float | None = None
+    files: int | None = None
+    seed: int = 0
+    risk: float = 0.05
+
+
+def wish_of(text: str, seed: int, confidence: float) -> Wish:
+    """What ``--sample``, ``--seed`` and ``--confidence`` ask for.
+
+    Raises:
+        UsageError: It is neither a number nor a percentage, or out of range.
+
+    >>> wish_of("0.3%", 0, 95).bound, wish_of("500", 0, 95).files
+    (0.003, 500)
+    """
+    if not 50 <= confidence < 100:
+        raise UsageError(f"--confidence {confidence:g}: a confidence is from 50 to below 100 percent")
+    risk = round(1 - confidence / 100, 12)
+    try:
+        if text.endswith("%"):
+            bound = round(float(text.removesuffix("%")) / 100, 12)
+            if 0.00001 <= bound < 1:
+                return Wish(bound=bound, seed=seed, risk=risk)
+        elif int(text) > 0:
+            return Wish(files=int(text), seed=seed, risk=risk)
+    except ValueError:
+        pass
+    raise UsageError(
+        f"--sample {text}: write a bound from 0.001% to below 100%, such as 0.3%, or a number of files"
+    )
+
+
+def stratum_of(target: Target) -> Stratum:
+    """The stratum of a file."""
+    if target.table is not None and target.claims is not None:
+        values = ",".join(f"{one.name}={one.written}" for one in target.claims.partition)
+        return Stratum(target.table.name, values)
+    return Stratum("", os.path.dirname(target.name))  # noqa: PTH120 - of a URI as well
+
+
+def sample_order(strata: Sequence[object], names: Sequence[str], seed: int) -> list[int]:
+    """The order in which files are taken into a sample.
+
+    Args:
+        strata: The stratum of each file.
+        names: The name of each file.
+        seed: What chance follows from.
+
+    Returns:
+        Positions of all files.
+    """
+    key = seed.to_bytes(16, "little", signed=True)
+    members: dict[object, list[tuple[bytes, int]]] = defaultdict(list)
+    for position, (stratum, name) in enumerate(zip(strata, names, strict=True)):
+        drawn = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8, key=key).digest()
+        members[stratum].append((drawn, position))
+    order: list[tuple[float, int]] = []
+    for stratum, files in members.items():
+        files.sort()
+        start = hashlib.blake2b(repr(stratum).encode("utf-8", "surrogateescape"), digest_size=8, key=key)
+        offset = int.from_bytes(start.digest(), "little") / 2**64
+        # Where a stratum has one file of thousand, chance decides whether the sample has it.
+        order.extend(((rank + offset) / len(files), position) for rank, (_, position) in enumerate(files))
+    order.sort()
+    return [position for _, position in order]
+
+
+class Sampling:
+    """A sample while it grows.
+
+    Args:
+        targets: All targets of a plan; tables are judged whatever the sample is.
+        wish: What is asked of it.
+        level: From which verdict on a finding counts.
+    """
+
+    def __init__(self, targets: Sequence[Target], wish: Wish, level: Threshold) -> None:
+        self._wish = wish
+        self._level: Threshold = level
+        self.tables = [position for position, target in enumerate(targets) if target.is_table]
+        self._files = [position for position, target in enumerate(targets) if not target.is_table]
+        strata = [stratum_of(targets[position]) for position in self._files]
+        self.strata = len(set(strata))
+        names = [targets[position].name for position in self._files]
+        self._order = [self._files[place] for place in sample_order(strata, names, wish.seed)]
+        total = len(self._files)
+        size = wish.files if wish.bound is None else needed(wish.bound, total, risk=wish.risk)
+        self.size = min(total, size or 0)
+        self._rounds = 0
+
+    @property
+    def chosen(self) -> list[int]:
+        """The files that are in the sample now, in the order in which they came into it."""
+        return self._order[: self.size]
+
+    def grow(self, files: Iterable[FileReport]) -> bool:
+        """Take in more files where the bound of a frequent writer is not reached yet.
+
+        Whether a file is broken has no part in it, so that it makes no bound better than it is.
+
+        Args:
+            files: The verdicts on the sample so far.
+
+        Returns:
+            Whether there are more now.
+        """
+        bound = self._wish.bound
+        self._rounds += 1
+        if bound is None or self._rounds > ROUNDS or self.size == len(self._order):
+            return False
+        found = Counter(writer_of(file.created_by) for file in files if not file.error)
+        wanted = needed(bound, risk=self._wish.risk)
+        total = sum(found.values())
+        if len(found) < 2:
+            return False  # the bound of all files is that of the one writer
+        short = [count for count in found.values() if FREQUENT * total <= count < wanted]
+        if not short:
+            return False
+        factor = min(GROWTH, 1.02 * wanted / min(short))
+        size = min(len(self._order), math.ceil(self.size * factor))
+        is_more, self.size = size > self.size, size
+        return is_more
+
+    def told(self, verdicts: Sequence[Judged]) -> Sampled:
+        """What the sample says.
+
+        Args:
+            verdicts: Those on its files, without tables.
+        """
+        wish = self._wish
+        total = len(self._order)
+        tested = [(report, coverage) for report, coverage in verdicts if not report.error]
+        by_writer: dict[str, list[Judged]] = defaultdict(list)
+        for report, coverage in tested:
+            by_writer[writer_of(report.created_by)].append((report, coverage))
+        bounds = list(self._bounds(tested, None, total))
+        if len(by_writer) > 1:
+            # How many files a writer has is known only if all were judged.
+            is_whole = len(tested) == total
+            for writer, members in sorted(by_writer.items(), key=lambda item: (-len(item[1]), item[0])):
+                bounds.extend(self._bounds(members, writer, len(members) if is_whole else None))
+        return Sampled(total, len(verdicts), self.strata, wish.seed, 1 - wish.risk, wish.bound, bounds)
+
+    def _bounds(
+        self, members: Sequence[Judged], writer: str | None, files: int | None
+    ) -> Iterator[SampleBound]:
+        for rule, broken, tested in self._counts(members):
+            # Where a rule could not be tested, nobody knows of how many files it could have been.
+            known = files if tested == len(members) else None
+            at_most = upper_bound(broken, tested, known, risk=self._wish.risk)
+            yield SampleBound(rule, tested, broken, at_most, writer)
+
+    def _counts(self, members: Sequence[Judged]) -> Iterator[tuple[str, int, int]]:
+        """For any rule and for each that is broken: how many files break it, and on how many it was tested."""
+        counted = COUNTED[self._level]
+        broken: Counter[str] = Counter()
+        any_broken = 0
+        for report, _ in members:
+            rules = {one.rule for one in report.findings if one.verdict in counted}
+            broken.update(rules)
+            any_broken += bool(rules)
+        yield ANY, any_broken, len(members)
+        untested = Counter(_untested(members, set(broken)))
+        for rule, count in sorted(broken.items(), key=lambda item: (-item[1], item[0]))[:PER_WRITER]:
+            yield rule, count, len(members) - untested[rule]
+
+
+def _untested(members: Sequence[Judged], rules: set[str]) -> Iterator[str]:
+    """The rules that were not tested on a file, once for each file; a rule that does not apply cannot be broken."""
+    for report, coverage in members:
+        found = {one.rule for one in report.findings}
+        yield from (rule for rule in rules if rule in coverage.not_checked and rule not in found)
+
+
+Judge = Callable[[Sequence[int]], Iterable[Judged]]
+"""Judges targets by their positions, in order."""
+
+
+def sampled(
+    plan: Plan,
+    wish: Wish,
+    judge: Judge,
+    *,
+    save: Callable[[Report, Sequence[int]], object] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Plan, Report]:
+    """Carry out a plan on a sample, which grows until its bounds are reached.
+
+    Args:
+        plan: All that could be judged. Tables are judged whatever the sample is.
+        wish: What is asked of the sample.
+        judge: Judges some of the targets.
+        save: Told the report so far and the positions of its files, after each batch.
+        progress: Told about each file.
+
+    Returns:
+        The plan of what was judged, and the report, with `Report.sample`.
+    """
+    sampling = Sampling(plan.targets, wish, plan.settings.level)
+    found: dict[int, Judged] = {}
+    while True:
+        rest = [one for one in (*sampling.tables, *sampling.chosen) if one not in found]
+        for start in range(0, len(rest), BATCH):
+            batch = rest[start : start + BATCH]
+            for position, verdict in zip(batch, judge(batch), strict=True):
+                found[position] = verdict
+                if progress is not None:
+                    progress(len(found), len(sampling.tables) + sampling.size, verdict[0])
+            if save is not None:
+                save(_concluded(plan, found)[1], sorted(found))
+        if not sampling.grow(found[position][0] for position in sampling.chosen):
+            break
+    judged, report = _concluded(plan, found)
+    return judged, replace(report, sample=sampling.told([found[one] for one in sampling.chosen]))
+
+
+def _concluded(plan: Plan, found: Mapping[int, Judged]) -> tuple[Plan, Report]:
+    positions = sorted(found)
+    judged = replace(plan, found=plan.found.reduced(positions, REASON))
+    return judged, concluded(judged, [found[position] for position in positions])
