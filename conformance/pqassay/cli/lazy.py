@@ -1,20 +1,20 @@
 """Commands that are loaded when they are called, from whichever package has them.
 
 A table names each command by its module and function, as text: no package imports another one to add its commands to a program, and
-``--help`` of one command does not load the others.
+``--help`` of one command does not load the others. A command that was renamed works under its old name until 1.0 and prints what it is called now.
 """
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, cast
 
 import typer
 from typer.core import TyperGroup
 
 from pqassay_spec import __version__
-from pqassay_spec.base.help_pages import in_one_style
+from pqassay_spec.base.help_pages import in_one_style, note_renamed
 
 Table = Mapping[str, str]
 """For each name of a command, ``module:function``, or ``module:app`` of a group of commands."""
@@ -23,24 +23,58 @@ Panels = Mapping[str, Table]
 """The commands of a program, by the heading that they have on its help page; an empty one is typer's own."""
 
 
-class _Loaded(dict[str, Any]):
+HIDDEN = "hidden"
+"""The heading of commands that a program has and its help page does not list."""
+
+
+class _Loaded(Mapping[str, Any]):
     """The commands of a table by name; each is loaded when it is first asked for."""
 
     def __init__(self, panels: Panels) -> None:
-        super().__init__()
-        self.places = {
+        self._places = {
             name: (place, panel) for panel, table in panels.items() for name, place in table.items()
         }
+        self._commands: dict[str, Any] = {}
 
-    def keys(self) -> Any:  # a view, as of any mapping
-        """The names of all, for what suggests one to whoever mistypes it."""
-        return self.places.keys()
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
 
-    def __missing__(self, name: str) -> Any:
-        place, panel = self.places[name]
-        self[name] = command = _command(name, place)
-        command.rich_help_panel = panel or None
-        return command
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._commands:
+            place, panel = self._places[name]
+            self._commands[name] = command = _command(name, place)
+            command.hidden = panel == HIDDEN
+            command.rich_help_panel = panel or None
+        return self._commands[name]
+
+
+class _Group(TyperGroup):
+    """Commands that are loaded when they are called, and old names of some of them."""
+
+    panels: ClassVar[Panels]
+    renamed: ClassVar[Table]
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        in_one_style(self)
+        self.commands = cast("dict[str, Any]", _Loaded(self.panels))
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the interface of click
+        return list(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name in self.renamed and not ctx.resilient_parsing:
+            now = self.renamed[name]
+            note_renamed(f"{ctx.command_path} {name}", f"{ctx.command_path} {now}")
+            args = [*now.split(), *args[1:]]
+        return super().resolve_command(ctx, args)
 
 
 def _command(name: str, place: str) -> Any:
@@ -53,40 +87,36 @@ def _command(name: str, place: str) -> Any:
         alone.command(name, epilog=found.epilog)(found)
         command = typer.main.get_command(alone)
     command.name = name
-    in_one_style(command)
+    if not isinstance(command, _Group):
+        in_one_style(command)
     return command
 
 
-def program(name: str, panels: Panels, *, help_text: str, epilog: str) -> typer.Typer:
-    """A program with the commands of some tables.
+def group(panels: Panels, *, help_text: str, epilog: str, renamed: Table | None = None) -> typer.Typer:
+    """A group of commands, which can be a command of a program or of another group.
 
     Args:
-        name: What its version is printed with.
         panels: Its commands, in the order of the help page.
-        help_text: What the help page says first.
-        epilog: What it ends with.
+        help_text: First lines of the help page.
+        epilog: Last lines of the help page.
+        renamed: For each old name, which the help page does not list, the words that replace it. It works exactly as they do,
+            and prints on stderr what it is called now.
     """
-
-    class Commands(TyperGroup):
-        def __init__(self, **attributes: Any) -> None:
-            super().__init__(**attributes)
-            self.commands = _Loaded(panels)
-            in_one_style(self)
-
-        def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the interface of click
-            return list(self.commands.keys())
-
-        def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as above
-            return self.commands[cmd_name] if cmd_name in self.commands.keys() else None  # noqa: SIM118 - see `_Loaded`
-
-    app = typer.Typer(
-        cls=Commands,
+    return typer.Typer(
+        cls=type("Group", (_Group,), {"panels": panels, "renamed": renamed or {}}),
         help=help_text,
         epilog=epilog,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="markdown",
     )
+
+
+def program(
+    name: str, panels: Panels, *, help_text: str, epilog: str, renamed: Table | None = None
+) -> typer.Typer:
+    """A `group` that can be started and prints its version, with this name before it."""
+    app = group(panels, help_text=help_text, epilog=epilog, renamed=renamed)
 
     def tell_version(wanted: bool) -> None:
         if wanted:

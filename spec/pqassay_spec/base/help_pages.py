@@ -5,6 +5,7 @@ Shared by all commands of this project; it knows of typer what commands and para
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -51,3 +52,25 @@ def example(epilog: str) -> Callable[[Function], Function]:
         return function
 
     return marked
+
+
+def note_renamed(old: str, now: str) -> None:
+    """Print on stderr what an old name, which works until 1.0, is called now.
+
+    >>> import contextlib
+    >>> with contextlib.redirect_stderr(sys.stdout):
+    ...     note_renamed("--sample N", "pqassay sample N")
+    note: `--sample N` is now `pqassay sample N`
+    """
+    print(f"note: `{old}` is now `{now}`", file=sys.stderr)  # noqa: T201 - shared by commands, and needs no typer
+
+
+def renamed_option(old: str, now: str) -> Callable[[Any], Any]:
+    """The callback of a hidden option that has an old name: where it is given, `note_renamed` prints its line, once."""
+
+    def noted(value: Any) -> Any:
+        if value not in (None, False, [], ()):
+            note_renamed(old, now)
+        return value
+
+    return noted

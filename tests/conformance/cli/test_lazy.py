@@ -1,0 +1,90 @@
+"""Commands under old names, and old names of options, of a small program."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from pqassay.cli.lazy import HIDDEN, group, program
+from pqassay_spec.base.help_pages import example, renamed_option
+
+
+@example("Example: `small greet Ada`")
+def greet(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name to print.")],
+    times: Annotated[int, typer.Option(metavar="N", help="Times to print it.")] = 1,
+    count: Annotated[
+        int | None,
+        typer.Option(hidden=True, callback=renamed_option("--count N", "--times N")),
+    ] = None,
+) -> None:
+    """Print a name."""
+    for _ in range(count or times):
+        typer.echo(name)
+    raise typer.Exit(3)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(APP, words, prog_name="small")
+
+
+@pytest.fixture(autouse=True)
+def _place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of the table are in this module, which has no name that can be imported."""
+    monkeypatch.setattr("pkgutil.resolve_name", lambda place: globals()[place])
+
+
+MANY: Any = group({"": {"greet": "greet"}}, help_text="Greet many.", epilog="Example: `small many greet Ada`")
+RENAMED = {"hello": "greet", "crowd": "many greet", "twice": "greet --times 2"}
+APP = program(
+    "small",
+    {"Greet": {"greet": "greet", "many": "MANY"}, HIDDEN: {"whisper": "greet"}},
+    help_text="Greet.",
+    epilog="Example: `small greet Ada`",
+    renamed=RENAMED,
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ("hello Ada", "greet Ada"),
+        ("hello --help", "greet --help"),
+        ("hello", "greet"),
+        ("crowd Ada --times 3", "many greet Ada --times 3"),
+        ("twice Ada", "greet --times 2 Ada"),
+    ],
+)
+def test_an_old_name_works_as_the_new_one_and_prints_it_on_stderr(old: str, now: str) -> None:
+    result, expected = run(*old.split()), run(*now.split())
+    word = old.split(maxsplit=1)[0]
+    note = f"note: `small {word}` is now `small {RENAMED[word]}`\n"
+
+    assert (expected.exit_code, expected.stdout) == (result.exit_code, result.stdout)
+    assert note + expected.stderr == result.stderr
+
+
+def test_a_help_page_lists_neither_old_names_nor_hidden_commands() -> None:
+    text = run("--help").stdout
+
+    assert "greet" in text
+    assert [] == [name for name in (*RENAMED, "whisper") if name in text]
+
+
+def test_a_hidden_command_works() -> None:
+    result = run("whisper", "Ada")
+
+    assert ("Ada\n", "") == (result.stdout, result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "stderr"),
+    [("greet Ada --count 2", "note: `--count N` is now `--times N`\n"), ("greet Ada --times 2", "")],
+)
+def test_an_old_name_of_an_option_prints_the_new_one_once(words: str, stderr: str) -> None:
+    result = run(*words.split())
+
+    assert (3, "Ada\nAda\n", stderr) == (result.exit_code, result.stdout, result.stderr)
