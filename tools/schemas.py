@@ -6,8 +6,9 @@ import json
 
 from pqassay.difference import model as difference
 from pqassay.judge import baseline
-from pqassay.report import metrics, model
+from pqassay.report import model
 from pqassay.report.run import model as run_model
+from pqassay_lake import metrics
 from pqassay_lake.history import views
 from pqassay_lake.repair import model as repair_model
 from pqassay_spec.rules import catalogue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -46,7 +46,9 @@ def carried_out(
         return _alone(plan, work, positions) if keeper is None else keeper.verdicts(positions)
 
     if wish is not None:
-        plan, report = sampled(plan, wish, judge, save=None if keeper is None else keeper.write, progress=progress)
+        plan, report = sampled(
+            plan, wish, judge, save=None if keeper is None else keeper.write, progress=progress
+        )
     else:
         every = range(len(plan.targets))
         with closing(judge(every)) as verdicts:

@@ -18,8 +18,15 @@ JUDGE = {
     "diff": "pqassay.cli.diff:diff",
     "explain": "pqassay.cli.explain:explain",
     "report": "pqassay.cli.report:report",
-    "plan-repair": "pqassay_lake.cli.repair:plan_repair",
+    "prove": "pqassay.cli.check.prove:prove",
+    "baseline": "pqassay.cli.check.baseline:baseline",
+}
+
+LAKE = {
     "history": "pqassay_lake.cli.history:history",
+    "sample": "pqassay_lake.cli.sample:sample",
+    "estimate": "pqassay_lake.cli.estimate:estimate",
+    "repair": "pqassay_lake.cli.repair:repair",
 }
 
 SUITE = {
@@ -32,9 +39,15 @@ SUITE = {
 
 app = program(
     "pqassay",
-    {"Judge files": JUDGE, "Test implementations": SUITE, "Index, read and repair files": FILES},
+    {
+        "Judge files": JUDGE,
+        "Many files": LAKE,
+        "Test implementations": SUITE,
+        "Index, read and repair files": FILES,
+    },
     help_text="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
     epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
+    renamed={"plan-repair": "repair"},
 )
 
 

@@ -9,12 +9,11 @@ import signal
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 import typer
 
 from pqassay.cli.failure import fail
-from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report
 from pqassay.report.rendering import write_report
@@ -22,9 +21,6 @@ from pqassay.report.run.model import RunReport
 from pqassay_spec.base.interrupts import INTERRUPTED, Interrupted
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.base.terminal import printable
-
-if TYPE_CHECKING:
-    from pqassay.judge.checker import CheckOptions
 
 TERMINATED = 143
 """Exit code after SIGTERM."""
@@ -58,20 +54,6 @@ def interruptible() -> Generator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-
-
-def with_new_baseline(report: Report, path: str, options: CheckOptions, *, by_writer: bool = False) -> Report:
-    """Write a baseline of everything that is broken, and look at the report as the next run will."""
-    from pqassay.judge.baseline import Baseline
-
-    baseline = options.get("baseline")
-    old = None if baseline is None else Baseline.read(baseline)
-    made = Baseline.of(report, path, keep=old, by_writer=by_writer)
-    try:
-        made.write()
-    except OSError as error:
-        raise UsageError(f"--write-baseline {path}: {error.strerror or error}") from None
-    return made.applied(report, options.get("level", "must"))
 
 
 Renderer = Callable[[Report, TextIO], None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
+import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, Unpack, cast
@@ -16,7 +17,7 @@ from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.judge.selection.only_files import NOT_LISTED, OnlyFiles, read_list
 from pqassay.judge.selection.tables import Live, expanded, has_tables, read_tables
 from pqassay.report.gate import Gate, gate_of
-from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
+from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, summarise
 from pqassay.report.pin import NO_PREVIEW, pinned, require_release
 from pqassay.report.rules import judged_against
 from pqassay.stores import kinds as file_kinds
@@ -46,6 +47,12 @@ VALUES_BY_DEFAULT_BELOW = 1 << 30
 
 VALUES_BY_DEFAULT_FILES = 100
 """Data files up to which that is so of a table."""
+
+STATES = ("at", "version", "snapshot", "ref")
+"""Options that say in which state a table is judged."""
+
+_NUMBER = re.compile(r"-?[0-9]{1,19}")
+"""Versions of Delta tables, and ids of snapshots."""
 
 META_BY_DEFAULT_ABOVE = 1000
 """Data files of tables beyond which none of them is opened by default."""
@@ -98,10 +105,6 @@ class Work(Protocol):
     @property
     def listing(self) -> Listing | None:
         """What lists folders, if not the judge."""
-        ...
-
-    def running(self) -> AbstractContextManager[Progress | None]:
-        """Around all of it; yields what is told of the progress."""
         ...
 
     def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
@@ -385,16 +388,18 @@ def _is_source(target: object) -> bool:
 
 def _moment(options: CheckOptions) -> Moment | None:
     """Which state of tables is judged; ``None`` if they are judged as files."""
-    version, snapshot, ref = options.get("version"), options.get("snapshot"), options.get("ref")
-    asked = [
-        name for name, one in (("version", version), ("snapshot", snapshot), ("ref", ref)) if one is not None
-    ]
+    asked = [name for name in STATES if options.get(name) is not None]
     if options.get("as_files", False):
         if asked:
             raise UsageError(f"{asked[0]} is said of tables, and they are to be judged as files")
         return None
     if len(asked) > 1:
         raise UsageError(f"{' and '.join(asked)} exclude each other")
+    version, snapshot, ref = options.get("version"), options.get("snapshot"), options.get("ref")
+    if (at := options.get("at")) is not None:
+        return (
+            Moment(version=int(at), snapshot=int(at)) if _NUMBER.fullmatch(str(at)) else Moment(ref=str(at))
+        )
     for name, number in (("version", version), ("snapshot", snapshot)):
         if number is not None and type(number) is not int:
             raise UsageError(f"{name} is a whole number, and not {number!r}")
@@ -405,7 +410,7 @@ def _moment(options: CheckOptions) -> Moment | None:
 
 def _asked_moment(options: CheckOptions) -> str | None:
     """The option that says which state of tables is judged."""
-    return next((name for name in ("version", "snapshot", "ref") if options.get(name) is not None), None)
+    return next((name for name in STATES if options.get(name) is not None), None)
 
 
 def _why_nothing(found: Found) -> str:

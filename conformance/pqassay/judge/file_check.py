@@ -6,7 +6,6 @@ import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from pqassay.checks import registry
 from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subject
@@ -139,7 +138,7 @@ def check_source(
         The report, and the coverage that it will name.
     """
     said_by = "" if claims is None else claims.table
-    plan = _planned(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), kind, said_by)
+    plan = _planned(tuple(selection.only), tuple(selection.skip), options, kind, said_by)
     file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out, table=table, claims=claims)
     answers = answers_of(file, plan.questions)
     told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
@@ -173,9 +172,7 @@ def check_source(
 
 def not_tested(options: Options, selection: Selection) -> Collection[str]:
     """The rules about Parquet files that a check leaves out."""
-    return _planned(
-        tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), DEFAULT_FILE, ""
-    ).left_out.keys()
+    return _planned(tuple(selection.only), tuple(selection.skip), options, DEFAULT_FILE, "").left_out.keys()
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +196,7 @@ class _Planned:
 
 @lru_cache(maxsize=64)
 def _planned(
-    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...], kind: str, table: str
+    only: tuple[str, ...], skip: tuple[str, ...], options: Options, kind: str, table: str
 ) -> _Planned:
     left_out = _computed_left_out(only, skip, options)
     mine = asked_about(kind, table)
@@ -328,16 +325,16 @@ def _left_out(rule: Rule, selection: Selection, options: Options) -> Untested | 
 
 def _all_left_out(selection: Selection, options: Options) -> Mapping[str, Untested]:
     """The reasons why rules are left out, by id."""
-    return _computed_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
+    return _computed_left_out(tuple(selection.only), tuple(selection.skip), options)
 
 
 @lru_cache(maxsize=64)
 def _computed_left_out(
-    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+    only: tuple[str, ...], skip: tuple[str, ...], options: Options
 ) -> Mapping[str, Untested]:
     """The same for every file of a run, and noticeable where files are small."""
-    selection, chosen = Selection(only, skip), Options(**dict(options))
-    reasons = {rule.id: _left_out(rule, selection, chosen) for rule in file_rules().values()}
+    selection = Selection(only, skip)
+    reasons = {rule.id: _left_out(rule, selection, options) for rule in file_rules().values()}
     return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
 from pqassay.report.model import Threshold
@@ -239,16 +240,18 @@ def declared(options: type) -> list[Declared]:
     >>> [one.name for one in declared(Limits)]
     ['jobs', 'timeout', 'memory']
     """
-    found: list[Declared] = []
-    for keyword, hint in get_type_hints(options, localns={"Since": object}, include_extras=True).items():
-        for extra in getattr(hint, "__metadata__", ()):
-            if isinstance(extra, Option):
-                found.append(Declared(keyword, extra, tuple(_texts_of(hint.__origin__))))
-    return found
+    return [
+        Declared(keyword, extra, tuple(_texts_of(hint.__origin__)))
+        for keyword, hint in get_type_hints(options, localns={"Since": object}, include_extras=True).items()
+        for extra in getattr(hint, "__metadata__", ())
+        if isinstance(extra, Option)
+    ]
 
 
 def _texts_of(hint: Any) -> Iterator[str]:
-    """The texts that a type has, of `Literal`, alone or in a union."""
+    """The texts that a type has, of `Literal` or an enum, alone or in a union."""
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        yield from hint
     for part in get_args(hint):
         if isinstance(part, str):
             yield part

@@ -6,11 +6,12 @@ and so on); options of the store may also be in the URI's query (``?endpoint_ove
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
@@ -19,6 +20,9 @@ from pyarrow import fs
 from pqassay.errors import UsageError
 from pqassay.stores.patterns import split
 from pqassay.stores.remote_source import RemoteSource, Tails
+
+if TYPE_CHECKING:
+    from pqassay.stores.targets import Target
 
 ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 """Schemes of other programs, and what pyarrow calls them."""

@@ -143,7 +143,7 @@ class Remembered(Generic[Owner, Value]):
         raise problem.with_traceback(None)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Options:
     """The options of a check.
 

@@ -5,12 +5,13 @@ Exit codes: 0 estimated; 2 wrong usage, or nothing to check.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from pqassay.cli.check.options import Given, checking, request_of
 from pqassay.cli.check.running import processes
+from pqassay.cli.failure import require_format
 from pqassay.cli.output import fail_with_lines, interruptible, write_output
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
@@ -33,11 +34,14 @@ def estimate(
     given: Given,
     *,
     latency: Annotated[
-        float | None, typer.Option(metavar="MS", min=0, help="Time to first byte. Default: 30.", show_default=False)
+        float | None,
+        typer.Option(metavar="MS", min=0, help="Time to first byte. Default: 30.", show_default=False),
     ] = None,
     bandwidth: Annotated[
         float | None,
-        typer.Option(metavar="MB", min=0.001, help="Megabytes per second of one read. Default: 80.", show_default=False),
+        typer.Option(
+            metavar="MB", min=0.001, help="Megabytes per second of one read. Default: 80.", show_default=False
+        ),
     ] = None,
     request_price: Annotated[
         float | None,
@@ -61,6 +65,17 @@ def estimate(
     ] = None,
 ) -> None:
     """Predict what a check would cost: requests, bytes, time and money, by tier."""
+    estimated(given, latency, bandwidth, request_price, gb_price)
+
+
+def estimated(
+    given: Given,
+    latency: float | None = None,
+    bandwidth: float | None = None,
+    request_price: float | None = None,
+    gb_price: float | None = None,
+) -> NoReturn:
+    """Print an estimate; the arguments are what the command line says, or ``None``."""
     from pqassay.judge.checker import planned
     from pqassay.stores.table_files import counted_metadata
     from pqassay.under_test.tables.states import kept_states
@@ -76,12 +91,13 @@ def estimate(
     )
     try:
         request = request_of(given)
-        if request.format not in (FormatName.TEXT, FormatName.JSON):
-            raise UsageError(f"an estimate is printed as text or json, not as {request.format.value}")
+        require_format(request.format, "an estimate is printed", (FormatName.TEXT, FormatName.JSON))
         with interruptible(), kept_states(), counted_metadata() as metadata:
             plan = planned(request.paths, **request.options)
             request.require_apart([target.name for target in plan.targets])
-            found = predicted(plan, metadata, jobs=processes(request.limits.get("jobs")), prices=prices, pace=pace)
+            found = predicted(
+                plan, metadata, jobs=processes(request.limits.get("jobs")), prices=prices, pace=pace
+            )
     except UsageError as error:
         fail_with_lines(str(error))
     workers = f"{found.cores} worker{'s' * (found.cores > 1)}"

@@ -1,4 +1,4 @@
-"""What a check leaves behind beside its report: a run in a history, and metrics."""
+"""What ``pqassay check`` loads for ``--history``, ``--metrics`` and ``--since last``."""
 
 from __future__ import annotations
 
@@ -9,52 +9,51 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pqassay.cli.check.options import Wanted
+from pqassay.cli.check.options import Request
 from pqassay.errors import UsageError
 from pqassay.report.model import Finding, Report
 from pqassay_spec.base.sources import write_whole
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import Plan
+    from pqassay.judge.selection.since import Since
     from pqassay_lake.owners import Owners
 
 Record = Callable[["Plan", Report], None]
 
 
-def recording(wanted: Wanted, started: dt.datetime, *, is_partial: bool = False) -> Record:
+def recording(request: Request, started: dt.datetime, *, is_partial: bool = False) -> Record:
     """What records the outcome of a check; whether a history can be named so is known before anything is judged.
 
     Args:
-        wanted: Where it is to be recorded.
+        request: Where it is to be recorded.
         started: When the check began.
-        is_partial: Whether only some of the files are judged, for a reason that is not in ``wanted``.
+        is_partial: Whether only some of the files are judged, for a reason that is not in ``request``.
 
     Raises:
         UsageError: It cannot be recorded there.
     """
-    if wanted.history is None and wanted.metrics is None:
-        return lambda _plan, _report: None
-    if wanted.metrics is not None and not wanted.metrics.absolute().parent.is_dir():
-        raise UsageError(f"--metrics {wanted.metrics}: there is no folder {wanted.metrics.parent}")
+    if request.metrics is not None and not request.metrics.absolute().parent.is_dir():
+        raise UsageError(f"--metrics {request.metrics}: there is no folder {request.metrics.parent}")
     kept = None
-    if wanted.history is not None:
+    if request.history is not None:
         from pqassay_lake.history.stores import history_at
 
-        kept = history_at(wanted.history)
+        kept = history_at(request.history)
 
     def record(plan: Plan, report: Report) -> None:
         from pqassay_lake.owners import Owners
 
         owners = Owners(plan.targets, [file.path for file in report.files if file.findings or file.error])
-        if wanted.metrics is not None:
-            _write_metrics(wanted, report, started, owners)
+        if request.metrics is not None:
+            _write_metrics(request, report, started, owners)
         if kept is not None:
             from pqassay_lake.history.run import Run, rows_of
 
-            run = Run.begun(started, wanted.scope, partial=is_partial or wanted.is_partial)
+            run = Run.begun(started, request.scope, partial=is_partial or request.is_partial)
             kept.append(run.id, rows_of(report, run, owners, _versions(plan)))
-            typer.echo(f"history: {run.id} appended to {wanted.history}", err=True)
-            _warn_of_itself(plan, str(wanted.history))
+            typer.echo(f"history: {run.id} appended to {request.history}", err=True)
+            _warn_of_itself(plan, str(request.history))
 
     return record
 
@@ -79,10 +78,10 @@ def _versions(plan: Plan) -> dict[str, int]:
     return {name: version for name, version in found.items() if version is not None}
 
 
-def _write_metrics(wanted: Wanted, report: Report, started: dt.datetime, owners: Owners) -> None:
+def _write_metrics(request: Request, report: Report, started: dt.datetime, owners: Owners) -> None:
     from pqassay_lake.metrics import metrics_of
 
-    if wanted.metrics is None:
+    if request.metrics is None:
         return
 
     def owner(finding: Finding) -> str | None:
@@ -90,9 +89,18 @@ def _write_metrics(wanted: Wanted, report: Report, started: dt.datetime, owners:
         return None if found is None else found.name
 
     metrics = metrics_of(report, started.timestamp(), owner)
-    is_json = wanted.metrics.suffix == ".json"
+    is_json = request.metrics.suffix == ".json"
     text = f"{metrics.to_json()}\n" if is_json else metrics.to_openmetrics()
     try:
-        write_whole(wanted.metrics, text.encode("utf-8", "backslashreplace"))
+        write_whole(request.metrics, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise UsageError(f"--metrics {wanted.metrics}: {error.strerror or error}") from None
+        raise UsageError(f"--metrics {request.metrics}: {error.strerror or error}") from None
+
+
+def since_last_run(history: str, scope: str) -> Since:
+    """What ``--since last`` means: after what the last run of a history judged in each table."""
+    from pqassay.judge.selection.since import Since
+    from pqassay_lake.history.stores import history_at
+    from pqassay_lake.history.views import last_versions
+
+    return Since(by_table=last_versions(history_at(history), scope))

@@ -1,4 +1,4 @@
-"""The command ``pqassay plan-repair``.
+"""The command ``pqassay repair``.
 
 Exit codes: 0 planned; 2 wrong usage, no report, or nothing to mend.
 """
@@ -16,14 +16,14 @@ from pqassay_lake.repair.model import CATALOG, Dialect
 from pqassay_spec.base.help_pages import example
 
 EPILOG = (
-    "Example: `pqassay check --format json --output report.json warehouse/sales`, `pqassay plan-repair report.json`, then the statements "
+    "Example: `pqassay check --format json --output report.json warehouse/sales`, `pqassay repair report.json`, then the statements "
     "in `repair-plan/repair.sql`, then `pqassay check --only-files repair-plan/quarantine.json`. "
     "Exit codes: 0 planned, 2 usage, or nothing to mend."
 )
 
 
 @example(EPILOG)
-def plan_repair(
+def repair(
     report: Annotated[
         str,
         typer.Argument(

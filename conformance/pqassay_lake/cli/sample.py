@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from pqassay.cli.check.options import Given, Request, checking
-from pqassay.cli.check.running import Conclude, Outcome, Work, run
+from pqassay.cli.check.running import Conclude, Outcome, run
 from pqassay.cli.failure import fail
 from pqassay.errors import UsageError
-from pqassay.judge.checker import Plan, Progress
+from pqassay.judge.checker import Plan, Progress, Work
 from pqassay_lake.running import carried_out
 from pqassay_lake.sampling import wish_of
 from pqassay_spec.base.help_pages import example
@@ -40,11 +40,14 @@ def sample(
     bound: Annotated[
         str,
         typer.Option(
-            metavar="BOUND", help="Highest share of broken files to rule out, such as 0.3%, or a number of files."
+            metavar="BOUND",
+            help="Highest share of broken files to rule out, such as 0.3%, or a number of files.",
         ),
     ] = BOUND,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
-    confidence: Annotated[float, typer.Option(metavar="PERCENT", help="Confidence level of the bounds.")] = 95,
+    confidence: Annotated[
+        float, typer.Option(metavar="PERCENT", help="Confidence level of the bounds.")
+    ] = 95,
 ) -> None:
     """Check a random sample, and say how many of all files may be broken, by writer and rule."""
     run(given, conclude=sampling(bound, seed, confidence), is_partial=True)

@@ -7,7 +7,6 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from pqassay.stores import kinds as file_kinds
 from pqassay.stores.targets import Target

@@ -15,6 +15,7 @@ from pqassay_lake.history.file_stamps import stamps
 from pqassay_lake.history.findings_table import FileState, Row
 from pqassay_lake.history.verdict_cache import VerdictCache, state_of
 
+
 class Keeper:
     """A check that keeps a findings table: takes verdicts from it, and writes it.
 
@@ -84,4 +85,3 @@ class Keeper:
         return (
             f"{kept:,} of {total:,} verdicts taken from the table: those files did not change" if kept else ""
         )
-

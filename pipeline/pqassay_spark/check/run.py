@@ -1,67 +1,69 @@
 """The check of many files on Spark: what `pqassay.check` finds, judged on executors.
 
-The judge finds the files, says how they are judged, and makes the report.  What is added here is what very many files
-need: verdicts of an earlier run are taken over, a sample may stand for all, and the report becomes a table.
+The judge finds the files, says how they are judged, and makes the report; a findings table and a sample are those of `pqassay_lake`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
+from pqassay.judge.checker import Plan, planned
+from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
 from pqassay.under_test.tables.states import kept_states
-from pqassay_lake.cost.estimate import USUAL_PRICES, Estimate, StorePrices
-from pqassay_lake.history import findings_table
-from pqassay_lake.history.file_stamps import UNKNOWN, stamps
-from pqassay_lake.history.findings_table import FileState, Row
-from pqassay_lake.history.verdict_cache import VerdictCache, state_of
-from pqassay_spark.check.estimate import estimate
+from pqassay_lake.running import carried_out
+from pqassay_lake.sampling import Wish
 from pqassay_spark.check.executor_judging import Means, Verdict, etags_task
-from pqassay_spark.check.sampling import Sample, sampled
 from pqassay_spark.check.spark_judging import Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import cores, packed, run, unpacked
-from pqassay_spec import __version__
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@dataclass(frozen=True)
-class Checked:
-    """The outcome of a run.
+class OnExecutors:
+    """Files are judged on the executors of a session, as `pqassay.judge.checker.Work`.
 
-    Attributes:
-        report: The report.
-        states: What the findings table says of its files beside that; empty where there will be no table.
-        kept: How many verdicts are those of an earlier run.
-        sample: What the report covers, where it is about a sample.
+    Args:
+        session: Gives the session; not called if there is nothing to do.
+        means: How the executors are used.
+        tell: Told how many files are judged, how many there are, and how many findings there are so far.
     """
 
-    report: Report
-    states: list[FileState]
-    kept: int = 0
-    sample: Sample | None = None
+    def __init__(self, session: Callable[[], SparkSession], means: Means, tell: Tell | None = None) -> None:
+        self.listing = SparkListing(session)
+        self._session, self._means, self._tell = session, means, tell
 
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about the report beside what it says itself."""
-        notes: list[str] = []
-        if self.kept:
-            total = self.report.summary.files
-            notes.append(
-                f"{self.kept:,} of {total:,} verdicts taken from the cache: those files did not change"
+    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+        """See `pqassay.judge.checker.Work.judge`.
+
+        Raises:
+            UsageError: The limit on memory is too low for any process.
+            JobError: The executors cannot do it, and why.
+        """
+        if targets:
+            yield from judged(
+                self._session(), targets, plan.settings, self._means, wants_etags=wants_etags, tell=self._tell
             )
-        if self.sample is not None:
-            notes.append(self.sample.sentence)
-        return notes
+
+    def etags(self, targets: Sequence[Target]) -> Sequence[str | None]:
+        """The etags of objects, asked for on the executors."""
+        if not targets:
+            return []
+        spark = self._session()
+        positions = pack([0] * len(targets), cores(spark), per_file=1)
+        tasks = [packed([targets[position] for position in task]) for task in positions]
+        results = run(spark, tasks, etags_task, description=f"pqassay: etags of {len(targets)} objects")
+        found: dict[int, str | None] = {}
+        for task, result in zip(positions, results, strict=True):
+            found.update(zip(task, unpacked(result), strict=True))
+        return [found[position] for position in range(len(targets))]
 
 
 @kept_states()
@@ -99,130 +101,17 @@ def check(
         The report that `pqassay.check` makes of the same files.
 
     Raises:
-        UsageError: As `pqassay.check`; or the table cannot be or be read where it is wanted.
+        UsageError: As `pqassay.check`; or the table cannot be where it is wanted, cannot be read or written.
         JobError: The executors cannot do it, and why.
-        OSError: The table cannot be written.
     """
     started = time.time_ns()
-    plan = planned(target, listing=SparkListing(lambda: spark), **options)
-    table = None if out is None else Path(out)
-    if table is not None:
-        findings_table.require_place(table, plan.found.roots, (target.path for target in plan.targets))
-    means = Means(tasks, timeout, memory)
-    checked = carried_out(
-        lambda: spark,
-        plan,
-        means,
+    work = OnExecutors(lambda: spark, Means(tasks, timeout, memory), tell)
+    _, report, _ = carried_out(
+        planned(target, listing=work.listing, **options),
+        work,
         started=started,
-        table=table,
-        is_incremental=incremental,
-        sample=sample,
-        tell=tell,
+        table=None if out is None else Path(out),
+        is_reused=incremental,
+        wish=None if sample is None else Wish(files=sample),
     )
-    if table is not None:
-        findings_table.write(table, checked.report, checked.states, plan.settings)
-    return checked.report
-
-
-def carried_out(
-    session: Callable[[], SparkSession],
-    plan: Plan,
-    means: Means,
-    *,
-    started: int,
-    table: Path | None = None,
-    is_incremental: bool = False,
-    sample: int | None = None,
-    tell: Tell | None = None,
-) -> Checked:
-    """Carry out a plan.
-
-    Args:
-        session: Gives the session; not called if all verdicts are known.
-        plan: What is to be judged.
-        means: How the executors are used.
-        started: When the run began, before the files were found; in nanoseconds since 1970.
-        table: The findings table that will be written, if one will.
-        is_incremental: Whether to take over what it says now of files that have not changed.
-        sample: How many files to judge; all by default.
-        tell: Told how far it has come.
-
-    Raises:
-        UsageError: The table cannot be read, or the limit on memory is too low for any process.
-        JobError: The executors cannot do it, and why.
-    """
-    covered = None
-    if sample is not None:
-        plan, covered = sampled(plan, sample)
-    targets = plan.targets
-    current_stamps = [UNKNOWN] * len(targets) if table is None else stamps(targets)
-    kept: dict[int, Row] = {}
-    if table is not None and is_incremental:
-        kept = VerdictCache(table, plan.settings).all_kept(
-            targets, current_stamps, lambda doubtful: _etags(session, doubtful)
-        )
-    rest = [position for position in range(len(targets)) if position not in kept]
-    fresh: dict[int, Verdict] = {}
-    if rest:
-        wanted = [targets[position] for position in rest]
-        verdicts = judged(session(), wanted, plan.settings, means, wants_etags=table is not None, tell=tell)
-        fresh = dict(zip(rest, verdicts, strict=True))
-    in_order = (
-        (kept[position].report, kept[position].coverage) if position in kept else fresh[position][0]
-        for position in range(len(targets))
-    )
-    report = concluded(plan, in_order)
-    if table is None:
-        return Checked(report, [], len(kept), covered)
-    states = [
-        kept[position].state
-        if position in kept
-        else state_of(current_stamps[position], fresh[position][0][0], fresh[position][1], started=started)
-        for position in range(len(targets))
-    ]
-    return Checked(report, states, len(kept), covered)
-
-
-def estimated(
-    session: Callable[[], SparkSession],
-    plan: Plan,
-    *,
-    table: Path | None = None,
-    sample: int | None = None,
-    prices: StorePrices = USUAL_PRICES,
-) -> Estimate:
-    """Estimate what carrying out a plan would cost; judge nothing.
-
-    Args:
-        session: Gives the session.
-        plan: What would be judged.
-        table: The findings table from which verdicts would be taken over, if they would.
-        sample: How many files would be judged; all by default.
-        prices: What a store takes.
-
-    Raises:
-        UsageError: The table cannot be read.
-        JobError: The executors cannot do it, and why.
-    """
-    if sample is not None:
-        plan, _ = sampled(plan, sample)
-    kept: dict[int, Row] = {}
-    if table is not None:
-        kept = VerdictCache(table, plan.settings).all_kept(
-            plan.targets, stamps(plan.targets), lambda doubtful: _etags(session, doubtful)
-        )
-    rest = [position for position in range(len(plan.targets)) if position not in kept]
-    return estimate(session(), plan, rest, len(kept), __version__, prices)
-
-
-def _etags(session: Callable[[], SparkSession], targets: Sequence[Target]) -> list[str | None]:
-    if not targets:
-        return []
-    spark = session()
-    positions = pack([0] * len(targets), cores(spark), per_file=1)
-    tasks = [packed([targets[position] for position in task]) for task in positions]
-    results = run(spark, tasks, etags_task, description=f"pqassay: etags of {len(targets)} objects")
-    found: dict[int, str | None] = {}
-    for task, result in zip(positions, results, strict=True):
-        found.update(zip(task, unpacked(result), strict=True))
-    return [found[position] for position in range(len(targets))]
+    return report

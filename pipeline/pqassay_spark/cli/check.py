@@ -1,85 +1,61 @@
-"""The command ``pqassay-spark check``."""
+"""The command ``pqassay spark check``."""
 
 from __future__ import annotations
 
-import datetime as dt
-import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from pqassay.cli.check import options as declared
-from pqassay.cli.output import (
-    fail_with_lines,
-    interruptible,
-    print_report,
-    with_new_baseline,
-)
-from pqassay.errors import UsageError
+from pqassay.cli.check.options import RENAMED, Given, Renamed, Request, checking
+from pqassay.cli.check.running import every_file, run
+from pqassay.cli.failure import fail
+from pqassay.cli.output import print_report
 from pqassay.report.formats import FormatName
-from pqassay_lake.cli.earlier_runs import findings_folder
-from pqassay_lake.cli.recording import recording
+from pqassay_lake.cli.sample import sampling
 from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import example, note_renamed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pqassay.judge.checker import Plan
     from pqassay.report.model import Report
-    from pqassay_lake.cost.estimate import StorePrices
+    from pqassay_spark.check.run import OnExecutors
 
 FILES_NAMED = 20
 """Files with findings up to which each has a block of its own; of more, tables tell."""
 
-EXAMPLE = (
-    "Examples: `pqassay-spark check lake`, `pqassay-spark check s3://bucket/sales --tier values --master yarn --ship`. "
-    "Exit codes as of `pqassay check`: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all "
-    "could be judged."
-)
+EPILOG = """Examples:
+
+`pqassay spark check lake`
+
+`pqassay spark check --tier values --master yarn --ship s3://bucket/sales`
+
+Exit codes: those of `pqassay check`.
+"""
+
+_OLD = {
+    "sample": Renamed("whole", "pqassay sample --bound"),
+    "dry_run": Renamed("flag", "pqassay estimate", ("--dry-run",)),
+    "request_price": Renamed("number", "pqassay estimate --request-price"),
+    "gb_price": Renamed("number", "pqassay estimate --gb-price"),
+}
+"""What was an option until 0.7 and is a command now."""
 
 
-@example(EXAMPLE)
-@declared.taking_arguments
+@example(EPILOG)
+@checking(without=("jobs",), renamed={**RENAMED, **_OLD})
 def check(
-    given: declared.Arguments,
+    given: Given,
     *,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TABLE",
-            help="Write the report as a findings table as well: a folder with one Parquet file, replaced as a whole.",
-        ),
-    ] = None,
-    incremental: Annotated[
-        bool,
-        typer.Option(
-            "--incremental",
-            help="Take over what the table of --out says of files that have not changed since.",
-        ),
-    ] = False,
-    sample: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Judge N files, spread over folders and sizes; no others."),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Judge nothing; estimate requests, bytes, time and money by tier, and exit."
-        ),
-    ] = False,
-    request_price: declared.RequestPrice = None,
-    gb_price: declared.GbPrice = None,
     tasks: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=1,
-            help="Tasks to cut the work into. Default: up to 8 for each core.",
+            help="Tasks to cut the work into. Default: up to 8 per core.",
             show_default=False,
         ),
     ] = None,
@@ -87,147 +63,70 @@ def check(
     ship: Ship = False,
 ) -> None:
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
-    from pqassay.under_test.tables.states import kept_states
+    old = {keyword: given[keyword] for keyword in _OLD if keyword in given}
+    given = {keyword: value for keyword, value in given.items() if keyword not in old}
+    for keyword in old:
+        note_renamed(f"--{keyword.replace('_', '-')}", _OLD[keyword].now)
+    if "dry_run" in old:
+        from pqassay_lake.cli.estimate import estimated
 
-    try:
-        wanted = declared.wanted(given)
-        run = _Run(
-            wanted,
-            findings_folder(out, is_needed=incremental),
-            incremental,
-            sample,
-            tasks,
-            master,
-            ship,
-        )
-        if dry_run:
-            run.print_estimate(declared.prices(request_price, gb_price))
-            return
-        declared.require_dry_run({"--request-price": request_price, "--gb-price": gb_price})
-        record = recording(wanted, dt.datetime.now(dt.UTC), is_partial=sample is not None)
-        with kept_states():
-            plan, report, notes = run.checked()
-            _print(report, notes, wanted)
-            record(plan, report)  # where that fails, the report is there all the same
-    except UsageError as error:
-        fail_with_lines(str(error))
-    raise typer.Exit(report.exit_code)
+        known = {name: value for name, value in given.items() if name not in ("out", "incremental", "reuse")}
+        estimated(known, request_price=old.get("request_price"), gb_price=old.get("gb_price"))
+    elif old.keys() - {"sample"}:
+        fail(f"--{min(old.keys() - {'sample'}).replace('_', '-')} is an option of `pqassay estimate`")
+
+    run(
+        given,
+        work_of=partial(_on_spark, tasks=tasks, master=master, ship=ship),
+        conclude=every_file if "sample" not in old else sampling(str(old["sample"])),
+        is_partial="sample" in old,
+        show=_show,
+    )
 
 
-def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
+def _show(request: Request, report: Report, notes: list[str]) -> None:
     """Print the report, and what must be said beside it: in the text, or on stderr where the report is data."""
+    if request.table is not None:
+        notes = [*notes, f"findings table: {request.table}"]
 
     def text(report: Report, stream: TextIO) -> None:
         from pqassay.report.renderers.text import render
 
         render(report, stream, notes=notes, files_named=FILES_NAMED)
 
-    if wanted.format is not FormatName.TEXT:
+    if request.format is not FormatName.TEXT:
         for note in notes:
             typer.echo(f"note: {note}", err=True)
-    print_report(report, wanted.format, wanted.output, text)
+    print_report(report, request.format, request.output, text)
 
 
-@dataclass
-class _Run:
-    wanted: declared.Wanted
-    table: Path | None
-    is_incremental: bool
-    sample: int | None
-    tasks: int | None
-    master: str | None
-    ship: bool
-    started: int = field(default_factory=time.time_ns)
-    _stack: ExitStack = field(default_factory=ExitStack)
-    _spark: SparkSession | None = None
+@contextmanager
+def _on_spark(
+    request: Request, tasks: int | None, master: str | None, *, ship: bool
+) -> Generator[tuple[OnExecutors, None]]:
+    """Judge on executors; Spark is started when there is something to judge, and stopped in any case."""
+    from pqassay.cli.progress_bar import progress_bar
+    from pqassay_spark.check.executor_judging import Means
+    from pqassay_spark.check.run import OnExecutors
+    from pqassay_spark.jobs.session import is_running
+    from pqassay_spark.jobs.spark_jobs import JobError, require_modules
 
-    def checked(self) -> tuple[Plan, Report, list[str]]:
-        """Check; return what was to be judged, the report, and what must be said beside it."""
-        from pqassay.cli.progress_bar import progress_bar
-        from pqassay_lake.history import findings_table
-        from pqassay_spark.check.executor_judging import Means
-        from pqassay_spark.check.run import carried_out
+    limits = request.limits
+    means = Means(tasks, limits.get("timeout"), limits.get("memory"))
+    sessions: list[SparkSession] = []
+    with ExitStack() as stack:
 
-        wanted = self.wanted
-        with self._running():
-            plan = self._plan()
-            with progress_bar() as bar:
-                checked = carried_out(
-                    self._session,
-                    plan,
-                    Means(self.tasks, wanted.timeout, wanted.memory),
-                    started=self.started,
-                    table=self.table,
-                    is_incremental=self.is_incremental,
-                    sample=self.sample,
-                    tell=None if bar is None else bar.show,
-                )
-            report = checked.report
-            wanted.require_apart([file.path for file in report.files])
-            if wanted.write_baseline is not None:
-                report = with_new_baseline(
-                    report, wanted.write_baseline, wanted.options, by_writer=wanted.by_writer
-                )
-            notes = checked.notes
-            if self.table is not None:
-                try:
-                    findings_table.write(self.table, report, checked.states, plan.settings)
-                except OSError as error:
-                    stop(f"--out {self.table}: {error.strerror or error}")
-                notes.append(f"findings table: {self.table}")
-            return plan, report, notes
+        def session() -> SparkSession:
+            if not sessions:
+                was_running = is_running()
+                sessions.append(stack.enter_context(command_session(master, ship=ship)))
+                if not was_running:
+                    quiet(sessions[0])  # a line says what failed; Spark takes pages
+                require_modules(sessions[0], is_deep=request.options.get("tier") == "values")
+            return sessions[0]
 
-    def print_estimate(self, prices: StorePrices) -> None:
-        """Say what a check would cost."""
-        from pqassay_spark.check.run import estimated
-
-        declared.require_estimate(self.wanted)
-        with self._running():
-            plan = self._plan()
-            self.wanted.require_apart([target.name for target in plan.targets])
-            found = estimated(
-                self._session,
-                plan,
-                table=self.table if self.is_incremental else None,
-                sample=self.sample,
-                prices=prices,
-            )
-        how = f"estimated from {found.looked_at} of them, on {found.cores} cores, at {found.prices}"
-        declared.print_estimate(self.wanted, found, how)
-
-    @contextmanager
-    def _running(self) -> Generator[None]:
-        """Say in one line what ends a run; Spark is stopped in any case."""
-        from pqassay_spark.jobs.spark_jobs import JobError
-
-        with interruptible(), self._stack:
-            try:
-                yield
-            except JobError as error:
-                stop(str(error), 4)
-
-    def _plan(self) -> Plan:
-        from pqassay.judge.checker import planned
-        from pqassay_lake.history import findings_table
-        from pqassay_spark.check.spark_listing import SparkListing
-
-        # What is wrong with the paths is said before Spark is started, which takes a while.
-        plan = planned(self.wanted.paths, **self.wanted.options, listing=SparkListing(self._session))
-        if self.table is not None:
-            findings_table.require_place(
-                self.table, plan.found.roots, (target.path for target in plan.targets)
-            )
-        return plan
-
-    def _session(self) -> SparkSession:
-        if self._spark is None:
-            from pqassay_spark.jobs.session import is_running
-            from pqassay_spark.jobs.spark_jobs import require_modules
-
-            was_running = is_running()
-            self._spark = self._stack.enter_context(command_session(self.master, ship=self.ship))
-            if not was_running:
-                # We say in a line what failed; Spark takes pages.
-                quiet(self._spark)
-            require_modules(self._spark, is_deep=self.wanted.options.get("tier") == "values")
-        return self._spark
+        bar = stack.enter_context(progress_bar())
+        try:
+            yield OnExecutors(session, means, None if bar is None else bar.show), None
+        except JobError as error:
+            stop(str(error), 4)

@@ -34,7 +34,9 @@ Exit codes: 0 written, 2 usage, 4 not everything could be judged.
 
 
 @example(EPILOG)
-@checking(without=("level", "complete", "fail_on", "max_files", "output", "format", "history", "metrics", "reuse"))
+@checking(
+    without=("level", "complete", "fail_on", "max_files", "output", "format", "history", "metrics", "reuse")
+)
 def baseline(
     given: Given,
     *,
@@ -42,15 +44,17 @@ def baseline(
         Path, typer.Option(metavar="FILE", help="Write the baseline to FILE.", show_default=True)
     ] = FILE,
     by_writer: Annotated[
-        bool, typer.Option("--by-writer", help="List software instead of files, so that new files match as well.")
+        bool,
+        typer.Option("--by-writer", help="List software instead of files, so that new files match as well."),
     ] = False,
 ) -> None:
     """Write all findings to a baseline, so that only new ones fail a check."""
+
     def tell(_request: Request, report: Report, _notes: list[str]) -> None:
         files = sum(bool(file.findings) for file in report.files)
         findings = sum(len(file.findings) for file in report.files)
         typer.echo(
-            f"{output}: {findings:,} finding{'s' * (findings != 1)} in {files:,} of {len(report.files):,} files are known from now on"
+            f"wrote {output}: {findings:,} finding{'s' * (findings != 1)} in {files:,} of {len(report.files):,} files"
         )
 
     run(given, revise=writing(str(output), by_writer=by_writer), show=tell, outputs={"--output": output})

@@ -10,8 +10,7 @@ from pqassay.cli.check.options import RENAMED, Given, Renamed, checking
 from pqassay.cli.check.plug_ins import loaded
 from pqassay.cli.check.running import every_file, run
 from pqassay.cli.failure import fail
-from pqassay.cli.lazy import note_renamed
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import example, note_renamed
 
 EPILOG = """Examples:
 
@@ -35,7 +34,13 @@ MOVED = {
     "sample": ("pqassay sample --bound", {"sample": "text", "seed": "whole", "confidence": "number"}),
     "dry_run": (
         "pqassay estimate",
-        {"dry_run": "flag", "latency": "number", "bandwidth": "number", "request_price": "number", "gb_price": "number"},
+        {
+            "dry_run": "flag",
+            "latency": "number",
+            "bandwidth": "number",
+            "request_price": "number",
+            "gb_price": "number",
+        },
     ),
     "write_baseline": ("pqassay baseline", {"write_baseline": "text", "by_writer": "flag"}),
 }
@@ -44,7 +49,7 @@ MOVED = {
 _FLAGS = {"prove": ("--prove",), "dry_run": ("--dry-run",), "by_writer": ("--by-writer",)}
 
 _OLD: dict[str, Renamed] = {
-    keyword: Renamed(kind, f"`{now}`", _FLAGS.get(keyword, ()))  # type: ignore[arg-type]  # a kind
+    keyword: Renamed(kind, now, _FLAGS.get(keyword, ()))  # type: ignore[arg-type]  # a kind
     for now, options in MOVED.values()
     for keyword, kind in options.items()
 }

@@ -17,18 +17,16 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pqassay.errors import UsageError
-from pqassay.report.formats import FormatName
-from pqassay.report.model import COUNTED
+from pqassay.judge.options import Declared, Kind
 from pqassay.report.pin import NO_PREVIEW
 from pqassay.stores.targets import is_uri
-from pqassay_spec.rules.catalogue import RELEASES, TIERS
-from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
+from pqassay_spec.base.help_pages import note_renamed
+from pqassay_spec.rules.catalogue import RELEASES
 
 FILE_NAME = "pqassay.toml"
 
@@ -37,44 +35,10 @@ GREATEST = 1 << 20
 
 TABLE = "check"
 
-KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size", "release"]
+RENAMED = {"as": "as-files"}
+"""Keys that have another name now; the old ones work until 1.0."""
 
-
-@dataclass(frozen=True)
-class Key:
-    """Type of a key's value."""
-
-    kind: KeyKind
-    choices: tuple[str, ...] = ()
-
-
-KEYS: Mapping[str, Key] = {
-    "paths": Key("paths"),
-    "tier": Key("choice", TIERS),
-    "level": Key("choice", tuple(COUNTED)),
-    "complete": Key("flag"),
-    "fail-on": Key("texts"),
-    "max-files": Key("whole"),
-    "rules": Key("release"),
-    "rule": Key("texts"),
-    "skip-rule": Key("texts"),
-    "include": Key("texts"),
-    "exclude": Key("texts"),
-    "as": Key("choice", ("files",)),
-    "idx1-column": Key("text"),
-    "crc": Key("flag"),
-    "profile": Key("choice", PROFILE_NAMES),
-    "jobs": Key("whole"),
-    "timeout": Key("number"),
-    "memory": Key("size"),
-    "baseline": Key("path"),
-    "format": Key("choice", tuple(FormatName)),
-    "history": Key("path"),
-    "metrics": Key("path"),
-}
-"""Every key of the table ``[check]``."""
-
-_WANTED: Mapping[KeyKind, str] = {
+_WANTED: Mapping[Kind, str] = {
     "flag": "true or false",
     "text": "a string",
     "texts": "a list of strings",
@@ -91,20 +55,6 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(?:i?b)?|b)?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
-@dataclass(frozen=True)
-class Config:
-    """The defaults of one file; empty where there is none."""
-
-    path: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    def get(self, key: str, option: Any) -> Any:
-        """The value of the command line, else of the file, else ``None``. An empty list counts as no value."""
-        if option is not None and option != []:
-            return option
-        return self.values.get(key)
-
-
 def nearest(folder: Path | None = None) -> str | None:
     """The nearest ``pqassay.toml``, from a folder upwards; from the current one by default."""
     folder = Path.cwd() if folder is None else folder.absolute()
@@ -114,11 +64,18 @@ def nearest(folder: Path | None = None) -> str | None:
     return None
 
 
-def read(path: str) -> Config:
+def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
     """Read a file of defaults.
 
+    Args:
+        path: The file.
+        options: The options that it may set, beside ``paths``.
+
+    Returns:
+        The values, by the names of the options.
+
     Raises:
-        UsageError: It cannot be read, is no TOML, or holds what no option takes; the message names file and key.
+        UsageError: It cannot be read, is not TOML, or holds what no option takes; the message names file and key.
     """
     try:
         with Path(path).open("rb") as file:
@@ -129,14 +86,20 @@ def read(path: str) -> Config:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: this is no TOML: {' '.join(str(error).split())}") from None
+        raise UsageError(f"{path}: not valid TOML: {' '.join(str(error).split())}") from None
     _require_known(path, "", content, [TABLE])
     table = content.get(TABLE, {})
     if not isinstance(table, dict):
-        raise UsageError(f"{path}: {TABLE} is no table; write [{TABLE}]")
+        raise UsageError(f"{path}: {TABLE} is not a table; write [{TABLE}]")
     entries = cast("dict[str, Any]", table)
-    _require_known(path, f"[{TABLE}]: ", entries, list(KEYS))
-    return Config(path, {key: _value(path, key, value) for key, value in entries.items()})
+    known = {one.name: (one.option.kind, one.choices) for one in options if one.option.in_file}
+    known["paths"] = ("paths", ())
+    for old, now in RENAMED.items():
+        if entries.get(old) == "files":
+            note_renamed(f"{old} = {entries.pop(old)!r}", f"{now} = true")
+            entries[now] = True
+    _require_known(path, f"[{TABLE}]: ", entries, list(known))
+    return {key: _value(path, key, value, *known[key]) for key, value in entries.items()}
 
 
 def parse_size(text: str) -> int:
@@ -165,21 +128,20 @@ def _require_known(path: str, place: str, entries: Mapping[str, Any], known: lis
             raise UsageError(f"{path}: {place}there is no key {key}; {hint}")
 
 
-def _value(path: str, key: str, value: Any) -> Any:
+def _value(path: str, key: str, value: Any, kind: Kind, choices: Sequence[str]) -> Any:
     """A value as its option takes it."""
-    declared = KEYS[key]
     place = f"{path}: [{TABLE}]: {key}"
-    match declared.kind, value:
+    match kind, value:
         case "choice", _:
-            if value not in declared.choices:
-                raise UsageError(f"{place} is one of {', '.join(declared.choices)}, not {value!r}")
+            if value not in choices:
+                raise UsageError(f"{place} is one of {', '.join(choices)}, not {value!r}")
             return value
         case ("flag", bool()) | ("text", str()):
             return value
         case "path", str():
             return _located(path, value)
         case (("texts" | "paths"), [*items]) if all(isinstance(item, str) for item in items):
-            return [_located(path, item) for item in items] if declared.kind == "paths" else items
+            return [_located(path, item) for item in items] if kind == "paths" else items
         case "release", str() if value in RELEASES:
             return value
         case "size", str():
@@ -191,7 +153,7 @@ def _value(path: str, key: str, value: Any) -> Any:
             return value
         case _:
             pass
-    raise UsageError(f"{place} wants {_WANTED[declared.kind]}, not {value!r}")
+    raise UsageError(f"{place} wants {_WANTED[kind]}, not {value!r}")
 
 
 def _located(path: str, text: str) -> str:

@@ -18,11 +18,11 @@ import typer
 from pqassay.cli.check import config
 from pqassay.cli.check.plug_ins import loaded
 from pqassay.cli.failure import require_no_data
-from pqassay.cli.lazy import note_renamed
 from pqassay.errors import UsageError
 from pqassay.judge.options import CheckOptions, Declared, Kind, Limits, Option, Panel, declared
 from pqassay.report.formats import FORMAT_HELP, FormatName, format_of
 from pqassay.report.pin import NO_PREVIEW
+from pqassay_spec.base.help_pages import note_renamed
 from pqassay_spec.rules.catalogue import RELEASES
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ class CommandOptions(CheckOptions, Limits, total=False):
         ),
     ]
     metrics: Annotated[
-        Path, Option("Write metrics as OpenMetrics text, or as JSON if FILE ends in .json.", "Output", "path", "FILE")
+        Path,
+        Option(
+            "Write metrics as OpenMetrics text, or as JSON if FILE ends in .json.", "Output", "path", "FILE"
+        ),
     ]
     reuse: Annotated[
         str,
@@ -109,15 +112,15 @@ class Renamed:
 
 
 RENAMED: Mapping[str, Renamed] = {
-    "null": Renamed("flag", "not needed: paths that end in zero bytes are recognised", ("--null", "-0")),
-    "no_config": Renamed("flag", f"`--config {NO_FILE}`", ("--no-config",)),
-    "version": Renamed("whole", "`--at`"),
-    "snapshot": Renamed("text", "`--at`"),
-    "ref": Renamed("text", "`--at`"),
-    "as_": Renamed("text", "`--as-files`", ("--as",)),
-    "out": Renamed("text", "`--reuse`, which judges only what has changed; remove the folder to judge everything"),
-    "incremental": Renamed("flag", "`--reuse TABLE`", ("--incremental",)),
-    "preview": Renamed("flag", "", ("--preview/--no-preview",)),
+    "null": Renamed("flag", "--files-from", ("--null", "-0")),
+    "no_config": Renamed("flag", f"--config {NO_FILE}", ("--no-config",)),
+    "version": Renamed("whole", "--at"),
+    "snapshot": Renamed("whole", "--at"),
+    "ref": Renamed("text", "--at"),
+    "as_": Renamed("text", "--as-files", ("--as",)),
+    "out": Renamed("text", "--reuse"),
+    "incremental": Renamed("flag", "--reuse", ("--incremental",)),
+    "preview": Renamed("flag", "--rules", ("--preview/--no-preview",)),
 }
 
 _TYPES: Mapping[Kind, Any] = {
@@ -268,7 +271,9 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
     literal = _listed(given["files_from"]) if "files_from" in given else []
     paths = given.get("paths") or ([] if literal or "only_files" in given else defaults.get("paths", []))
     values = {
-        one.keyword: defaults[one.name] for one in OPTIONS.values() if one.option.in_file and one.name in defaults
+        one.keyword: defaults[one.name]
+        for one in OPTIONS.values()
+        if one.option.in_file and one.name in defaults
     }
     values |= {name: value for name, value in given.items() if name in OPTIONS}
     if isinstance(memory := values.get("memory"), str):
@@ -288,7 +293,8 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
         output,
         values.get("history"),
         metrics,
-        {name: path for name, path in (("--output", output), ("--metrics", metrics)) if path is not None} | dict(outputs),
+        {name: path for name, path in (("--output", output), ("--metrics", metrics)) if path is not None}
+        | dict(outputs),
         _findings_folder(values.get("reuse")),
         is_reused="out" not in given or "incremental" in given,
     )
@@ -329,7 +335,7 @@ def _defaults(path: str | None) -> Mapping[str, Any]:
     if path == NO_FILE:
         return {}
     path = path or config.nearest()
-    return config.read(path) if path is not None else {}
+    return config.read(path, OPTIONS.values()) if path is not None else {}
 
 
 def _size(text: str) -> int:

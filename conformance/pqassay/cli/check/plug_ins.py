@@ -8,9 +8,9 @@ from typing import Any
 PLACES = {
     "recording": "pqassay_lake.cli.recording:recording",
     "since_last_run": "pqassay_lake.cli.recording:since_last_run",
-    "keeping_a_table": "pqassay_lake.running:keeping_a_table",
-    "sampling": "pqassay_lake.cli.sample:sample",
-    "estimating": "pqassay_lake.cli.estimate:estimate",
+    "keeping_a_table": "pqassay_lake.running:carried_out",
+    "sampling": "pqassay_lake.cli.sample:sampling",
+    "estimating": "pqassay_lake.cli.estimate:estimated",
 }
 """For ``--history`` and ``--metrics``, ``--since last``, ``--reuse``, and what was an option of ``pqassay check``."""
 

@@ -38,7 +38,9 @@ def prove(
     *,
     engine: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Ask only this engine; repeatable. Default: all that are installed."),
+        typer.Option(
+            metavar="NAME", help="Ask only this engine; repeatable. Default: all that are installed."
+        ),
     ] = None,
     spark_packages: Annotated[
         str | None,

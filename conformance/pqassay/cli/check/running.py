@@ -6,7 +6,7 @@ import datetime as dt
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +20,7 @@ from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import Plan, Progress, Verdict, Work
+    from pqassay.judge.options import Limits
     from pqassay.report.model import Report
     from pqassay.stores.targets import Target
 
@@ -35,25 +36,8 @@ class OnThisMachine:
 
     listing = None
 
-    def __init__(self, request: Request) -> None:
-        self._request = request
-        self._jobs = processes(request.limits.get("jobs"))
-
-    @contextmanager
-    def running(self) -> Generator[Progress | None]:
-        """See `Work.running`."""
-        limits = self._request.limits
-        if limits.get("memory") is not None:
-            from pqassay.judge.workers import limits_memory
-
-            if not limits_memory():
-                typer.echo("note: this system does not limit the memory of a process; --memory does nothing", err=True)
-        with progress_bar() as progress:
-            if self._request.options.get("tier") in (None, "values") or self._jobs > 1:
-                from pqassay.judge import workers
-
-                workers.preload()
-            yield progress
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
 
     def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
         """See `Work.judge`."""
@@ -61,9 +45,13 @@ class OnThisMachine:
 
         # Asked for first: what changes while it is judged shall not look unchanged the next time.
         etags = iter(self.etags(targets) if wants_etags else [None] * len(targets))
-        limits = self._request.limits
+        limits = self._limits
         verdicts = checker.verdicts(
-            targets, plan.settings, jobs=self._jobs, timeout=limits.get("timeout"), memory=limits.get("memory")
+            targets,
+            plan.settings,
+            jobs=processes(limits.get("jobs")),
+            timeout=limits.get("timeout"),
+            memory=limits.get("memory"),
         )
         with closing(verdicts):
             for verdict in verdicts:
@@ -71,9 +59,30 @@ class OnThisMachine:
 
     def etags(self, targets: Sequence[Target]) -> Sequence[str | None]:
         """See `Work.etags`."""
+        if not any(target.store for target in targets):
+            return [None] * len(targets)
         from pqassay.stores.remote import etag
 
         return [etag(target) for target in targets]
+
+
+@contextmanager
+def on_this_machine(request: Request) -> Generator[tuple[Work, Progress | None]]:
+    """Judge on this machine, with a progress bar."""
+    limits = request.limits
+    if limits.get("memory") is not None:
+        from pqassay.judge.workers import limits_memory
+
+        if not limits_memory():
+            typer.echo(
+                "note: this system does not limit the memory of a process; --memory does nothing", err=True
+            )
+    with progress_bar() as progress:
+        if request.options.get("tier") in (None, "values") or processes(limits.get("jobs")) > 1:
+            from pqassay.judge import workers
+
+            workers.preload()
+        yield OnThisMachine(limits), progress
 
 
 def processes(jobs: int | None) -> int:
@@ -86,7 +95,9 @@ def processes(jobs: int | None) -> int:
 def every_file(request: Request, plan: Plan, work: Work, started: int, progress: Progress | None) -> Outcome:
     """Judge all files; where a findings table is kept, only those that it does not know."""
     if request.table is not None:
-        outcome: Outcome = loaded("keeping_a_table")(request, plan, work, started, progress)
+        outcome: Outcome = loaded("keeping_a_table")(
+            plan, work, started=started, table=request.table, is_reused=request.is_reused, progress=progress
+        )
         return outcome
     from pqassay.judge.checker import concluded
 
@@ -97,7 +108,7 @@ def every_file(request: Request, plan: Plan, work: Work, started: int, progress:
 def run(
     given: Given,
     *,
-    work_of: Callable[[Request], Work] = OnThisMachine,
+    work_of: Callable[[Request], AbstractContextManager[tuple[Work, Progress | None]]] = on_this_machine,
     conclude: Conclude = every_file,
     is_partial: bool = False,
     tier: str | None = None,
@@ -130,8 +141,7 @@ def run(
             moment = dt.datetime.fromtimestamp(started / 1e9, dt.UTC)
             record = loaded("recording")(request, moment, is_partial=is_partial)
         with kept_states():
-            work = work_of(request)
-            with interruptible(), work.running() as progress:
+            with interruptible(), work_of(request) as (work, progress):
                 plan = planned(request.paths, listing=work.listing, **request.options)
                 plan, report, notes = conclude(request, plan, work, started, progress)
             request.require_apart([file.path for file in report.files])

@@ -191,8 +191,8 @@ def _count_others(found: Found, table: TableAt, live: Live) -> None:
 
 
 def _of_delta(table: TableAt) -> Live:
-    if table.moment.snapshot is not None or table.moment.ref is not None:
-        raise UsageError(f"{table.name} is a Delta table: version says which state of it is judged")
+    if table.moment.ref is not None or (table.moment.snapshot is not None and table.moment.version is None):
+        raise UsageError(f"{table.name} is a Delta table: its states are versions, such as 12")
     try:
         state = delta_state(table)
     except NoVersionError as error:
@@ -211,10 +211,8 @@ def _of_delta(table: TableAt) -> Live:
 
 
 def _of_iceberg(table: TableAt) -> Live:
-    if table.moment.version is not None:
-        raise UsageError(
-            f"{table.name} is an Iceberg table: snapshot or ref says which state of it is judged"
-        )
+    if table.moment.version is not None and table.moment.snapshot is None:
+        raise UsageError(f"{table.name} is an Iceberg table: its states are snapshots, branches and tags")
     try:
         state = iceberg_state(table)
     except NotKnownError as error:
