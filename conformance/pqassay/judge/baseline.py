@@ -356,8 +356,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; "
-            "`pqassay baseline` writes one"
+            f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; `pqassay baseline` writes one"
         ) from None
     both: list[Entry | WriterEntry] = [*entries.findings, *entries.writers]
     for entry in both:
