@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import pytest
 import typer.main
@@ -12,10 +13,13 @@ from typer.testing import CliRunner
 
 from idx1_files import Idx1File
 from pqassay.cli.check import config
-from pqassay.cli.check.options import Arguments
+from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
 from pqassay.report.formats import FormatName
+from pqassay.report.model import COUNTED
 from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.rules.catalogue import TIERS
+from pqassay_spec.rules.profiles import NAMES
 
 pytestmark = pytest.mark.slow
 
@@ -170,21 +174,34 @@ def test_sizes_are_read_in_the_usual_units(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "G", "-1", "1X", "1 2"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no size"):
+    with pytest.raises(ValueError, match="is not a size"):
         config.parse_size(text)
     result = run(app, ["check", "--no-config", f"--memory={text}", "."])
-    assert (2, f"error: --memory: {text!r} is no size; write it like 2G or 512M\n") == (
+    assert (2, f"error: --memory: {text!r} is not a size; write it like 2G or 512M\n") == (
         result.exit_code,
         result.stderr,
     )
 
 
-def test_every_key_is_an_option_with_the_same_choices() -> None:
+def test_what_a_check_declares_is_what_the_command_has() -> None:
     command: Any = typer.main.get_command(app)
-    options = {name.removeprefix("--") for option in command.commands["check"].params for name in option.opts}
+    shown = [option for option in command.commands["check"].params if not getattr(option, "hidden", False)]
+    names = {name.removeprefix("--") for option in shown for name in option.opts if name.startswith("--")}
 
-    assert set(config.KEYS) <= options
-    for key in ("tier", "level", "profile"):
-        choices, _ = get_args(get_type_hints(Arguments)[key])
-        assert get_args(choices) == config.KEYS[key].choices
-    assert tuple(FormatName) == config.KEYS["format"].choices
+    assert {one.name for one in OPTIONS.values()} | {"help"} == names | {"help"}
+    assert 28 >= len(names)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "choices"),
+    [("tier", TIERS), ("level", tuple(COUNTED)), ("profile", NAMES), ("format", tuple(FormatName))],
+)
+def test_the_choices_of_an_option_are_those_that_there_are(keyword: str, choices: Sequence[str]) -> None:
+    assert tuple(choices) == OPTIONS[keyword].choices
+
+
+def test_the_old_name_of_a_key_works_and_prints_the_new_one(project: Path) -> None:
+    (project / "pqassay.toml").write_text('[check]\nas = "files"\n')
+    result = run(app, ["check", "."])
+
+    assert (0, "note: `as = 'files'` is now `as-files = true`\n") == (result.exit_code, result.stderr)

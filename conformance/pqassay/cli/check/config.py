@@ -113,7 +113,7 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no size; write it like 2G or 512M")
+        raise ValueError(f"{text!r} is not a size; write it like 2G or 512M")
     return int(float(match[1]) * 1024 ** _POWERS[(match[2] or "").lower()])
 
 
