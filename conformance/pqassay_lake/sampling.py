@@ -68,7 +68,7 @@ class Wish:
 
 
 def wish_of(text: str, seed: int, confidence: float) -> Wish:
-    """What ``--sample``, ``--seed`` and ``--confidence`` ask for.
+    """What ``--bound``, ``--seed`` and ``--confidence`` ask for.
 
     Raises:
         UsageError: It is neither a number nor a percentage, or out of range.
@@ -89,7 +89,7 @@ def wish_of(text: str, seed: int, confidence: float) -> Wish:
     except ValueError:
         pass
     raise UsageError(
-        f"--sample {text}: write a bound from 0.001% to below 100%, such as 0.3%, or a number of files"
+        f"--bound {text}: write a bound from 0.001% to below 100%, such as 0.3%, or a number of files"
     )
 
 

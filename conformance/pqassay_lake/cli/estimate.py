@@ -16,7 +16,6 @@ from pqassay.cli.failure import require_format
 from pqassay.cli.output import fail_with_lines, interruptible, write_output
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
-from pqassay_lake.cost.estimate import USUAL_PACE, USUAL_PRICES, StorePace, StorePrices
 from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
@@ -83,6 +82,7 @@ def estimated(
     from pqassay.judge.checker import planned
     from pqassay.stores.table_files import counted_metadata
     from pqassay.under_test.tables.states import kept_states
+    from pqassay_lake.cost.estimate import USUAL_PACE, USUAL_PRICES, StorePace, StorePrices
     from pqassay_lake.cost.prediction import predicted
 
     pace = StorePace(

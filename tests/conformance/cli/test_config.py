@@ -90,9 +90,12 @@ def test_another_file_or_none_can_be_named(project: Path) -> None:
     other.write_text('[check]\npaths = ["old"]\n')
 
     assert ["../../old/c.parquet"] == paths("--config", str(other))
-    assert 2 == run(app, ["check", "--no-config"]).exit_code
+    assert 2 == run(app, ["check", "--config", "none"]).exit_code
     both = run(app, ["check", "--no-config", "--config", str(other)])
-    assert (2, "error: --config and --no-config exclude each other\n") == (both.exit_code, both.stderr)
+    assert (2, "error: --config and --no-config exclude each other") == (
+        both.exit_code,
+        both.stderr.splitlines()[-1],
+    )
 
 
 def test_every_option_with_a_default_works_from_the_file(project: Path) -> None:
@@ -117,11 +120,11 @@ def test_every_option_with_a_default_works_from_the_file(project: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("[check", "this is no TOML"),
-        (b"\xff", "this is no TOML"),
+        ("[check", "not valid TOML"),
+        (b"\xff", "not valid TOML"),
         ("[chek]\n", "there is no key chek; did you mean check?"),
         ('tier = "index"', "there is no key tier; known are check"),
-        ("check = 3", "check is no table; write [check]"),
+        ("check = 3", "check is not a table; write [check]"),
         ('[check]\nteir = "index"', "[check]: there is no key teir; did you mean tier?"),
         ("[check]\nskip_rule = []", "[check]: there is no key skip_rule; did you mean skip-rule?"),
         ("[check]\nxyzzy = 1", "[check]: there is no key xyzzy; known are paths, tier"),
@@ -176,7 +179,7 @@ def test_sizes_are_read_in_the_usual_units(text: str, size: int) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a size"):
         config.parse_size(text)
-    result = run(app, ["check", "--no-config", f"--memory={text}", "."])
+    result = run(app, ["check", "--config", "none", f"--memory={text}", "."])
     assert (2, f"error: --memory: {text!r} is not a size; write it like 2G or 512M\n") == (
         result.exit_code,
         result.stderr,

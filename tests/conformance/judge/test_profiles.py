@@ -94,8 +94,8 @@ def run(*arguments: Any) -> tuple[int, str]:
 
 
 def test_the_command_line_takes_a_profile_and_the_report_names_it(path: Path) -> None:
-    assert 0 == run("--no-config", path)[0]
-    code, output = run("--no-config", "--profile", "spark", path)
+    assert 0 == run("--config", "none", path)[0]
+    code, output = run("--config", "none", "--profile", "spark", path)
 
     assert 1 == code
     assert "profile spark: some rules are reported as more than they say" in output.splitlines()
