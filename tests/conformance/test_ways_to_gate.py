@@ -82,7 +82,7 @@ def command(*arguments: str, program: Any = app) -> Any:
 
 
 def textual(table: str, release: str | None, *options: str) -> Outcome:
-    done = command(table, "--no-config", *pin(release), *options)
+    done = command(table, "--config", "none", *pin(release), *options)
     assert "nonconformant (1 FAIL)" in done.stdout
     last = done.stdout.splitlines()[-1]
     return Outcome(done.exit_code, not last.startswith("NOT FAILING"), last)
@@ -130,7 +130,7 @@ def by_library(table: str, release: str | None, _: Path) -> Outcome:
 
 @way("JSON")
 def by_json(table: str, release: str | None, folder: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), "--format", "json")
+    done = command(table, "--config", "none", *pin(release), "--format", "json")
     found = json.loads(done.stdout)
     later = found.get("pin", {}).get("later", {})
     broken = {one["rule"] for file in found["files"] for one in file["findings"] if one["verdict"] == "FAIL"}
@@ -141,7 +141,7 @@ def by_json(table: str, release: str | None, folder: Path) -> Outcome:
 
 @way("JUnit")
 def by_junit(table: str, release: str | None, _: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), "--format", "junit")
+    done = command(table, "--config", "none", *pin(release), "--format", "junit")
     root = ET.fromstring(done.stdout)
     said = [element.text or "" for element in root.iter("system-out") if LINE in (element.text or "")]
     assert (release == OLDER) is bool(said)
@@ -151,7 +151,7 @@ def by_junit(table: str, release: str | None, _: Path) -> Outcome:
 
 @way("SARIF")
 def by_sarif(table: str, release: str | None, _: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), "--format", "sarif")
+    done = command(table, "--config", "none", *pin(release), "--format", "sarif")
     (run,) = json.loads(done.stdout)["runs"]
     (invocation,) = run["invocations"]
     assert done.exit_code == invocation["exitCode"]
@@ -162,13 +162,13 @@ def by_sarif(table: str, release: str | None, _: Path) -> Outcome:
 
 @way("Markdown")
 def by_markdown(table: str, release: str | None, _: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), "--format", "markdown")
+    done = command(table, "--config", "none", *pin(release), "--format", "markdown")
     return Outcome(done.exit_code, done.stdout.startswith("## ❌"), done.stdout)
 
 
 @way("HTML")
 def by_html(table: str, release: str | None, _: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), "--format", "html")
+    done = command(table, "--config", "none", *pin(release), "--format", "html")
     fails = '<span class="tone-bad">nonconformant</span>' in done.stdout
     return Outcome(done.exit_code, fails, done.stdout.replace("&#34;", '"'))
 
@@ -187,7 +187,7 @@ def by_comparison(table: str, release: str | None, _: Path) -> Outcome:
 def by_baseline(table: str, release: str | None, folder: Path) -> Outcome:
     known = folder / "known.json"
     known.write_text('{"schema_version": 1, "kind": "baseline", "pqassay": "0.6.0", "findings": []}')
-    done = command(table, "--no-config", *pin(release), "--baseline", str(known))
+    done = command(table, "--config", "none", *pin(release), "--baseline", str(known))
     # An older baseline cannot list what newer rules find: it is new, and said to be by newer rules.
     assert ", 1 by rules that came after pqassay 0.6, which wrote it" in done.stdout
     last = done.stdout.splitlines()[-1]
@@ -196,7 +196,7 @@ def by_baseline(table: str, release: str | None, folder: Path) -> Outcome:
 
 @way("--metrics")
 def by_metrics(table: str, release: str | None, folder: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), "--metrics", str(folder / "lake.json"))
+    done = command(table, "--config", "none", *pin(release), "--metrics", str(folder / "lake.json"))
     metrics = {
         one["name"]: one["samples"] for one in json.loads((folder / "lake.json").read_text())["metrics"]
     }
@@ -209,7 +209,7 @@ def by_metrics(table: str, release: str | None, folder: Path) -> Outcome:
 @way("--history")
 def by_history(table: str, release: str | None, folder: Path) -> Outcome:
     place = str(folder / "history")
-    done = command(table, "--no-config", *pin(release), "--history", place)
+    done = command(table, "--config", "none", *pin(release), "--history", place)
     told = CliRunner().invoke(app, ["history", place]).stdout.splitlines()
     shown = CliRunner().invoke(app, ["history", place, "--new"]).stdout
     assert (release == OLDER) is ("(new, not failing)" in shown)
@@ -267,14 +267,14 @@ def by_hook(table: str, release: str | None, _: Path) -> Outcome:
     # A repository that pins replaces `args`. The files of the table are named as a commit that adds it names them.
     every = [path.as_posix() for path in sorted(Path(table).rglob("*")) if path.is_file()]
     matching = [path for path in every if re.search(hook["files"], path)]
-    done = command(*hook["args"], *pin(release), "--no-config", *matching)
+    done = command(*hook["args"], *pin(release), "--config", "none", *matching)
     last = done.stdout.splitlines()[-1]
     return Outcome(done.exit_code, not last.startswith("NOT FAILING"), last)
 
 
 @way("pqassay-spark check")
 def by_spark(table: str, release: str | None, _: Path) -> Outcome:
-    done = command(table, "--no-config", *pin(release), program=spark_app)
+    done = command(table, "--config", "none", *pin(release), program=spark_app)
     last = done.stdout.splitlines()[-1]
     return Outcome(done.exit_code, not last.startswith("NOT FAILING"), last)
 

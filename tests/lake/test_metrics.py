@@ -23,7 +23,7 @@ LINE = re.compile(r'[a-z_]+(\{[a-z_]+="(\\.|[^"\\\n])*"(,[a-z_]+="(\\.|[^"\\\n])
 
 
 def checked(*arguments: str | Path) -> Result:
-    common = ["check", "--no-config", "--tier", "footer", "--metrics"]
+    common = ["check", "--config", "none", "--tier", "footer", "--metrics"]
     return CliRunner().invoke(app, [*common, *map(str, arguments)])
 
 

@@ -265,7 +265,7 @@ def test_a_dry_run_says_what_it_assumes_and_judges_nothing(lakes: Path) -> None:
 
 def test_of_a_table_the_metadata_is_in_it(tmp_path: Path) -> None:
     output = tmp_path / "estimate.json"
-    result = invoke(app, ["check", str(DLT), "--dry-run", "--format", "json", "--output", str(output)])
+    result = invoke(app, ["estimate", str(DLT), "--format", "json", "--output", str(output)])
     data = json.loads(output.read_text())
     meta = data["tiers"][0]
 
@@ -278,10 +278,10 @@ def test_of_a_table_the_metadata_is_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--latency", "5"], "--latency says what --dry-run assumes of the store"),
-        (["--gb-price", "0.09"], "--gb-price says what --dry-run assumes of the store"),
-        (["--dry-run", "--format", "html"], "--dry-run tells its estimate as text or json, not as html"),
-        (["--dry-run", "--write-baseline", "b.json"], "there are no findings for --write-baseline"),
+        (["--latency", "5"], "--latency is an option of `pqassay estimate`"),
+        (["--gb-price", "0.09"], "--gb-price is an option of `pqassay estimate`"),
+        (["--dry-run", "--format", "html"], "an estimate is printed in the formats text, json, not html"),
+        (["--dry-run", "--write-baseline", "b.json"], "--dry-run judges nothing; see `pqassay estimate`"),
     ],
 )
 def test_what_contradicts_a_dry_run_is_refused(options: list[str], message: str) -> None:

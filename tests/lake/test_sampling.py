@@ -160,7 +160,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(*arguments: str) -> Result:
-    common = ["check", "--no-config", "--tier", "footer", "lake"]
+    common = ["check", "--config", "none", "--tier", "footer", "lake"]
     return CliRunner().invoke(app, [*common, *arguments])
 
 
@@ -208,11 +208,11 @@ def test_a_sample_that_was_interrupted_goes_on_where_it_was(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Keeper, "write", interrupted)
-    common = ["--sample", "10%", "--out", "verdicts", "--incremental"]
+    common = ["--sample", "10%", "--reuse", "verdicts"]
     assert 130 == check(*common).exit_code
     monkeypatch.setattr(Keeper, "write", write)
     second = check(*common)
-    assert "note: 16 of 20 verdicts taken from the table: those files did not change\n" == second.stderr
+    assert "note: 16 of 20 verdicts taken from the table: those files did not change\n" in second.stderr
     assert check("--sample", "10%").stdout == second.stdout
     assert lake.is_dir()
 
@@ -224,8 +224,8 @@ def test_a_sample_that_was_interrupted_goes_on_where_it_was(
         (["--sample", "some"], "write a bound from"),
         (["--sample", "0"], "write a bound from"),
         (["--sample", "1%", "--confidence", "100"], "a confidence is from 50 to below 100 percent"),
-        (["--seed", "3"], "--seed and --confidence are said of --sample"),
-        (["--sample", "1%", "--dry-run"], "leave out --out, --incremental and --sample"),
+        (["--seed", "3"], "--seed is an option of `pqassay sample`"),
+        (["--sample", "1%", "--dry-run"], "--dry-run judges nothing; see `pqassay estimate`"),
     ],
 )
 def test_what_no_sample_can_be_is_refused(lake: Path, arguments: list[str], message: str) -> None:

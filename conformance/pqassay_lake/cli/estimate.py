@@ -5,18 +5,21 @@ Exit codes: 0 estimated; 2 wrong usage, or nothing to check.
 
 from __future__ import annotations
 
-from typing import Annotated, NoReturn
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pqassay.cli.check.options import Given, checking, request_of
-from pqassay.cli.check.running import processes
+from pqassay.cli.check.options import Given, Request, checking, request_of
+from pqassay.cli.check.running import OnThisMachine, processes
 from pqassay.cli.failure import require_format
 from pqassay.cli.output import fail_with_lines, interruptible, write_output
 from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
-from pqassay_lake.cost.estimate import USUAL_PACE, USUAL_PRICES, StorePace, StorePrices
 from pqassay_spec.base.help_pages import example
+
+if TYPE_CHECKING:
+    from pqassay.judge.checker import Plan
 
 EPILOG = """Examples:
 
@@ -29,7 +32,7 @@ Exit codes: 0 estimated, 2 usage, or nothing to check.
 
 
 @example(EPILOG)
-@checking(without=("Gate", "history", "metrics", "reuse", "timeout", "memory"))
+@checking(without=("Gate", "history", "metrics", "timeout", "memory"))
 def estimate(
     given: Given,
     *,
@@ -79,6 +82,7 @@ def estimated(
     from pqassay.judge.checker import planned
     from pqassay.stores.table_files import counted_metadata
     from pqassay.under_test.tables.states import kept_states
+    from pqassay_lake.cost.estimate import USUAL_PACE, USUAL_PRICES, StorePace, StorePrices
     from pqassay_lake.cost.prediction import predicted
 
     pace = StorePace(
@@ -95,11 +99,13 @@ def estimated(
         with interruptible(), kept_states(), counted_metadata() as metadata:
             plan = planned(request.paths, **request.options)
             request.require_apart([target.name for target in plan.targets])
+            plan, kept = _without_known(plan, request)
             found = predicted(
                 plan, metadata, jobs=processes(request.limits.get("jobs")), prices=prices, pace=pace
             )
     except UsageError as error:
         fail_with_lines(str(error))
+    found = replace(found, kept=kept)
     workers = f"{found.cores} worker{'s' * (found.cores > 1)}"
     how = f"predicted from the footers of {found.looked_at} of them, for {workers} and a store with {pace}, {prices}"
     text = found.to_json() if request.format is FormatName.JSON else "\n".join(found.lines(how))
@@ -108,3 +114,16 @@ def estimated(
     else:
         write_output(f"{text}\n", request.output)
     raise typer.Exit
+
+
+def _without_known(plan: Plan, request: Request) -> tuple[Plan, int]:
+    """What is left of a plan where verdicts are taken from a findings table, and how many are."""
+    if request.table is None or not request.is_reused:
+        return plan, 0
+    from pqassay_lake.history.file_stamps import stamps
+    from pqassay_lake.history.verdict_cache import VerdictCache
+
+    cache = VerdictCache(request.table, plan.settings)
+    kept = cache.all_kept(plan.targets, stamps(plan.targets), OnThisMachine(request.limits).etags)
+    rest = [position for position in range(len(plan.targets)) if position not in kept]
+    return replace(plan, found=plan.found.reduced(rest, "known")), len(kept)

@@ -5,7 +5,7 @@ Exit codes: those of ``pqassay check``.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +13,10 @@ from pqassay.cli.check.options import Given, Request, checking
 from pqassay.cli.check.running import Conclude, Outcome, run
 from pqassay.cli.failure import fail
 from pqassay.errors import UsageError
-from pqassay.judge.checker import Plan, Progress, Work
-from pqassay_lake.running import carried_out
-from pqassay_lake.sampling import wish_of
 from pqassay_spec.base.help_pages import example
+
+if TYPE_CHECKING:
+    from pqassay.judge.checker import Plan, Progress, Work
 
 EPILOG = """Examples:
 
@@ -55,6 +55,9 @@ def sample(
 
 def sampling(bound: str, seed: int | None = None, confidence: float | None = None) -> Conclude:
     """What judges a sample in the place of all files."""
+    from pqassay_lake.running import carried_out
+    from pqassay_lake.sampling import wish_of
+
     try:
         wish = wish_of(bound, seed or 0, 95 if confidence is None else confidence)
     except UsageError as error:

@@ -70,8 +70,7 @@ def check(
     if "dry_run" in old:
         from pqassay_lake.cli.estimate import estimated
 
-        known = {name: value for name, value in given.items() if name not in ("out", "incremental", "reuse")}
-        estimated(known, request_price=old.get("request_price"), gb_price=old.get("gb_price"))
+        estimated(given, request_price=old.get("request_price"), gb_price=old.get("gb_price"))
     elif old.keys() - {"sample"}:
         fail(f"--{min(old.keys() - {'sample'}).replace('_', '-')} is an option of `pqassay estimate`")
 

@@ -34,8 +34,8 @@ def run(*words: str) -> None:
 
 @pytest.mark.parametrize("name", BEGINNINGS)
 def test_a_report_is_in_the_format_of_its_name(tmp_path: Path, name: str) -> None:
-    run("check", "--no-config", BAD, "--output", str(tmp_path / name))
-    run("check", "--no-config", BAD, "--format", "json", "--output", str(tmp_path / "kept.json"))
+    run("check", "--config", "none", BAD, "--output", str(tmp_path / name))
+    run("check", "--config", "none", BAD, "--format", "json", "--output", str(tmp_path / "kept.json"))
     run("report", str(tmp_path / "kept.json"), "--output", str(tmp_path / f"again-{name}"))
 
     beginning = BEGINNINGS[name]
@@ -44,7 +44,7 @@ def test_a_report_is_in_the_format_of_its_name(tmp_path: Path, name: str) -> Non
 
 
 def test_an_option_outweighs_the_name(tmp_path: Path) -> None:
-    run("check", "--no-config", BAD, "--format", "json", "--output", str(tmp_path / "report.html"))
+    run("check", "--config", "none", BAD, "--format", "json", "--output", str(tmp_path / "report.html"))
 
     assert "check" == json.loads((tmp_path / "report.html").read_text())["kind"]
 

@@ -93,7 +93,7 @@ def test_output_goes_into_a_pipe_and_never_over_an_input(tmp_path: Path) -> None
     "arguments",
     [
         ["check", "--output", "b.parquet", "a.parquet"],
-        ["check", "--write-baseline", "b.parquet", "a.parquet"],
+        ["baseline", "--output", "b.parquet", "a.parquet"],
         ["run", "--output", "b.parquet", "--", "true"],
         ["run", "--write-expectations", "b.parquet", "--", "true"],
     ],

@@ -230,7 +230,7 @@ def patched(tmp_path: Path) -> Path:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pqassay", "check", "--no-config", *arguments]
+    return [sys.executable, "-m", "pqassay", "check", "--config", "none", *arguments]
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -133,7 +133,18 @@ def test_the_last_run_is_found_in_the_history(tmp_path: Path, monkeypatch: pytes
     last = Path("lake/sales/_delta_log") / commit_name(3)
     content = last.read_text()
     last.unlink()
-    command = ["check", "--no-config", "--tier", "footer", "--history", "findings", "--since", "last", "lake"]
+    command = [
+        "check",
+        "--config",
+        "none",
+        "--tier",
+        "footer",
+        "--history",
+        "findings",
+        "--since",
+        "last",
+        "lake",
+    ]
     assert "3 files:" in invoke(*command).stdout
     last.write_text(content)
     shutil.copytree(ICEBERG, "lake/hours")

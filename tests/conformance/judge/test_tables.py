@@ -12,7 +12,7 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.errors import UsageError
-from pqassay.judge import checker
+from pqassay.judge.options import CheckOptions
 
 PLAIN = GOLDEN_FILES / "dlt/plain/table"
 CHECKPOINTED = GOLDEN_FILES / "dlt/checkpointed/table"
@@ -79,6 +79,7 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
     at = {version: names(pqassay.check(CHECKPOINTED, version=version))[1:] for version in (1, 2, 3)}
     named = pqassay.check(CHECKPOINTED / "_delta_log/00000000000000000002.json")
 
+    assert at == {version: names(pqassay.check(CHECKPOINTED, at=version))[1:] for version in (1, 2, 3)}
     assert {1: ["part-0.parquet"], 2: ["part-0.parquet", "part-1.parquet"], 3: ["part-1.parquet"]} == at
     assert at[2] == names(named)[1:]
 
@@ -87,7 +88,10 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
     ("options", "message"),
     [
         ({"version": 9}, "there is no version 9; the log has 1 to 3"),
-        ({"snapshot": 9}, "is a Delta table: version says which state of it is judged"),
+        ({"snapshot": 9}, "is a Delta table: its states are versions, such as 12"),
+        ({"at": "main"}, "is a Delta table: its states are versions, such as 12"),
+        ({"at": "9"}, "there is no version 9; the log has 1 to 3"),
+        ({"at": 1, "version": 2}, "at and version exclude each other"),
         ({"version": "1"}, "version is a whole number, and not '1'"),
         ({"version": True}, "version is a whole number, and not True"),
         ({"ref": 3}, "ref is the name of a branch or tag, and not 3"),
@@ -95,13 +99,13 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
         ({"version": 1, "ref": "main"}, "version and ref exclude each other"),
     ],
 )
-def test_a_state_that_there_is_not_is_wrong_usage(options: checker.CheckOptions, message: str) -> None:
+def test_a_state_that_there_is_not_is_wrong_usage(options: CheckOptions, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         pqassay.check(CHECKPOINTED, **options)
 
 
-@pytest.mark.parametrize("asked", [{"version": 0}, {"snapshot": 1}, {"ref": "main"}])
-def test_a_state_of_what_is_no_table_is_wrong_usage(asked: checker.CheckOptions) -> None:
+@pytest.mark.parametrize("asked", [{"version": 0}, {"snapshot": 1}, {"ref": "main"}, {"at": "main"}])
+def test_a_state_of_what_is_no_table_is_wrong_usage(asked: CheckOptions) -> None:
     with pytest.raises(UsageError, match=f"{next(iter(asked))} is said of tables, and nothing that is to be checked is a table"):  # fmt: skip
         pqassay.check(CHECKPOINTED / "part-0.parquet", **asked)
 

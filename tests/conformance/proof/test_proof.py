@@ -186,7 +186,7 @@ def test_a_report_with_proofs_fits_its_schema_and_a_file_without_findings_asks_n
     import jsonschema
 
     path = str(lake / "bloom_filter_zeroed.parquet")
-    arguments = ["check", "--no-config", "--prove", "--engine", "duckdb", "--rule", "BLM-020", path]
+    arguments = ["check", "--config", "none", "--prove", "--engine", "duckdb", "--rule", "BLM-020", path]
     answered = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert 1 == answered.exit_code, answered.output
     report = json.loads(answered.stdout)
@@ -202,13 +202,13 @@ def test_a_report_with_proofs_fits_its_schema_and_a_file_without_findings_asks_n
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--engine", "duckdb"], "--engine says whom --prove asks"),
-        (["--spark-packages", "io.delta:a:1"], "--spark-packages is for Spark when --prove asks it"),
+        (["--engine", "duckdb"], "--engine is an option of `pqassay prove`"),
+        (["--spark-packages", "io.delta:a:1"], "--spark-packages is an option of `pqassay prove`"),
         (["--prove", "--engine", "duck"], "there is no engine 'duck'; engines are duckdb,"),
     ],
 )
 def test_engines_are_named_with_prove_and_by_their_names(arguments: list[str], message: str) -> None:
-    answered = CliRunner().invoke(app, ["check", "--no-config", *arguments, "some.parquet"])
+    answered = CliRunner().invoke(app, ["check", "--config", "none", *arguments, "some.parquet"])
     assert (2, True) == (answered.exit_code, message in answered.stderr)
 
 

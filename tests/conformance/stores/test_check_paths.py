@@ -314,7 +314,7 @@ def test_files_from_takes_lines_or_zero_bytes_and_no_wildcards(lake: Path) -> No
         return [file["path"] for file in json.loads(result.stdout)["files"]]
 
     assert ["[a].parquet", "d.parquet"] == paths("--files-from", "lines")
-    assert ["b\nc.parquet", "d.parquet"] == paths("-0", "--files-from", "zeros")
+    assert ["b\nc.parquet", "d.parquet"] == paths("--files-from", "zeros")
     assert ["d.parquet", "[a].parquet"] == paths("d.parquet", "--files-from", "-", given=b"[a].parquet\n")
     assert 2 == run(app, ["check", "--files-from", "-"], input=b"*.parquet\n").exit_code
 
@@ -325,7 +325,6 @@ def test_files_from_takes_lines_or_zero_bytes_and_no_wildcards(lake: Path) -> No
     [
         (["--files-from", "none"], "--files-from none: No such file"),
         (["--files-from", "empty"], "there is no path in it"),
-        (["--null", "."], "--null says how --files-from is written"),
         (["--output", "a.parquet", "a.parquet"], "a.parquet is one of the files to check"),
         (["--output", "a.parquet", "."], "--output a.parquet: this is a Parquet file"),
         (["--write-baseline", "a.parquet", "."], "--write-baseline a.parquet: this is a Parquet file"),

@@ -286,7 +286,7 @@ def test_what_is_no_history_is_told_in_one_line(tmp_path: Path) -> None:
 def test_checks_append_runs_that_the_command_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "sales")
-    common = ["check", "--no-config", "--tier", "footer", "--history", "findings"]
+    common = ["check", "--config", "none", "--tier", "footer", "--history", "findings"]
     assert [1, 1] == [invoke(*common, "sales").exit_code for _ in range(2)]
     assert 2 == len(list(Path("findings").iterdir()))
     assert 0 == invoke("history", "findings", "--new").exit_code
@@ -305,7 +305,7 @@ def test_a_check_of_its_own_history_says_how_to_leave_it_out(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(GOLDEN_FILES / "pqf/plain/data.parquet", "a.parquet")
-    check = ["check", ".", "--no-config", "--tier", "footer", "--history", "findings"]
+    check = ["check", ".", "--config", "none", "--tier", "footer", "--history", "findings"]
     first, second, third = invoke(*check), invoke(*check), invoke(*check, "--exclude", "findings")
     assert "the history's own" not in first.stderr + third.stderr
     assert (
@@ -317,7 +317,7 @@ def test_a_check_of_its_own_history_says_how_to_leave_it_out(
 def test_a_history_that_cannot_be_written_costs_no_report(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     bad = GOLDEN_FILES / "dlt/maximum-lowered/table"
-    result = invoke("check", "--no-config", "--tier", "footer", "--history", tmp_path / "file", bad)
+    result = invoke("check", "--config", "none", "--tier", "footer", "--history", tmp_path / "file", bad)
     assert 2 == result.exit_code
     assert "1 nonconformant" in result.stdout
     assert "is not a folder; a history of Parquet files is one" in result.stderr

@@ -35,7 +35,7 @@ def put(path: Path, content: bytes, hours: int = 9) -> None:
 
 
 def check(*more: str) -> Result:
-    command = ["check", "--no-config", "--tier", "index", "--out", "table", "--incremental", *more, "lake"]
+    command = ["check", "--config", "none", "--tier", "index", "--reuse", "table", *more, "lake"]
     return CliRunner().invoke(app, command)
 
 
@@ -78,13 +78,28 @@ def test_a_file_that_was_changed_a_moment_ago_is_judged_again(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--incremental"], "--incremental takes verdicts from the table of --out; there is none"),
-        (["--out", "lake/table"], "would lie in lake, which is checked"),
-        (["--out", "s3://bucket/table"], "a findings table is written to a local folder"),
-        (["--out", "table", "--dry-run"], "leave out --out, --incremental and --sample"),
+        (["--incremental"], "--incremental takes verdicts from the table of --out; give --reuse TABLE"),
+        (["--reuse", "lake/table"], "would lie in lake, which is checked"),
+        (["--reuse", "s3://bucket/table"], "a findings table is a local folder; copy it from there"),
     ],
 )
 def test_a_table_that_cannot_be_kept_is_refused(lake: Path, arguments: list[str], message: str) -> None:
     assert lake.is_dir()
-    result = CliRunner().invoke(app, ["check", "--no-config", *arguments, "lake"])
+    result = CliRunner().invoke(app, ["check", "--config", "none", *arguments, "lake"])
     assert (2, True) == (result.exit_code, message in result.stderr)
+
+
+def test_the_old_options_judge_all_again_or_only_what_changed(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled(monkeypatch)
+    assert lake.is_dir()
+    common = ["check", "--tier", "index", "--out", "table", "lake"]
+    first, second = (CliRunner().invoke(app, common) for _ in range(2))
+    third = CliRunner().invoke(app, [*common, "--incremental"])
+    notes = ["note: `--incremental` is now `--reuse`", "note: `--out` is now `--reuse`"]
+
+    assert first.stdout == second.stdout == third.stdout
+    assert notes[1:] == second.stderr.splitlines()
+    kept = "note: 3 of 3 verdicts taken from the table: those files did not change"
+    assert [*notes, kept] == third.stderr.splitlines()

@@ -19,7 +19,8 @@ def test_a_findings_table_and_a_report_in_json_have_one_plan(
     shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "sales")
     arguments = [
         "check",
-        "--no-config",
+        "--config",
+        "none",
         "sales",
         "--out",
         "verdicts",

@@ -323,7 +323,7 @@ def test_a_history_gets_what_pqassay_check_appends(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "lake/sales")
     lake(tmp_path / "lake", good=GOOD, truncated=GOOD[:-9])
-    options = ["check", "lake", "--no-config", "--tier", "footer"]
+    options = ["check", "lake", "--config", "none", "--tier", "footer"]
     told: list[tuple[list[dict[str, Any]], list[Any]]] = []
     for program, place in ((judge_app, "alone"), (app, "spark")):
         done = invoke(program, [*options, "--history", place, "--metrics", f"{place}.json"])

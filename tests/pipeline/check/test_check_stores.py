@@ -16,15 +16,18 @@ import pqassay
 from idx1_files import Idx1File
 from pqassay.judge.checker import planned
 from pqassay.stores import remote
-from pqassay_lake.history import findings_table, verdict_cache
+from pqassay_lake.history import verdict_cache
 from pqassay_lake.history.findings_table import PART
+from pqassay_lake.running import carried_out
 from pqassay_spark.check.executor_judging import Means
-from pqassay_spark.check.run import Checked, carried_out, check, estimated
+from pqassay_spark.check.run import OnExecutors, check
 from pqassay_spark.check.spark_listing import SparkListing
 from store_server import StoreServer, store_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from pqassay.report.model import Report
 
 pytestmark = pytest.mark.spark
 
@@ -123,17 +126,14 @@ def test_an_object_that_was_written_again_unchanged_is_known_by_its_etag(
         verdict_cache, "SETTLED", -(10**12)
     )  # what was written a moment ago counts as settled
 
-    def run() -> Checked:
+    def run() -> tuple[Report, list[str], list[dict[str, Any]]]:
         plan = planned(store.uri("etag"), tier="index")
-        found = carried_out(
-            lambda: spark, plan, Means(), started=time.time_ns(), table=table, is_incremental=True
-        )
-        findings_table.write(table, found.report, found.states, plan.settings)
-        return found
+        work = OnExecutors(lambda: spark, Means())
+        _, report, notes = carried_out(plan, work, started=time.time_ns(), table=table, is_reused=True)
+        return report, notes, pq.read_table(table / PART, filters=[("kind", "=", "file")]).to_pylist()
 
-    first = run()
-    rows = pq.read_table(table / PART, filters=[("kind", "=", "file")]).to_pylist()
-    assert 0 == first.kept
+    _, notes, rows = run()
+    assert [] == notes
     assert 1 == len({row["etag"] for row in rows})
     assert None not in {row["etag"] for row in rows}
     assert all(row["reusable"] for row in rows)
@@ -144,24 +144,13 @@ def test_an_object_that_was_written_again_unchanged_is_known_by_its_etag(
         "etag/b.parquet", GOOD + bytes(len(BAD) - len(GOOD)) if len(BAD) > len(GOOD) else GOOD[: len(BAD)]
     )
     store.seen.clear()
-    second = run()
+    report, notes, later = run()
     read = {line.split()[1] for line in store.seen if line.startswith("GET /lake/etag/")}
 
-    assert 2 == second.kept  # a by its etag, c by its time
-    assert pqassay.check(store.uri("etag"), tier="index") == second.report
+    # a is known by its etag, c by its time
+    assert ["2 of 3 verdicts taken from the table: those files did not change"] == notes
+    assert pqassay.check(store.uri("etag"), tier="index") == report
     assert [True, True, False] == [
-        state.modified != before for state, before in zip(second.states, times, strict=True)
+        row["modified_ns"] != before for row, before in zip(later, times, strict=True)
     ]
     assert {"/lake/etag/b.parquet"} == read
-
-
-def test_requests_are_estimated_as_the_store_counts_them(spark: SparkSession, store: Store) -> None:
-    for number in range(6):
-        store.put(f"count/{number}.parquet")
-    plan = planned(store.uri("count"), tier="index")
-    found = estimated(lambda: spark, plan)
-    store.seen.clear()
-    check(spark, store.uri("count"), tier="index")
-    asked = [line for line in store.seen if "/count/" in line]
-
-    assert len(asked) == next(one.requests for one in found.tiers if one.tier == "index")

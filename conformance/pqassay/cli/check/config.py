@@ -92,8 +92,8 @@ def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"{path}: {TABLE} is not a table; write [{TABLE}]")
     entries = cast("dict[str, Any]", table)
-    known = {one.name: (one.option.kind, one.choices) for one in options if one.option.in_file}
-    known["paths"] = ("paths", ())
+    known: dict[str, tuple[Kind, Sequence[str]]] = {"paths": ("paths", ())}
+    known |= {one.name: (one.option.kind, one.choices) for one in options if one.option.in_file}
     for old, now in RENAMED.items():
         if entries.get(old) == "files":
             note_renamed(f"{old} = {entries.pop(old)!r}", f"{now} = true")
@@ -113,7 +113,7 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no size; write it like 2G or 512M")
+        raise ValueError(f"{text!r} is not a size; write it like 2G or 512M")
     return int(float(match[1]) * 1024 ** _POWERS[(match[2] or "").lower()])
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from pqassay.cli.check import config
 from pqassay.cli.check.plug_ins import loaded
 from pqassay.cli.failure import require_no_data
 from pqassay.errors import UsageError
@@ -330,6 +329,8 @@ def _by_new_names(given: Given) -> dict[str, Any]:
 
 
 def _defaults(path: str | None) -> Mapping[str, Any]:
+    from pqassay.cli.check import config
+
     if path == NO_FILE:
         return {}
     path = path or config.nearest()
@@ -337,8 +338,10 @@ def _defaults(path: str | None) -> Mapping[str, Any]:
 
 
 def _size(text: str) -> int:
+    from pqassay.cli.check.config import parse_size
+
     try:
-        return config.parse_size(text)
+        return parse_size(text)
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from None
 
