@@ -11,7 +11,7 @@ import typer.main
 
 from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
-from pqassay.judge.options import CheckOptions, Declared, Kind, Limits, Panel, declared
+from pqassay.judge.options import CheckOptions, Declared, Kind, Panel, declared
 from pqassay_spark.cli.main import app as spark_app
 
 IN_PYTHON: Mapping[Kind, str] = {
@@ -101,8 +101,7 @@ def keys(_: None) -> Iterator[str]:
 
 def keywords(_: None) -> Iterator[str]:
     """The keywords of `pqassay.check`."""
-    options: Iterable[Declared] = (*declared(CheckOptions), *declared(Limits))
-    yield from table(("Keyword", "Value", "Meaning"), map(_keyword, options))
+    yield from table(("Keyword", "Value", "Meaning"), map(_keyword, declared(CheckOptions)))
 
 
 def _keyword(one: Declared) -> list[str]:
