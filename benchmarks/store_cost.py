@@ -1,4 +1,4 @@
-"""What a check asks a store for, by the shape of files, and whether `pqassay check --dry-run` predicts it.
+"""What a check asks a store for, by the shape of files, and whether `pqassay estimate` predicts it.
 
     python benchmarks/store_cost.py [--files 500] [--delay 0.005] [--write]
 

@@ -104,6 +104,11 @@ GOLDEN = "golden_files/**/*"
 CHAIN = "golden_files/interop/questdb-9.4.3/o3-chain-*/*"
 FAKES = "tests/suite/fakes/*"
 JUDGE, SUITE = "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"
+LAKE = "conformance/pqassay_lake/**/*.py"
+OPTIONS_IN = (
+    *(f"docs/guide/{name}.md" for name in ("check", "lake", "prove", "scale", "spark-check", "tables")),
+    "docs/reference/pqassay.md",
+)
 MEASURED, RECALL = "benchmarks/{}_figures.json".format, ("docs/data/recall*", "docs/data/table_recall*")
 
 CHANGED_CASE = "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in."
@@ -124,6 +129,7 @@ REGISTRY: tuple[Derived, ...] = (
     PageTables("which index", ("docs/guide/which-index.md", "docs/assets/which-index.svg"), (MEASURED("which_index"),), "which_index"),
     PageTables("scale", ("docs/guide/scale.md",), ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"), "scale"),
     PageTables("spark versions", ("docs/guide/spark-where.md",), ("docs/data/spark_versions.json",), "spark_versions"),
+    PageTables("options", OPTIONS_IN, (JUDGE, LAKE, "pipeline/pqassay_spark/cli/*.py"), "options"),
     PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),
 )  # fmt: skip
 """In the order in which they are made: who needs an output of another comes after it."""

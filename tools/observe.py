@@ -3,7 +3,7 @@
     python tools/observe.py [RULE...]
 
 Without a rule, all about files are measured; with some, the others keep what is known of them.  Those about tables are measured by
-``tools/write_table_engines.py --ask``, with the engines that read tables.  Every engine of ``pqassay check --prove``
+``tools/write_table_engines.py --ask``, with the engines that read tables.  Every engine of ``pqassay prove``
 is asked, Java included, one after the other in one process each.
 """
 

@@ -1,4 +1,4 @@
-"""Let Spark mend tables by the statements of `pqassay plan-repair`, and try the statements that people expect to do it.
+"""Let Spark mend tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
 
     python tools/try_repairs.py            try, and print
     python tools/try_repairs.py --write    put the tables into docs/guide/repair.md

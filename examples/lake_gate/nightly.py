@@ -33,13 +33,13 @@ def night() -> int:
     pqassay("history", "findings", "--new")
     pqassay("history", "findings", "--by", "owner")
     if code == 1:
-        pqassay("plan-repair", "report.json", "--known")
+        pqassay("repair", "report.json", "--known")
     return code
 
 
 def accept() -> int:
     """Accept what is broken now, by the software that wrote it: from now on it is known."""
-    return pqassay("check", *baseline(), "--write-baseline", str(KNOWN), "--by-writer")
+    return pqassay("baseline", *baseline(), "--output", str(KNOWN), "--by-writer")
 
 
 if __name__ == "__main__":

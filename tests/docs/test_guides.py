@@ -58,7 +58,7 @@ SPARK_PAGES = tuple(
 """Pages with blocks that need a session of Spark."""
 
 ELSEWHERE = {
-    "test_prove": (GUIDES / "four-files.md", r"\$ pqassay check --tier values --prove golden_files/"),
+    "test_prove": (GUIDES / "four-files.md", r"\$ pqassay prove golden_files/"),
     "test_findings, of readers": (GUIDES / "findings-readers.md", r"(?!\$ )"),
     "test_findings, of writers": (GUIDES / "findings-writers.md", r"(?!\$ )"),
 }
@@ -119,7 +119,9 @@ def test_the_blocks_of_a_guide_print_what_it_shows(page: Path, tmp_path: Path) -
 
 
 def test_the_proof_on_the_home_page_is_that_of_the_guide_but_for_lines_left_out() -> None:
-    (block,) = (block for block in module().blocks_of(INDEX.read_text("utf-8")) if "--prove" in block.body)
+    (block,) = (
+        block for block in module().blocks_of(INDEX.read_text("utf-8")) if "pqassay prove" in block.body
+    )
     shown = (GUIDES / "four-files.md").read_text("utf-8").splitlines()
 
     assert [] == [line for line in block.body.splitlines()[1:] if line not in shown]

@@ -33,9 +33,7 @@ FILES = (GUIDES / "four-files.md").read_text()
 LOSS = re.compile(r"  (\d+) rows?, \d+ lost$")
 """The end of the line of an engine that loses rows: how many it returns."""
 
-COMMAND = re.compile(
-    r"```console\n\$ (pqassay check --tier values --prove golden_files/\S+)\n(.*?)```\n", re.DOTALL
-)
+COMMAND = re.compile(r"```console\n\$ (pqassay prove golden_files/\S+)\n(.*?)```\n", re.DOTALL)
 """A command of the guide, and what it prints."""
 
 EXAMPLES = {shlex.split(command)[-1]: shown.splitlines() for command, shown in COMMAND.findall(FILES)}
@@ -132,7 +130,7 @@ def test_the_first_lines_of_the_guide_are_those_of_an_example(printed: dict[str,
 
 def test_the_readme_shows_part_of_an_example() -> None:
     readme = (ROOT / "README.md").read_text()
-    ((path, text),) = re.findall(r"\$ pqassay check --prove (\S+)\n(.*?)```\n", readme, re.DOTALL)
+    ((path, text),) = re.findall(r"\$ pqassay prove (\S+)\n(.*?)```\n", readme, re.DOTALL)
     parts = text.split("  ...\n")[:-1]
 
     assert (3, []) == (len(parts), [part for part in parts if part not in "\n".join(EXAMPLES[path])])

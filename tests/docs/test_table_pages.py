@@ -65,7 +65,7 @@ def test_the_page_of_a_rule_for_tables_shows_its_pair_who_loses_rows_and_how_to_
     assert pair is not None
     for part in (
         "observed: rows lost",
-        f"pqassay check --prove golden_files/{pair['id']}/table",
+        f"pqassay prove golden_files/{pair['id']}/table",
         f"../cases/files/{pair['id']}/{pair['id'].replace('/', '-')}.zip",
         f"../cases/files/{pair['parent']}/{pair['parent'].replace('/', '-')}.zip",
         "It says: the upper bound of column",

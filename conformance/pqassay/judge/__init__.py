@@ -1,8 +1,8 @@
 """The judge: what is asked for becomes a list of files, and each file becomes a report.
 
 What lives here: the check of everything that was asked for (`checker`), of one target (`one_file`), of one file's bytes
-(`file_check`), in worker processes (`workers`, which begin as copies of one that has imported `preloaded`), the findings that
-are known already (`baseline`), whom a finding is for (`owners`), which files are judged at all (`selection`), and what that costs (`cost`).
+(`file_check`), in worker processes (`workers`, which begin as copies of one that has imported `preloaded`), the options that all
+of these share (`options`), the findings that are known already (`baseline`), and which files are judged at all (`selection`).
 
 What never comes in: a rule (that is `pqassay.checks`), and how a report looks (`pqassay.report`).  The public functions
 are `pqassay.check` and the class `pqassay.baseline.Baseline`; the pipeline also calls `planned` and `concluded`.

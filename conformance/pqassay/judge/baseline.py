@@ -138,7 +138,7 @@ class Baseline:
             with open(name, "rb") as file:
                 content = file.read()
         except OSError as error:
-            hint = "; --write-baseline FILE makes one" if isinstance(error, FileNotFoundError) else ""
+            hint = "; `pqassay baseline` writes one" if isinstance(error, FileNotFoundError) else ""
             raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
         found = _parsed(name, content)
         entries: dict[tuple[str, str, str | None], Entry] = {}
@@ -356,8 +356,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; "
-            "`pqassay check --write-baseline FILE` makes one"
+            f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; `pqassay baseline` writes one"
         ) from None
     both: list[Entry | WriterEntry] = [*entries.findings, *entries.writers]
     for entry in both:

@@ -63,8 +63,8 @@ class CheckOptions(TypedDict, total=False):
     tier: Annotated[
         Tier | None,
         Option(
-            "How deep to look: meta (tables only), footer, index, pages or values. Default: values for one file or table under "
-            "1 GiB, else index; meta for tables of more than 1,000 files.",
+            "Depth of the check: meta (tables only), footer, index, pages or values. Default: values for one file under 1 GiB, "
+            "or a table of up to 100 files and 1 GiB; meta for tables of more than 1,000 files; else index.",
             "Depth",
             "choice",
             "TIER",
@@ -100,7 +100,12 @@ class CheckOptions(TypedDict, total=False):
     literal: Sequence[AnyPath]
     idx1_column: Annotated[
         str | None,
-        Option("Column that the IDX1 index describes, as a dotted path.", "Depth", "text", "COLUMN"),
+        Option(
+            "Column that the IDX1 index describes, as a dotted path. Default: the one that its record names, or that fits.",
+            "Depth",
+            "text",
+            "COLUMN",
+        ),
     ]
     crc: Annotated[
         bool,
@@ -109,7 +114,7 @@ class CheckOptions(TypedDict, total=False):
     profile: Annotated[
         ProfileName | None,
         Option(
-            "Raise severity for what these readers cannot handle: spark, arrow, questdb; strict is for writers.",
+            "Raise severity for a reader: spark, arrow, questdb; strict raises every WARN.",
             "Depth",
             "choice",
             "PROFILE",
@@ -128,7 +133,7 @@ class CheckOptions(TypedDict, total=False):
     fail_on: Annotated[
         Sequence[str],
         Option(
-            "Fail only on findings with these effects, comma-separated: rows-lost, wrong-rows, read-fails, pruning-lost, cosmetic.",
+            "Fail only on these effects, comma-separated: rows-lost, wrong-rows, read-fails, pruning-lost, cosmetic.",
             "Gate",
             "texts",
             "EFFECTS",
@@ -167,7 +172,7 @@ class CheckOptions(TypedDict, total=False):
     only_files: Annotated[
         AnyPath | None,
         Option(
-            "Check only files on this list, such as a quarantine list of `pqassay repair`, and what replaced them.",
+            "Check only listed files, such as those of `pqassay repair`, and their replacements.",
             "Select",
             "text",
             "LIST",
@@ -177,8 +182,7 @@ class CheckOptions(TypedDict, total=False):
     since: Annotated[
         str | Since | None,
         Option(
-            "Check only files added since a Delta version, an Iceberg snapshot, a time such as 2026-11-20T03:00Z, or `last`: the "
-            "last run in --history.",
+            "Check only files added since this version, snapshot, time, or `last` run.",
             "Table",
             "text",
             "MOMENT",
@@ -203,7 +207,7 @@ class Limits(TypedDict, total=False):
     memory: Annotated[
         int | None,
         Option(
-            "Memory limit per worker, such as 2G (Linux only); 0 is no limit. Default: its share of 80% of the machine.",
+            "Memory per worker, such as 2G; 0 is no limit (Linux only). Default: its share of 80% of the machine.",
             "Limits",
             "size",
             "SIZE",

@@ -311,7 +311,7 @@ MOST_SAID = 160
 
 def command(case: str) -> str:
     """What asks the engines about a golden table, from the root folder of the repository."""
-    return f"pqassay check --prove golden_files/{case}/{TABLE}"
+    return f"pqassay prove golden_files/{case}/{TABLE}"
 
 
 # ------------------------------------------------------------------------------------------------- observations

@@ -1,6 +1,6 @@
 """How what is wrong in a table is mended: by the table's own software, which has to write what it records.
 
-A repair has a name, by which `pqassay plan-repair` groups statements, and a text, which findings show as their remedy.
+A repair has a name, by which `pqassay repair` groups statements, and a text, which findings show as their remedy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Repair(NamedTuple):
     text: str
 
 
-PLANNED = "`pqassay plan-repair` writes the statement"
+PLANNED = "`pqassay repair` writes the statement"
 
 DELTA_FILE = Repair(
     "rewrite data files",

@@ -28,7 +28,7 @@ def repair(
         str,
         typer.Argument(
             metavar="REPORT",
-            help="What `pqassay check --format json` wrote, or the findings table of `pqassay-spark check --out`.",
+            help="What `pqassay check --format json` wrote, or a findings table of `--reuse`.",
             show_default=False,
         ),
     ],

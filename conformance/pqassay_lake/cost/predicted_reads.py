@@ -1,4 +1,4 @@
-"""What a check reads of a file, told from its footer: the model behind ``pqassay check --dry-run`` and the guide on scale.
+"""What a check reads of a file, told from its footer: the model behind ``pqassay estimate`` and the guide on scale.
 
 Nothing is read but the footer.  Where structures are, and in which pieces they are read, is worked out by the code that reads
 them; the requests follow from the code that talks to stores, to which the same reads are put without a store.  Pages are

@@ -1,4 +1,4 @@
-"""The costs of a check, predicted before it is paid for: what ``pqassay check --dry-run`` prints.
+"""The costs of a check, predicted before it is paid for: what ``pqassay estimate`` prints.
 
 Of some files the footers are read, spread over all tables and sizes.  `pqassay_lake.cost.predicted_reads` tells what a check would ask a
 store for them, wherever they are now, and the others are taken to be like them.  What has to be read to find

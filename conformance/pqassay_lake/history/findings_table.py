@@ -122,7 +122,7 @@ FIELDS = (
     _of_file("ctime_ns", pa.int64(), "when anything about a local file was changed, its times included; as `modified_ns`", optional=True),
     _of_file("etag", pa.string(), "the etag of an object in a store", optional=True),
     _of_file("beside", pa.string(), "name, length and times of change of what is beside the file and was looked at, and a digest of what its table says of it; empty if there is none"),
-    _of_file("reusable", pa.bool_(), "whether `--incremental` may take the verdict over: not if the file is errored, or was changed so shortly before it was judged that a further change could go unnoticed"),
+    _of_file("reusable", pa.bool_(), "whether `--reuse` may reuse the verdict: not if the file is errored, or was changed so shortly before it was judged that a further change could go unnoticed"),
     _of_file("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file"),
     _of_file("findings", pa.int32(), "how many findings the file has"),
     _of_file("notes", pa.list_(pa.string()), "what of the file no rule looks at"),
@@ -374,7 +374,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
     except (KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(
-            f"{path}: the table cannot be read: {reason}; without --incremental it is made anew"
+            f"{path}: the table cannot be read: {reason}; remove it, and --reuse writes a new one"
         ) from None
 
 

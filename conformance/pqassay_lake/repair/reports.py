@@ -137,7 +137,7 @@ def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
             about = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
             if about is None:
                 raise UsageError(  # noqa: TRY301 - the file is closed here
-                    f"{name}: this Parquet file is not a findings table; `pqassay check --out` writes one"
+                    f"{name}: this Parquet file is not a findings table; `pqassay check --reuse` writes one"
                 )
             there = [column for column in COLUMNS if column in file.schema_arrow.names]
             level = json.loads(about)["settings"].get("level", "must")

@@ -145,8 +145,8 @@ def finished_file(
     if not inside_table and (table := enclosing_table(path if output is None else output)):
         raise Refused(
             f"{'the file' if output is None else output} belongs to {table}, whose manifests record its size: "
-            "readers would fail. Do it before the file is added to the table, or let the table write the file anew: "
-            "`pqassay plan-repair` writes the statement. --inside-table does it all the same"
+            "readers would fail. Do it before the file is added to the table, or let the table write the file again: "
+            "`pqassay repair` writes the statement. --inside-table overrides this"
         )
     state = file_state(target)
     with about(os.fspath(path)), FileSource(target) as source:

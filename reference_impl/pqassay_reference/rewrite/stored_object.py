@@ -220,7 +220,7 @@ def stored_object(
     if not inside_table and (table := enclosing_table(target)):
         raise Refused(
             f"{target.name} belongs to {table}, whose metadata record its size: readers would fail. "
-            "`pqassay plan-repair` writes the statement by which the table itself writes the file anew"
+            "`pqassay repair` writes the statement by which the table itself writes the file again"
         )
     replacement = None if output is not None or dry_run else _replacement(at)
     source = _ObjectSource(at)

@@ -114,7 +114,7 @@ def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
         (["check"], "nothing to check; name files, or folders that hold Parquet files"),
         (
             ["check", "--baseline", "none.json", "{good}"],
-            "none.json: No such file or directory; --write-baseline FILE makes one",
+            "none.json: No such file or directory; `pqassay baseline` writes one",
         ),
         (["report", "{good}"], "; write a report with --format json --output FILE"),
         (["dump", "."], "is a directory; name one of the files in it"),

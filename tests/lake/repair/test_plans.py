@@ -310,9 +310,9 @@ def test_a_list_may_be_lines_of_paths() -> None:
     ("content", "said"),
     [
         ("", "there is no path in it"),
-        ('{"files": [{}]}', "this is no list of files"),
-        ("{", "this is no list of files"),
-        ("path,table,moment\na,t,b\n", "this is no list of files"),
+        ('{"files": [{}]}', "not a list of files"),
+        ("{", "not a list of files"),
+        ("path,table,moment\na,t,b\n", "not a list of files"),
     ],
 )
 def test_a_list_that_cannot_be_read_is_said(lake: Path, content: str, said: str) -> None:

@@ -278,7 +278,7 @@ def test_a_table_with_a_bit_that_fell_over_is_never_believed(lake: Path, tmp_pat
     content = path.read_bytes()
     for offset in (6, 100, 1000, content.index(b'"coverages"') + 20):
         path.write_bytes(content[:offset] + bytes([content[offset] ^ 4]) + content[offset + 1 :])
-        with pytest.raises(UsageError, match="without --incremental it is made anew"):
+        with pytest.raises(UsageError, match="remove it, and --reuse writes a new one"):
             list(findings_table.read(tmp_path / "table", SETTINGS))
 
 

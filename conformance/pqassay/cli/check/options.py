@@ -40,7 +40,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
     files_from: Annotated[
         str,
         Option(
-            "Read more paths from FILE, one per line or NUL-separated; - is stdin.",
+            "Read paths from FILE, one per line or NUL-separated; `-` is stdin.",
             "Select",
             "text",
             "FILE",
@@ -54,7 +54,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
     history: Annotated[
         str,
         Option(
-            "Append findings to a history for `pqassay history`: a folder, a URI, delta:FOLDER, or iceberg:CATALOG:TABLE.",
+            "Append findings to a history: a folder, URI, delta:FOLDER, or iceberg:CATALOG:NAMESPACE.TABLE.",
             "Output",
             "path",
             "HISTORY",
@@ -62,9 +62,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
     ]
     metrics: Annotated[
         Path,
-        Option(
-            "Write metrics as OpenMetrics text, or as JSON if FILE ends in .json.", "Output", "path", "FILE"
-        ),
+        Option("Write metrics as OpenMetrics, or as JSON if FILE ends in .json.", "Output", "path", "FILE"),
     ]
     reuse: Annotated[
         str,
@@ -79,7 +77,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
     config: Annotated[
         str,
         Option(
-            "Defaults for these options; none reads none. Default: the nearest pqassay.toml.",
+            "Defaults for these options; `none` reads no file. Default: the nearest pqassay.toml.",
             "Limits",
             "text",
             "FILE",

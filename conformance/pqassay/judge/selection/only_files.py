@@ -68,7 +68,7 @@ def normal(name: str) -> str:
 
 
 def read_list(name: str) -> OnlyFiles:
-    """Read a list: JSON or CSV of `pqassay plan-repair`, or a path on each line.
+    """Read a list: JSON or CSV of `pqassay repair`, or a path on each line.
 
     Raises:
         UsageError: It cannot be read, or there is no path in it.
@@ -89,7 +89,7 @@ def read_list(name: str) -> OnlyFiles:
     except (KeyError, TypeError, ValueError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(
-            f"--only-files {name}: this is no list of files: {reason}; `pqassay plan-repair` writes one"
+            f"--only-files {name}: not a list of files: {reason}; `pqassay repair` writes one"
         ) from None
     if not found.paths and not found.tables:
         raise UsageError(f"--only-files {name}: there is no path in it")

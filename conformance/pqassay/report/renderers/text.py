@@ -317,7 +317,9 @@ class _Text:
                 f"  … and {counted(len(state.stale) - STALE_SHOWN, 'further entry', 'further entries')}"
             )
         if state.stale:
-            self._line(f"  --baseline {state.path} --write-baseline {state.path} removes what is stale")
+            self._line(
+                f"  `pqassay baseline --baseline {state.path} --output {state.path}` removes what is stale"
+            )
 
     def _coverages(self) -> None:
         report = self._report
