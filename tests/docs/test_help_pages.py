@@ -95,7 +95,7 @@ def test_metavars_are_in_upper_case(page: Page) -> None:
     metavars = [
         parameter.metavar
         for parameter in parameters(page.command)
-        if not (getattr(parameter, "is_flag", False) or getattr(parameter, "hidden", False))
+        if not getattr(parameter, "is_flag", False) and not getattr(parameter, "hidden", False)
     ]
 
     assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", rendered(page.program, page.names, 120))

@@ -34,8 +34,8 @@ ROOMS = {
 
 PACKAGES = [
     "conformance/pqassay",
-    "conformance/pqassay_suite",
     "conformance/pqassay_lake",
+    "conformance/pqassay_suite",
     "pipeline/pqassay_spark",
     "reference_impl/pqassay_golden",
     "reference_impl/pqassay_reader",

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from pqassay.cli.check.options import RENAMED, Given, Renamed, Request, checking
-from pqassay.cli.check.running import every_file, run
-from pqassay.cli.failure import fail
+from pqassay.cli.check.command import FORMER, former
+from pqassay.cli.check.options import RENAMED, Given, Request, checking
+from pqassay.cli.check.running import run
 from pqassay.cli.output import print_report
 from pqassay.report.formats import FormatName
-from pqassay_lake.cli.sample import sampling
 from pqassay_spark.cli.session import Master, Ship, command_session, quiet, stop
-from pqassay_spec.base.help_pages import example, note_renamed
+from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,17 +35,9 @@ EPILOG = """Examples:
 Exit codes: those of `pqassay check`.
 """
 
-_OLD = {
-    "sample": Renamed("whole", "pqassay sample --bound"),
-    "dry_run": Renamed("flag", "pqassay estimate", ("--dry-run",)),
-    "request_price": Renamed("number", "pqassay estimate --request-price"),
-    "gb_price": Renamed("number", "pqassay estimate --gb-price"),
-}
-"""What was an option until 0.7 and is a command now."""
-
 
 @example(EPILOG)
-@checking(without=("jobs",), renamed={**RENAMED, **_OLD})
+@checking(without=("jobs",), renamed={**RENAMED, **FORMER})
 def check(
     given: Given,
     *,
@@ -63,24 +54,8 @@ def check(
     ship: Ship = False,
 ) -> None:
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
-    old = {keyword: given[keyword] for keyword in _OLD if keyword in given}
-    given = {keyword: value for keyword, value in given.items() if keyword not in old}
-    for keyword in old:
-        note_renamed(f"--{keyword.replace('_', '-')}", _OLD[keyword].now)
-    if "dry_run" in old:
-        from pqassay_lake.cli.estimate import estimated
-
-        estimated(given, request_price=old.get("request_price"), gb_price=old.get("gb_price"))
-    elif old.keys() - {"sample"}:
-        fail(f"--{min(old.keys() - {'sample'}).replace('_', '-')} is an option of `pqassay estimate`")
-
-    run(
-        given,
-        work_of=partial(_on_spark, tasks=tasks, master=master, ship=ship),
-        conclude=every_file if "sample" not in old else sampling(str(old["sample"])),
-        is_partial="sample" in old,
-        show=_show,
-    )
+    given, meant = former(given)
+    run(given, work_of=partial(_on_spark, tasks=tasks, master=master, ship=ship), show=_show, **meant)
 
 
 def _show(request: Request, report: Report, notes: list[str]) -> None:

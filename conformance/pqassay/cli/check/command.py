@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pqassay.cli.check import baseline, prove
-from pqassay.cli.check.options import RENAMED, Given, Renamed, checking
+from pqassay.cli.check.baseline import writing
+from pqassay.cli.check.options import RENAMED, Given, Renamed, Request, checking
 from pqassay.cli.check.plug_ins import loaded
-from pqassay.cli.check.running import every_file, run
+from pqassay.cli.check.prove import proving
+from pqassay.cli.check.running import run
 from pqassay.cli.failure import fail
+from pqassay.judge.options import Kind
 from pqassay_spec.base.help_pages import example, note_renamed
+
+if TYPE_CHECKING:
+    from pqassay.report.model import Report
 
 EPILOG = """Examples:
 
@@ -29,7 +35,7 @@ EPILOG = """Examples:
 Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not everything could be judged, 70 pqassay failed.
 """
 
-MOVED = {
+MOVED: Mapping[str, tuple[str, Mapping[str, Kind]]] = {
     "prove": ("pqassay prove", {"prove": "flag", "engine": "texts", "spark_packages": "text"}),
     "sample": ("pqassay sample --bound", {"sample": "text", "seed": "whole", "confidence": "number"}),
     "dry_run": (
@@ -46,25 +52,35 @@ MOVED = {
 }
 """What was an option until 0.7 and is a command now, and the further options of each."""
 
-_FLAGS = {"prove": ("--prove",), "dry_run": ("--dry-run",), "by_writer": ("--by-writer",)}
+_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "prove": ("--prove",),
+    "dry_run": ("--dry-run",),
+    "by_writer": ("--by-writer",),
+}
 
-_OLD: dict[str, Renamed] = {
-    keyword: Renamed(kind, now, _FLAGS.get(keyword, ()))  # type: ignore[arg-type]  # a kind
+FORMER: Mapping[str, Renamed] = {
+    keyword: Renamed(kind, now, _FLAGS.get(keyword, ()))
     for now, options in MOVED.values()
     for keyword, kind in options.items()
 }
+"""All of these options."""
 
 
 @example(EPILOG)
-@checking(renamed={**RENAMED, **_OLD})
+@checking(renamed={**RENAMED, **FORMER})
 def check(given: Given) -> None:
     """Check files against the specification, whoever wrote them."""
-    old: dict[str, Any] = {keyword: given[keyword] for keyword in _OLD if keyword in given}
+    given, meant = former(given)
+    run(given, **meant)
+
+
+def former(given: Given) -> tuple[Given, dict[str, Any]]:
+    """What the command line says without `FORMER` options, and what they mean for `run`; an estimate ends the command."""
+    old = {keyword: given[keyword] for keyword in FORMER if keyword in given}
     given = {keyword: value for keyword, value in given.items() if keyword not in old}
     for keyword, (now, options) in MOVED.items():
-        flag = f"--{keyword.replace('_', '-')}"
         if keyword in old:
-            note_renamed(f"pqassay check {flag}", now)
+            note_renamed(f"--{keyword.replace('_', '-')}", now)
         elif beside := sorted(options.keys() & old.keys()):
             fail(f"--{beside[0].replace('_', '-')} is an option of `{now.split(' --')[0]}`")
     if "dry_run" in old:
@@ -72,26 +88,21 @@ def check(given: Given) -> None:
             fail("--dry-run judges nothing; see `pqassay estimate`")
         names = MOVED["dry_run"][1].keys() - {"dry_run"}
         loaded("estimating")(given, **{name: old.get(name) for name in names})
-    conclude = every_file
+    meant: dict[str, Any] = {}
     if "sample" in old:
-        conclude = loaded("sampling")(old["sample"], old.get("seed"), old.get("confidence"))
-    outputs, revisions = {}, []
+        meant["conclude"] = loaded("sampling")(old["sample"], old.get("seed"), old.get("confidence"))
+        meant["is_partial"] = True
+    revisions: list[Callable[[Request, Report], Report]] = []
     if "write_baseline" in old:
-        outputs["--write-baseline"] = Path(old["write_baseline"])
-        revisions.append(baseline.writing(old["write_baseline"], by_writer=old.get("by_writer", False)))
+        meant["outputs"] = {"--write-baseline": Path(old["write_baseline"])}
+        revisions.append(writing(old["write_baseline"], by_writer=old.get("by_writer", False)))
     if "prove" in old:
-        revisions.append(prove.proving(old.get("engine", []), old.get("spark_packages", "")))
+        meant["tier"] = "values"
+        revisions.append(proving(old.get("engine", []), old.get("spark_packages", "")))
 
-    def revised(request: Any, report: Any) -> Any:
+    def revised(request: Request, report: Report) -> Report:
         for revise in revisions:
             report = revise(request, report)
         return report
 
-    run(
-        given,
-        conclude=conclude,
-        is_partial="sample" in old,
-        tier="values" if "prove" in old else None,
-        outputs=outputs,
-        revise=revised,
-    )
+    return given, {**meant, "revise": revised}
