@@ -208,3 +208,18 @@ def test_the_old_name_of_a_key_works_and_prints_the_new_one(project: Path) -> No
     result = run(app, ["check", "."])
 
     assert (0, "note: `as = 'files'` is now `as-files = true`\n") == (result.exit_code, result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("command", "written"), [("check", {"findings", "m.prom"}), ("baseline", {"known-findings.json"})]
+)
+def test_commands_without_a_history_append_to_none_that_the_file_names(
+    command: str, written: set[str], project: Path
+) -> None:
+    (project / "pqassay.toml").write_text('[check]\nhistory = "findings"\nmetrics = "m.prom"\n')
+    before = set(project.rglob("*"))
+
+    assert 0 == run(app, [command, "b.parquet"]).exit_code
+    assert written == {
+        path.name for path in set(project.rglob("*")) - before if path.parent.name != "findings"
+    }

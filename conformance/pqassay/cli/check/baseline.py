@@ -57,7 +57,8 @@ def baseline(
             f"wrote {output}: {findings:,} finding{'s' * (findings != 1)} in {files:,} of {len(report.files):,} files"
         )
 
-    run(given, revise=writing(str(output), by_writer=by_writer), show=tell, outputs={"--output": output})
+    written = writing(str(output), by_writer=by_writer)
+    run(given, is_recorded=False, revise=written, show=tell, outputs={"--output": output})
 
 
 def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:

@@ -52,7 +52,7 @@ def prove(
     ] = None,
 ) -> None:
     """Show what findings do: query the installed engines and compare with the true rows."""
-    run(given, tier="values", revise=proving(engine or [], spark_packages or ""))
+    run(given, is_recorded=False, tier="values", revise=proving(engine or [], spark_packages or ""))
 
 
 def proving(engines: Sequence[str], spark_packages: str) -> Callable[[Request, Report], Report]:

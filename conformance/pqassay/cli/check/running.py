@@ -111,6 +111,7 @@ def run(
     work_of: Callable[[Request], AbstractContextManager[tuple[Work, Progress | None]]] = on_this_machine,
     conclude: Conclude = every_file,
     is_partial: bool = False,
+    is_recorded: bool = True,
     tier: str | None = None,
     outputs: Mapping[str, Path] = {},
     revise: Callable[[Request, Report], Report] | None = None,
@@ -123,6 +124,7 @@ def run(
         work_of: Who judges.
         conclude: How a plan is judged.
         is_partial: Whether only some of the files are judged.
+        is_recorded: Whether the outcome belongs in a history and metrics, where ``pqassay.toml`` names them.
         tier: The tier where none is asked for.
         outputs: Further files that are written, by option.
         revise: What else becomes of the report before it is printed.
@@ -137,7 +139,7 @@ def run(
             request = request.at_tier(tier)
         started = time.time_ns()
         record = None
-        if request.history is not None or request.metrics is not None:
+        if is_recorded and (request.history is not None or request.metrics is not None):
             moment = dt.datetime.fromtimestamp(started / 1e9, dt.UTC)
             record = loaded("recording")(request, moment, is_partial=is_partial)
         with kept_states():
