@@ -13,6 +13,7 @@ from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subje
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
+from pqassay.judge.table_reader import engine_of, metadata_size, notes_about, reader_of
 from pqassay.report.model import (
     HIDING,
     Coverage,
@@ -27,7 +28,6 @@ from pqassay.report.model import (
 )
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
-from pqassay.tables.repairs import ICEBERG_POSITIONS, OF_FILES, remedy_of
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
@@ -41,7 +41,6 @@ from pqassay.under_test.file import (
 from pqassay.under_test.pm.chunks import Screens
 from pqassay.under_test.pm.file import PmUnderTest
 from pqassay.under_test.schemas.shown_releases import ShownReleases
-from pqassay.under_test.tables.table import engine_of, metadata_size, notes_about
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
@@ -381,11 +380,12 @@ def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
-    if found is None or not found.startswith(OURS):
-        return found and remedy_of(rule.id, found)
+    if found is None:
+        return None
+    if not found.startswith(OURS):
+        return found if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, found)
     if file.claims is not None:
-        is_deletes = file.claims.deletes is not None
-        return (ICEBERG_POSITIONS if is_deletes else OF_FILES[file.claims.table]).text
+        return reader_of(file.claims.table).rewriting(file.claims)
     is_local = isinstance(file.source, FileSource)
     return found if is_local or found.startswith(IN_S3) else None
 

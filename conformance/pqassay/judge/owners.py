@@ -62,7 +62,7 @@ def owners_in(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
 class Owners:
     """The owners of findings in the files of a check.
 
-    Within `pqassay.under_test.tables.states.kept_states`, an Iceberg table is read once for all of them.
+    Within `pqassay.tables.kept.kept_states`, an Iceberg table is read once for all of them.
 
     Args:
         targets: What was judged.

@@ -8,7 +8,6 @@ loses these, or takes others for them.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay import checks
+from pqassay.plugins import rooms
 from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
 from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
@@ -161,8 +160,8 @@ def by_ends(column: Column, row_groups: Iterable[Any]) -> list[Query]:
 
 def unread(rule: str) -> str:
     """Why no engine here can be asked about a rule: none reads what it is about; empty where some do."""
-    family = importlib.import_module(f"{checks.__name__}.{family_of(rule).module}")
-    return str(getattr(family, "UNREAD", ""))
+    found = rooms(f"checks.{family_of(rule).module}")
+    return next((str(room.UNREAD) for room in found if hasattr(room, "UNREAD")), "")
 
 
 def every_column(values: TrueValues) -> Query:

@@ -27,7 +27,6 @@ from pqassay.tables.iceberg.state import ElsewhereError
 from pqassay.under_test.file import NotChecked
 from pqassay.values.tables.deletion_vector import DeletionVector
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, is_iceberg_metadata
 
 NOT_TOLD = "the true rows cannot be told"
 
@@ -36,23 +35,6 @@ UNREADABLE = (NotChecked, NotKnownError, ElsewhereError, FormatError, OSError, V
 
 NO_EXTREMES = ("DLT-035",)
 """Rules about which bound is exact: no filter shows it."""
-
-
-def table_around(path: str) -> TableAt | None:
-    """The table that a local file is in; ``None`` if it is in none."""
-    folder = Path(path).parent
-    while True:
-        if (folder / DELTA_LOG).is_dir():
-            return TableAt("delta", str(folder), str(folder))
-        if _holds_iceberg(folder / ICEBERG_METADATA):
-            return TableAt("iceberg", str(folder), str(folder))
-        if folder == folder.parent:
-            return None
-        folder = folder.parent
-
-
-def _holds_iceberg(metadata: Path) -> bool:
-    return metadata.is_dir() and any(is_iceberg_metadata(one.name) for one in metadata.iterdir())
 
 
 def rows_of(table: TableAt, stack: ExitStack) -> TableRows:

@@ -25,6 +25,7 @@ from pqassay.repair.reports import Concerned, Reported
 from pqassay.report.gate import EFFECTS
 from pqassay.report.model import MOST_FILES, Finding
 from pqassay.report.rules import COMPARE_FIRST
+from pqassay.tables.kept import kept_states
 from pqassay.tables.repairs import (
     ICEBERG_SORTED,
     OF_FILES,
@@ -33,7 +34,6 @@ from pqassay.tables.repairs import (
     SEEN,
     SEEN_BY_READERS,
 )
-from pqassay.under_test.tables.states import kept_states
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.table.layout import TableKind

@@ -20,7 +20,7 @@ from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planne
 from pqassay.judge.cost.estimate import USUAL_PRICES, Estimate, StorePrices
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
-from pqassay.under_test.tables.states import kept_states
+from pqassay.tables.kept import kept_states
 from pqassay_spark.check.estimate import estimate
 from pqassay_spark.check.executor_judging import Means, Verdict, etags_task
 from pqassay_spark.check.sampling import Sample, sampled

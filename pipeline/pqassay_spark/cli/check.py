@@ -87,7 +87,7 @@ def check(
     ship: Ship = False,
 ) -> None:
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
-    from pqassay.under_test.tables.states import kept_states
+    from pqassay.tables.kept import kept_states
 
     try:
         wanted = declared.wanted(given)

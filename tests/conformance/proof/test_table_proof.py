@@ -22,12 +22,13 @@ from pqassay.proof import moved_table, trial
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.moved_table import copied, copy_moved
 from pqassay.proof.queries import Query
-from pqassay.proof.table_plan import rows_of, table_around
+from pqassay.proof.table_formats import is_in_place
+from pqassay.proof.table_plan import rows_of
 from pqassay.proof.table_sql import PACKAGES, spark_engine
 from pqassay.report.model import Proof
 from pqassay.report.renderers.proof_text import write_proof
 from pqassay.report.renderers.text import render
-from pqassay.stores.table_files import TableAt
+from pqassay.stores.table_files import TableAt, table_around
 from pqassay_spec.rules.catalogue import Tier
 
 pytestmark = pytest.mark.slow
@@ -167,7 +168,7 @@ def test_a_moved_table_says_the_same_of_the_same_files(tmp_path: Path) -> None:
         for folder in (alike, str(tmp_path / "elsewhere")):
             moved = pqassay.check(folder, tier="values")
 
-            assert trial.is_in_place(folder)
+            assert is_in_place(folder)
             assert [one.message for file in found.files for one in file.findings] == [
                 one.message for file in moved.files for one in file.findings
             ]
@@ -196,7 +197,7 @@ def test_a_copy_is_elsewhere_where_paths_are_too_long_for_the_folder_of_temporar
     monkeypatch.setattr(moved_table, "SHORT", "/tmp")
     table = GOLDEN_FILES / "ice/vectors/table"
     with copied(str(table)) as folder:
-        assert ("/tmp", True) == (str(Path(folder).parent), trial.is_in_place(folder))
+        assert ("/tmp", True) == (str(Path(folder).parent), is_in_place(folder))
         assert len("/warehouse/metals") == len(folder)
     monkeypatch.setattr(moved_table, "SHORT", str(long))
     with pytest.raises(Unwritable, match="names files by their paths"), copied(str(table)):

@@ -16,6 +16,7 @@ from places import GOLDEN_FILES, INTEROP
 from pqassay.judge.checker import planned
 from pqassay.judge.workers import Limits, judged
 from pqassay.stores.table_files import TableAt
+from pqassay.tables.kept import kept_states
 from pqassay.under_test.tables import states
 from wicked_judges import counting_reads
 
@@ -75,7 +76,7 @@ def test_a_table_that_changed_between_two_checks_is_read_again(
 
 def test_a_check_within_another_one_reads_tables_for_itself(read: list[weakref.ref[Any]]) -> None:
     table = TableAt("delta", str(DELTA), str(DELTA))
-    with states.kept_states():
+    with kept_states():
         first = states.delta_state(table)
         _ = pqassay.check(DELTA, tier="meta")
         assert (first, 2) == (states.delta_state(table), len(read))

@@ -139,7 +139,7 @@ def check(
     ] = None,
 ) -> None:
     """Check files against the specification, whoever wrote them."""
-    from pqassay.under_test.tables.states import kept_states
+    from pqassay.tables.kept import kept_states
 
     try:
         _require_engines(engine or [], spark_packages, prove=prove)
@@ -208,7 +208,7 @@ def _predict(
     from pqassay.judge.cost.estimate import USUAL_PACE, StorePace
     from pqassay.judge.cost.prediction import predicted
     from pqassay.stores.table_files import counted_metadata
-    from pqassay.under_test.tables.states import kept_states
+    from pqassay.tables.kept import kept_states
 
     declared.require_estimate(wanted)
     pace = StorePace(

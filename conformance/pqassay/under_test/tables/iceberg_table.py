@@ -84,12 +84,12 @@ class IcebergTable:
 
     @property
     def size(self) -> int:
-        """See `pqassay.under_test.tables.table.TableView`."""
+        """See `pqassay.judge.table_reader.TableView`."""
         return sum(self.state.sizes.values())
 
     @property
     def engine(self) -> str:
-        """See `pqassay.under_test.tables.table.TableView`."""
+        """See `pqassay.judge.table_reader.TableView`."""
         summary: Any = (self.state.snapshot or {}).get("summary")
         if not isinstance(summary, dict):
             return ""
@@ -99,7 +99,7 @@ class IcebergTable:
 
     @property
     def notes(self) -> list[str]:
-        """See `pqassay.under_test.tables.table.TableView`."""
+        """See `pqassay.judge.table_reader.TableView`."""
         state = self.state
         notes: list[str] = []
         if state.file.startswith("metadata/") and not state.file.removeprefix("metadata/").startswith("v"):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Protocol
 
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.avro import avro_span, container
@@ -15,7 +13,6 @@ from pqassay.tables.delta.segment import NoVersionError
 from pqassay.tables.delta.state import DeltaState, states_of_checkpoint
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.tables.iceberg_table import IcebergTable
 from pqassay.under_test.tables.states import delta_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
@@ -26,32 +23,10 @@ from pqassay_spec.table.json_places import find
 from pqassay_spec.table.layout import (
     DELTA_LOG,
     ICEBERG_METADATA,
-    TableKind,
     delta_checkpoint,
     is_delta_json,
     is_iceberg_metadata,
 )
-
-UNREADABLE = (FormatError, NotApplicable, NotChecked, OSError, MemoryError)
-
-
-class TableView(Protocol):
-    """What a report says of a table beside findings."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of the metadata that were read."""
-        ...
-
-    @property
-    def engine(self) -> str:
-        """What wrote it; empty if it does not say."""
-        ...
-
-    @property
-    def notes(self) -> list[str]:
-        """What of it is not judged."""
-        ...
 
 
 class DeltaTable:
@@ -103,17 +78,17 @@ class DeltaTable:
 
     @property
     def size(self) -> int:
-        """See `TableView`."""
+        """See `pqassay.judge.table_reader.TableView`."""
         return sum(self.state.sizes.values())
 
     @property
     def engine(self) -> str:
-        """See `TableView`."""
+        """See `pqassay.judge.table_reader.TableView`."""
         return self.state.engine
 
     @property
     def notes(self) -> list[str]:
-        """See `TableView`."""
+        """See `pqassay.judge.table_reader.TableView`."""
         state = self.state
         notes: list[str] = []
         if features := ", ".join(state.unreadable):
@@ -129,41 +104,6 @@ class DeltaTable:
                     f"{ICEBERG_METADATA}/{max(named)}"
                 )
         return notes
-
-
-VIEWS: dict[TableKind, Callable[[FileUnderTest], TableView]] = {"delta": DeltaTable, "iceberg": IcebergTable}
-"""The part of a file that is the view of a table, by its format."""
-
-
-def _view(file: FileUnderTest) -> TableView:
-    make = None if file.table is None or file.claims is not None else VIEWS.get(file.table.kind)
-    if make is None:
-        raise NotApplicable
-    return file.part(make)
-
-
-def metadata_size(file: FileUnderTest) -> int:
-    """Bytes of a table's metadata that were read; 0 where they cannot be."""
-    try:
-        return _view(file).size
-    except UNREADABLE:
-        return 0
-
-
-def engine_of(file: FileUnderTest) -> str | None:
-    """What wrote the newest metadata of a table, as they say; ``None`` if they do not."""
-    try:
-        return _view(file).engine[:200] or None
-    except UNREADABLE:
-        return None
-
-
-def notes_about(file: FileUnderTest) -> list[str]:
-    """What of a table is not judged."""
-    try:
-        return _view(file).notes
-    except UNREADABLE:
-        return []
 
 
 # ------------------------------------------------------------------------------------------------------- fields
