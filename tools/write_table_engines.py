@@ -23,9 +23,15 @@ from typing import Any
 
 from pqassay.judge.workers import Limits
 from pqassay.proof.engines import Engine
-from pqassay.proof.moved_table import SHORT
-from pqassay.proof.table_pairs import FAMILIES as KINDS
-from pqassay.proof.table_pairs import (
+from pqassay.proof.table_proof import proof_of
+from pqassay.proof.trial import WORKERS, EngineProcesses
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
+from pqassay_spec.rules.observed import TABLE, observations, table_text
+from pqassay_spec.table.layout import TableKind
+from pqassay_tables.proof.moved_table import SHORT
+from pqassay_tables.proof.table_pairs import FAMILIES as KINDS
+from pqassay_tables.proof.table_pairs import (
     MANIFEST,
     TableMeasurement,
     TablePair,
@@ -33,14 +39,8 @@ from pqassay.proof.table_pairs import (
     observation,
     table_pairs,
 )
-from pqassay.proof.table_pairs import TABLE as TABLE_FOLDER
-from pqassay.proof.table_proof import proof_of
-from pqassay.proof.table_sql import PACKAGES
-from pqassay.proof.trial import WORKERS, EngineProcesses
-from pqassay_spec.base.sources import write_whole
-from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
-from pqassay_spec.rules.observed import TABLE, observations, table_text
-from pqassay_spec.table.layout import TableKind
+from pqassay_tables.proof.table_pairs import TABLE as TABLE_FOLDER
+from pqassay_tables.proof.table_sql import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_files"

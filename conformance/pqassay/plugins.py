@@ -15,7 +15,7 @@ from types import ModuleType
 
 JUDGE = "pqassay"
 
-PLUGINS: tuple[str, ...] = ()
+PLUGINS = ("pqassay_tables",)
 """Packages that add to the judge where they are installed."""
 
 

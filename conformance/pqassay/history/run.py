@@ -16,7 +16,7 @@ from pqassay.history.findings_table import clean
 from pqassay.judge.owners import Owners
 from pqassay.report.metrics import writer_of
 from pqassay.report.model import COUNTED, Finding, Report
-from pqassay.tables.owner import Owner
+from pqassay_tables.metadata.owner import Owner
 
 
 @dataclass(frozen=True)

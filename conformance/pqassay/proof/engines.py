@@ -353,7 +353,7 @@ ENGINES = (
 NAMES = tuple(engine.name for engine in ENGINES)
 
 TABLES_ALONE = ("deltalake", "pyiceberg", "daft", "chdb")
-"""Names of engines that are asked about tables alone, see `pqassay.proof.delta_engines` and `iceberg_engines`."""
+"""Names of engines that are asked about tables alone, see `pqassay_tables.proof.delta_engines` and `iceberg_engines`."""
 
 
 def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:

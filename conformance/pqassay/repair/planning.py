@@ -26,7 +26,10 @@ from pqassay.report.gate import EFFECTS
 from pqassay.report.model import MOST_FILES, Finding
 from pqassay.report.rules import COMPARE_FIRST
 from pqassay.tables.kept import kept_states
-from pqassay.tables.repairs import (
+from pqassay_spec import __version__
+from pqassay_spec.rules.catalogue import Effect
+from pqassay_spec.table.layout import TableKind
+from pqassay_tables.metadata.repairs import (
     ICEBERG_SORTED,
     OF_FILES,
     PLANNED,
@@ -34,9 +37,6 @@ from pqassay.tables.repairs import (
     SEEN,
     SEEN_BY_READERS,
 )
-from pqassay_spec import __version__
-from pqassay_spec.rules.catalogue import Effect
-from pqassay_spec.table.layout import TableKind
 
 TABLES: tuple[TableKind, ...] = ("delta", "iceberg")
 

@@ -25,6 +25,7 @@ PACKAGES = (
     "pqassay_reference",
     "pqassay_reader",
     "pqassay",
+    "pqassay_tables",
     "pqassay_spark",
     "construct",
     "pebble",
@@ -44,6 +45,7 @@ LEFT_OUT = (
     "pqassay/proof/",
     "pqassay/repair/",
     "pqassay/schemas/",
+    "pqassay_tables/proof/",
 )
 """Folders that no executor needs."""
 

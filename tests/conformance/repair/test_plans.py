@@ -16,7 +16,7 @@ import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.repair.model import json_schema
-from pqassay.tables import repairs
+from pqassay_tables.metadata import repairs
 
 DELTA, ICEBERG = "dlt/maximum-lowered", "ice/maximum-lowered"
 
