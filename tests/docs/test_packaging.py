@@ -24,6 +24,7 @@ ROOMS = {
     "pqassay_reader": ROOT / "reference_impl" / "pqassay_reader",
     "pqassay": ROOT / "conformance" / "pqassay",
     "pqassay_suite": ROOT / "conformance" / "pqassay_suite",
+    "pqassay_tables": ROOT / "conformance" / "pqassay_tables",
     "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
     "pqassay_spec/golden_files": GOLDEN_FILES,
     "pqassay_suite/implementations": ROOT / "conformance" / "implementations",
@@ -34,6 +35,7 @@ ROOMS = {
 PACKAGES = [
     "conformance/pqassay",
     "conformance/pqassay_suite",
+    "conformance/pqassay_tables",
     "pipeline/pqassay_spark",
     "reference_impl/pqassay_golden",
     "reference_impl/pqassay_reader",

@@ -26,6 +26,7 @@ from pqassay.report.model import (
     Untested,
     outcome_of,
 )
+from pqassay.stores.formats import formats
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.chunks import ColumnChunks
@@ -106,8 +107,8 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
     others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
     told = f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
-    if options.tier == "meta":
-        told += "; tier meta is about tables, and a folder is one with a commit in _delta_log, or with metadata/*.metadata.json"
+    if options.tier == "meta" and formats():
+        told += f"; tier meta is about tables, and a folder is one {', or '.join(one.sign for one in formats().values())}"
     return told
 
 

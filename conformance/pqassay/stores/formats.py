@@ -42,20 +42,24 @@ class Format:
     Attributes:
         kind: Its name, which is also the kind of target as which a table is judged.
         folder: The folder of a table that holds its metadata.
+        sign: By what a folder is such a table, in words.
         is_mark: Whether a file of this name in that folder shows that it is a table.
         moment_of: The state of which such a file is, by its name; ``None`` where it is of none in particular.
         dumped_as: The kind as which `pqassay dump` shows a file of the table, by its name; ``None`` of others.
         words: These kinds in words.
+        engines: Names of engines that are asked about its tables, and about no files alone.
         reader: Where what reads its metadata is, as ``module:attribute``; see `pqassay.judge.table_reader.TableReader`.
         proof: Where what asks engines about it is; see `pqassay.proof.table_proof.TableProof`.
     """
 
     kind: TableKind
     folder: str
+    sign: str
     is_mark: Callable[[str], bool]
     moment_of: Callable[[str], Moment | None]
     dumped_as: Callable[[str], str | None]
     words: Mapping[str, str]
+    engines: Sequence[str]
     reader: str
     proof: str
 
