@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
-import pkgutil
 import re
 import textwrap
 from collections.abc import Iterator
@@ -87,7 +86,7 @@ def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
         check = registry()[rule.id]
         yield "checked", _line_of(inspect.unwrap(check.test))
         if check.decided_by:
-            yield "decided", _line_of(pkgutil.resolve_name(f"pqassay.values.{check.decided_by}"))
+            yield "decided", _line_of(check.decision)
 
 
 def _line_of(function: Any) -> str:

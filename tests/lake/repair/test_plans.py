@@ -15,8 +15,8 @@ from typer.testing import CliRunner, Result
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
-from pqassay.tables import repairs
 from pqassay_lake.repair.model import json_schema
+from pqassay_tables.metadata import repairs
 
 DELTA, ICEBERG = "dlt/maximum-lowered", "ice/maximum-lowered"
 
