@@ -31,7 +31,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
     <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
-    <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
+    <!-- findings table -->             the columns of the table that `pqassay spark check --out` writes
     <!-- history -->                    the columns of what `pqassay check --history` appends to
 
 A comment that looks like one of these and names nothing fails the build.

@@ -28,7 +28,7 @@ def plan_repair(
         str,
         typer.Argument(
             metavar="REPORT",
-            help="What `pqassay check --format json` wrote, or the findings table of `pqassay-spark check --out`.",
+            help="What `pqassay check --format json` wrote, or the findings table of `pqassay spark check --out`.",
             show_default=False,
         ),
     ],

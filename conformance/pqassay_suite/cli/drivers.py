@@ -1,4 +1,4 @@
-"""The commands ``pqassay drivers`` and ``pqassay new-driver``: the drivers that come with pqassay, and a beginning for another."""
+"""The commands ``pqassay suite drivers`` and ``pqassay suite new-driver``: the drivers that come with pqassay, and a beginning for another."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import typer
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import example
 
-EPILOG = "Example: `pqassay drivers --build arrow-go`, then `pqassay run --driver arrow-go`."
+EPILOG = "Example: `pqassay suite drivers --build arrow-go`, then `pqassay suite run --driver arrow-go`."
 
-NEW_EPILOG = "Example: `pqassay new-driver go my-driver`, which says what to do next."
+NEW_EPILOG = "Example: `pqassay suite new-driver go my-driver`, which says what to do next."
 
 
 @example(EPILOG)
@@ -125,4 +125,4 @@ def new_driver(
     typer.echo(f"  cd {folder}" + (" && mkdir -p build" if lines else ""))
     for line in lines:
         typer.echo(f"  {line}")
-    typer.echo(f"  pqassay run --operation read -- {command}")
+    typer.echo(f"  pqassay suite run --operation read -- {command}")

@@ -1,4 +1,4 @@
-"""The commands ``pqassay export-pack`` and ``pqassay export-status``: what others use without running pqassay.
+"""The commands ``pqassay suite pack`` and ``pqassay suite status``: what others use without running pqassay.
 
 Exit codes: 0 written; 2 wrong usage.
 """
@@ -16,7 +16,7 @@ from pqassay.cli.failure import fail, require_no_data, require_site
 from pqassay_spec.base.help_pages import example
 
 PACK_EPILOG = (
-    "Examples: `pqassay export-pack parquet-files`, `pqassay export-pack --family PIX --family BLM indexes`. "
+    "Examples: `pqassay suite pack parquet-files`, `pqassay suite pack --family PIX --family BLM indexes`. "
     "Exit codes: 0 written, 2 usage."
 )
 
@@ -73,7 +73,7 @@ def export_pack(
 
 
 STATUS_EPILOG = (
-    "Examples: `pqassay export-status results.json`, `pqassay export-status duckdb.json polars.json --format csv`. "
+    "Examples: `pqassay suite status results.json`, `pqassay suite status duckdb.json polars.json --format csv`. "
     "Exit codes: 0 written, 2 usage, or a file that holds no such results."
 )
 
@@ -92,7 +92,7 @@ def export_status(
         list[Path],
         typer.Argument(
             metavar="RESULTS...",
-            help="What `pqassay run` wrote with --format json, a file for each implementation.",
+            help="What `pqassay suite run` wrote with --format json, a file for each implementation.",
             show_default=False,
         ),
     ],
@@ -134,7 +134,9 @@ def export_status(
         except UsageError as error:
             fail(str(error))
         if not isinstance(report, RunReport):
-            fail(f"{file}: this is a report of pqassay check; a status is made of results of pqassay run")
+            fail(
+                f"{file}: this is a report of pqassay check; a status is made of results of pqassay suite run"
+            )
         reports.append(report)
     try:
         found = status(reports, [str(file) for file in files], asked_cases())

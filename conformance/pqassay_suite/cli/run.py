@@ -1,4 +1,4 @@
-"""The command ``pqassay run``: judge an implementation through a driver.
+"""The command ``pqassay suite run``: judge an implementation through a driver.
 
 Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
 """
@@ -52,8 +52,8 @@ else:
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
-    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`, "
-    "`pqassay run --driver duckdb --files my-collection`. "
+    "Examples: `pqassay suite run -- python3 driver.py`, `pqassay suite run --driver duckdb --case 'pix/*'`, "
+    "`pqassay suite run --driver duckdb --files my-collection`. "
     "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
 )
 
@@ -71,7 +71,9 @@ def run(
     shipped: Annotated[
         str | None,
         typer.Option(
-            "--driver", metavar="NAME", help="A driver that comes with pqassay; `pqassay drivers` lists them."
+            "--driver",
+            metavar="NAME",
+            help="A driver that comes with pqassay; `pqassay suite drivers` lists them.",
         ),
     ] = None,
     case: Annotated[
@@ -199,7 +201,7 @@ def run(
                 made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
                 chosen = [*made]
         if not tasks(chosen, only):
-            fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+            fail("these cases do not ask for that; `pqassay suite run --list` says what they ask for")
         if hello:
             say_hello(chosen, settings)
             return

@@ -1,4 +1,4 @@
-"""The command ``pqassay-spark check``."""
+"""The command ``pqassay spark check``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FILES_NAMED = 20
 """Files with findings up to which each has a block of its own; of more, tables tell."""
 
 EXAMPLE = (
-    "Examples: `pqassay-spark check lake`, `pqassay-spark check s3://bucket/sales --tier values --master yarn --ship`. "
+    "Examples: `pqassay spark check lake`, `pqassay spark check s3://bucket/sales --tier values --master yarn --ship`. "
     "Exit codes as of `pqassay check`: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all "
     "could be judged."
 )

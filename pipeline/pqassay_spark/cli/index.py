@@ -1,4 +1,4 @@
-"""The command ``pqassay-spark index``."""
+"""The command ``pqassay spark index``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pqassay_spark.index.run import IndexRun
 
 EXAMPLE = (
-    "Example: `pqassay-spark index sales --column nation`, or "
-    "`pqassay-spark index sales --type zone-sums --columns nation,year,sales_amount`"
+    "Example: `pqassay spark index sales --column nation`, or "
+    "`pqassay spark index sales --type zone-sums --columns nation,year,sales_amount`"
 )
 
 MOST_REFUSED = 20
@@ -98,7 +98,7 @@ def index(
         from pqassay_spark.index.run import index_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay-spark index") as spark,
+            command_session(master, ship=ship, needs_rdds="pqassay spark index") as spark,
             progress_bar() as bar,
         ):
             done = index_files(
@@ -136,7 +136,7 @@ def _add_to_directories(
             IndexType[kind.name], tuple(columns), Granularity[granularity.name], max_bytes=max_bytes
         )
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay-spark index") as spark,
+            command_session(master, ship=ship, needs_rdds="pqassay spark index") as spark,
             progress_bar() as bar,
         ):
             done = index_directories(

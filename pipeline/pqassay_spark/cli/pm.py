@@ -1,4 +1,4 @@
-"""The command ``pqassay-spark pm``."""
+"""The command ``pqassay spark pm``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.pm import PmOutcome
 
-EXAMPLE = "Example: `pqassay-spark pm sales --into sales.pm`"
+EXAMPLE = "Example: `pqassay spark pm sales --into sales.pm`"
 
 
 class Blooms(StrEnum):
@@ -61,7 +61,7 @@ def pm(
         from pqassay_spark.index.pm import generate_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay-spark pm") as spark,
+            command_session(master, ship=ship, needs_rdds="pqassay spark pm") as spark,
             progress_bar() as bar,
         ):
             done = generate_files(
@@ -85,7 +85,7 @@ def tell(done: Run[PmOutcome]) -> None:
         typer.echo(
             printable(
                 f"warning: of {counted(len(partial), 'file')} something is left out that _pm cannot say rightly, first of "
-                f"{partial[0]}; `pqassay-ref pm generate` says what"
+                f"{partial[0]}; `pqassay pm generate` says what"
             ),
             err=True,
         )

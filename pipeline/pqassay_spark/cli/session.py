@@ -1,4 +1,4 @@
-"""Sessions of the commands of ``pqassay-spark``: how they start Spark, and how they end when they cannot."""
+"""Sessions of the commands of ``pqassay spark``: how they start Spark, and how they end when they cannot."""
 
 from __future__ import annotations
 

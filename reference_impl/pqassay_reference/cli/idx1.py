@@ -1,4 +1,4 @@
-"""The commands ``pqassay-ref embed`` and ``extract``: an IDX1 index put into a finished file, and its values printed."""
+"""The commands ``pqassay embed`` and ``extract``: an IDX1 index put into a finished file, and its values printed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.terminal import printable
 
 
-@example("Example: `pqassay-ref embed part-0.parquet --column nation`")
+@example("Example: `pqassay embed part-0.parquet --column nation`")
 def embed(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is replaced atomically.")
@@ -49,7 +49,9 @@ def embed(
         )
 
 
-@example("Example: `pqassay-ref extract part-0.parquet --json`")
+EXTRACT_EXAMPLE = "Example: `pqassay index extract part-0.parquet --json`"
+
+
 def extract(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Parquet file with an IDX1 index.")],
     published: Annotated[

@@ -1,4 +1,4 @@
-"""The commands ``pqassay-ref index``: indexes of the index directory added to files, listed, dropped and made anew."""
+"""The commands ``pqassay index``: indexes of the index directory added to files, listed, dropped and made anew."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.idx1 import EXTRACT_EXAMPLE, extract
 from pqassay_reference.cli.tables import Table, counted, show
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
@@ -63,10 +64,12 @@ class CodecName(StrEnum):
 
 index_app = typer.Typer(
     help="Indexes of a file's index directory: distinct sets, sums, sketches.",
-    epilog="Example: `pqassay-ref index add sales/*.parquet --type distinct-set --columns nation,carrier`",
+    epilog="Example: `pqassay index add sales/*.parquet --type distinct-set --columns nation,carrier`",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+
+index_app.command("extract", epilog=EXTRACT_EXAMPLE)(extract)
 
 Files = Annotated[
     list[Path],
@@ -86,7 +89,7 @@ Columns = Annotated[
 
 
 @index_app.command(
-    epilog="Example: `pqassay-ref index add part-0.parquet --type zone-sums --columns nation,sales_amount`"
+    epilog="Example: `pqassay index add part-0.parquet --type zone-sums --columns nation,sales_amount`"
 )
 def add(
     files: Files,
@@ -171,7 +174,7 @@ def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tu
     return [tuple(paths)] if together else [(path,) for path in paths]
 
 
-@index_app.command("list", epilog="Example: `pqassay-ref index list part-0.parquet`")
+@index_app.command("list", epilog="Example: `pqassay index list part-0.parquet`")
 def list_(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Parquet files, or folders of them.")
@@ -254,7 +257,7 @@ def _record(found: Inventory) -> dict[str, Any]:
 
 
 @index_app.command(
-    epilog="Examples: `pqassay-ref index drop part-0.parquet --stale`, `pqassay-ref index drop part-0.parquet --type hll --columns nation`"
+    epilog="Examples: `pqassay index drop part-0.parquet --stale`, `pqassay index drop part-0.parquet --type hll --columns nation`"
 )
 def drop(
     files: Files,
@@ -278,7 +281,7 @@ def drop(
 
     if every == (kind is not None or columns is not None or stale):
         fail(
-            "say what is to go: --type, --columns, --stale, or --all alone; see pqassay-ref index drop --help",
+            "say what is to go: --type, --columns, --stale, or --all alone; see pqassay index drop --help",
             2,
         )
 
@@ -301,7 +304,7 @@ def drop(
     _each(files, one, inside_table=inside_table)
 
 
-@index_app.command(epilog="Example: `pqassay-ref index refresh part-0.parquet`")
+@index_app.command(epilog="Example: `pqassay index refresh part-0.parquet`")
 def refresh(files: Files, inside_table: InsideTable = False) -> None:
     """Make stale indexes anew from the data that are there now. Fresh ones stay as they are.
 
@@ -401,7 +404,7 @@ def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bo
         except Exception as error:  # noqa: BLE001 - one file must not keep the others from what is done to them
             show_traceback(error)
             is_mistaken = True
-            _failed(f"{path}: {mistake('pqassay-ref', error)}")
+            _failed(f"{path}: {mistake('pqassay', error)}")
     if is_mistaken:
         raise typer.Exit(SOFTWARE)
     if code:

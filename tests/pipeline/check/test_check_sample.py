@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File
+from pqassay.cli.main import spark as app
 from pqassay.judge.checker import planned
 from pqassay.stores.targets import Target
 from pqassay_spark.check.estimate import Costs, measured_task
 from pqassay_spark.check.run import check, estimated
 from pqassay_spark.check.sampling import REASON, choose, sampled
-from pqassay_spark.cli.main import app
 from pqassay_spark.jobs.spark_jobs import packed, unpacked
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
+from pqassay.cli.main import spark as app
 from pqassay.errors import UsageError
 from pqassay.history import findings_table, verdict_cache
 from pqassay.history.file_stamps import Stamp, stamps
@@ -27,7 +28,6 @@ from pqassay.judge.checker import planned
 from pqassay.judge.one_file import Settings
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import carried_out, check
-from pqassay_spark.cli.main import app
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""The options of ``pqassay check``, which ``pqassay-spark check`` has as well, and what they and ``pqassay.toml`` ask for."""
+"""The options of ``pqassay check``, which ``pqassay spark check`` has as well, and what they and ``pqassay.toml`` ask for."""
 
 from __future__ import annotations
 
