@@ -29,7 +29,6 @@ FILES = {
     "index": "pqassay_reference.cli.index:index_app",
     "scan": "pqassay_reader.cli.scan:scan",
     "answer": "pqassay_reader.cli.answer:answer",
-    "embed": "pqassay_reference.cli.idx1:embed",
     "strip": "pqassay_reference.cli.strip:strip",
     "pm": "pqassay_reader.cli.pm_plan:pm_app",
 }
@@ -85,6 +84,7 @@ app = program(
     help_text="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
     epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
     renamed=RENAMED,
+    aliases={"embed": "index add --type idx1"},
 )
 
 

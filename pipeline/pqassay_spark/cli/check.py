@@ -86,7 +86,7 @@ def check(
     master: Master = None,
     ship: Ship = False,
 ) -> None:
-    """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
+    """Run `pqassay check` on all cores of a cluster."""
     from pqassay.under_test.tables.states import kept_states
 
     try:

@@ -30,27 +30,26 @@ class Blooms(StrEnum):
 
 @example(EXAMPLE)
 def pm(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of Parquet files, or one file.")],
     into: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write FOLDER/NAME/_pm for each file; needed where a folder holds several files. "
-            "Default: _pm beside each.",
+            help="Write FOLDER/NAME/_pm for each file. Default: _pm beside each.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Generate again what is fresh.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Generate fresh files again.")] = False,
     blooms: Annotated[
         Blooms,
         typer.Option(
             metavar="HOW",
-            help="Bloom filters: inlined, copied into `_pm`; external, referred to; or none, left out.",
+            help="Bloom filters: inlined (copied), external (referred to) or none.",
         ),
     ] = Blooms.INLINED,
     master: Master = None,
     ship: Ship = False,
 ) -> None:
-    """Make `_pm`, QuestDB's metadata file, for every Parquet file below a folder, on Spark. Parquet files are only read.
+    """Make `_pm`, QuestDB's metadata file, for every Parquet file, on Spark.
 
     A `_pm` that describes its file as it is, is skipped; one that describes what its file was before it grew gets a snapshot
     more. A file for which there can be none is named with its reason,

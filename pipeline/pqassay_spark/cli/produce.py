@@ -29,44 +29,42 @@ class PartitionColumn(Enum):
 
 @example(EXAMPLE)
 def produce(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write; it must not exist.")],
-    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Rows in all.")] = 100_000,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="New directory to write.")],
+    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Total rows.")] = 100_000,
     files: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=10**6, help="Files; with --partition-by, files in each part."),
+        typer.Option(
+            metavar="N", min=1, max=10**6, help="Files; with --partition-by, files in each partition."
+        ),
     ] = 1,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other rows.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     partition_by: Annotated[
         PartitionColumn | None,
-        typer.Option(
-            metavar="COLUMN", help="Write a directory for each value of this column: year or category."
-        ),
+        typer.Option(metavar="COLUMN", help="Partition by this column: year or category."),
     ] = None,
     wide: Annotated[
         bool,
-        typer.Option(
-            "--wide", help="With 17 more columns: times, decimals, small numbers, lists, maps, structs."
-        ),
+        typer.Option("--wide", help="Add 17 columns: times, decimals, small numbers, lists, maps, structs."),
     ] = False,
     rare: Annotated[
-        bool, typer.Option("--rare", help="With the nation Pitcairn, which one file in a hundred holds.")
+        bool, typer.Option("--rare", help="Add the nation Pitcairn to one file in a hundred.")
     ] = False,
-    skew: Annotated[bool, typer.Option("--skew", help="Files of very different sizes.")] = False,
+    skew: Annotated[bool, typer.Option("--skew", help="Write files of very different sizes.")] = False,
     matrix: Annotated[
         bool,
         typer.Option(
             "--matrix",
-            help="Instead of sales data: a small table for each option and type of Spark's writer, in a folder each.",
+            help="Write a small table for each option and type instead.",
         ),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what Spark wrote to OUT before.")
+        bool, typer.Option("--overwrite", help="Replace earlier output of Spark in OUT.")
     ] = False,
     master: Master = None,
 ) -> None:
-    """Write sales data as Parquet files with Spark: page index, bloom filter, nulls, names beyond ASCII.
+    """Write sales data as Parquet files with Spark.
 
-    The same rows and seed give the same data every time.
+    The files have a page index, a bloom filter, nulls, and names beyond ASCII. The same rows and seed give the same data every time.
     """
     require_local_text(out)
     if matrix:

@@ -27,9 +27,7 @@ Master = Annotated[
 
 Ship = Annotated[
     bool,
-    typer.Option(
-        "--ship", help="Send pqassay to the executors of a cluster, which need pyarrow and no more."
-    ),
+    typer.Option("--ship", help="Send pqassay to the executors, which need only pyarrow."),
 ]
 """The option ``--ship``."""
 

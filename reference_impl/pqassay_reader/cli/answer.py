@@ -64,7 +64,7 @@ def answer(
         ),
     ] = FormatName.TABLE,
 ) -> None:
-    """Answer a question from zone sums, and read rows only where those do not align with it.
+    """Answer a SQL question from zone sums; read rows only where needed.
 
     APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5) are answered from sketches alone, with bounds, and refused where those are missing or stale.
     The last lines say, on stderr, what is approximate, from how many files the answer came and what was read.

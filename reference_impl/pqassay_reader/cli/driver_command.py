@@ -33,7 +33,7 @@ def driver(
         bool, typer.Option("--serve", help="Answer requests that come as lines from stdin, until they end.")
     ] = False,
 ) -> None:
-    """Answer requests of `pqassay suite run`, as a driver of the reference implementation."""
+    """Answer requests of `pqassay suite run` as the reference implementation."""
     from pqassay_reader.cli.driver import NotSupportedError, answer_file
     from pqassay_reader.cli.driver import serve as answer_lines
 

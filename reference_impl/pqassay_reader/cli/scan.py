@@ -50,13 +50,13 @@ EXAMPLE = (
 def scan(
     path: Annotated[
         str,
-        typer.Argument(metavar="PATH", help="A Parquet file, a folder of them, or a URI (s3://, gs://, …)."),
+        typer.Argument(metavar="PATH", help="Parquet file, folder of files, or URI (s3://, gs://, …)."),
     ],
     condition: Annotated[
         str | None,
         typer.Argument(
             metavar="CONDITION",
-            help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT; all rows by default.",
+            help="SQL condition: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT. Default: all rows.",
         ),
     ] = None,
     columns: Annotated[
@@ -64,19 +64,19 @@ def scan(
         typer.Option(
             "--columns",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to return, a member of a struct by its path joined by dots; all by default; may be repeated.",
+            help="Columns to return, their paths joined by dots. Default: all.",
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="The most rows; once they are found, nothing more is read."),
+        typer.Option(metavar="N", min=0, help="Most rows; reading stops once they are found."),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
             "--without",
             metavar="RUNG[,RUNG...]",
-            help=f"Techniques to do without, the rows stay the same: {', '.join(Rung)}; may be repeated.",
+            help=f"Techniques to disable: {', '.join(Rung)}.",
         ),
     ] = None,
     gap: Annotated[
@@ -84,14 +84,14 @@ def scan(
         typer.Option(
             metavar="BYTES",
             min=0,
-            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 256 KiB.",
+            help="Join ranges with fewer bytes between them. Default: 64 KiB in local files, else 256 KiB.",
         ),
     ] = None,
     trust: Annotated[
         TrustName,
         typer.Option(
             metavar="INDEX",
-            help="Embedded indexes to trust: companion, with a companion record; or published, with --column.",
+            help="Embedded indexes to trust: companion, or published with --column.",
         ),
     ] = TrustName.COMPANION,
     column: Annotated[
@@ -100,21 +100,21 @@ def scan(
             "--column",
             "-c",
             metavar="COLUMN",
-            help="Column that embedded indexes without companion record describe.",
+            help="Column of embedded indexes without companion record.",
         ),
     ] = None,
     metadata: Annotated[
         MetadataName,
         typer.Option(
             metavar="WHERE",
-            help="Where the facts about a file come from: footer, or pm, the _pm beside it; its footer is not read then.",
+            help="Source of metadata: footer, or pm for the _pm beside a file.",
         ),
     ] = MetadataName.FOOTER,
     distrust: Annotated[
         bool,
         typer.Option(
             "--distrust",
-            help="Leave nothing out on the word of a claim, and name every false one that the condition met, on stderr.",
+            help="Read everything, and report every false claim on stderr.",
         ),
     ] = False,
     output_format: Annotated[
@@ -129,13 +129,13 @@ def scan(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the rows here, not to the terminal."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the rows to a file."),
     ] = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
-            help="Show what was left to be read after each technique, and which pages were read, in place of the rows.",
+            help="Show what each technique left to read, instead of the rows.",
         ),
     ] = False,
     picture: Annotated[
@@ -143,21 +143,21 @@ def scan(
         typer.Option(
             "--explain-to",
             metavar="FILE",
-            help="Draw the same as a picture into this SVG file; the rows are still printed.",
+            help="Draw the same as an SVG picture; rows are still printed.",
         ),
     ] = None,
     files: Annotated[
         bool,
-        typer.Option("--files", help="List the files that may match, and why; read only their indexes."),
+        typer.Option("--files", help="List the files that may match, using only their indexes."),
     ] = False,
     table: Annotated[
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help='With --files: use the index table in this folder; "auto" for the one beside PATH.',
+            help='With --files: index table; "auto" for the one beside PATH.',
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="With --files: list all files, however many.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="With --files: list all files.")] = False,
 ) -> None:
     """Print the rows of Parquet files that satisfy a condition.
 

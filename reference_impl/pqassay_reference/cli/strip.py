@@ -98,9 +98,9 @@ def strip(
         bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
 ) -> None:
-    """Remove indexes, bloom filters, statistics or keys from a finished Parquet file by changing its footer only.
+    """Remove indexes, bloom filters, statistics or keys from a Parquet file.
 
-    Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
+    Only the footer changes. Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
     """
     with reported(file):
         from pqassay_reference.rewrite.strip import Selection, strip_file

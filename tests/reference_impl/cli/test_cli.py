@@ -44,7 +44,7 @@ def test_losses_are_a_warning(path: Path) -> None:
     ("arguments", "code", "words"),
     [
         (["embed", "missing", "-c", "x"], 2, "missing: no such file"),
-        (["embed", ".", "-c", "x"], 2, "is a directory"),
+        (["index", "extract", "."], 2, "is a directory"),
         (["embed", "{path}"], 2, "--column"),
         (["embed", "{path}", "-c", "year"], 1, "column year holds INT64, no text"),
         (["index", "extract", "{path}"], 1, "the file has no IDX1 index"),
