@@ -105,7 +105,7 @@ def group(
             and prints on stderr what it is called now.
         aliases: For each short name, which the help page does not list either, the words that it stands for.
     """
-    return typer.Typer(
+    app = typer.Typer(
         cls=type("Group", (_Group,), {"panels": panels, "renamed": renamed or {}, "aliases": aliases or {}}),
         help=help_text,
         epilog=epilog,
@@ -113,6 +113,12 @@ def group(
         add_completion=False,
         rich_markup_mode="markdown",
     )
+    app.callback()(_root)
+    return app
+
+
+def _root() -> None:
+    """What a group without options does before its command: nothing."""
 
 
 def program(

@@ -93,8 +93,8 @@ Columns = Annotated[
         "--columns",
         "--column",
         "-c",
-        metavar="COLUMN[,COLUMN...]",
-        help="Drop indexes of these columns, their paths joined by dots.",
+        metavar="COLUMNS",
+        help="Drop indexes of these columns, separated by commas.",
     ),
 ]
 
@@ -114,8 +114,8 @@ def add(
             "--columns",
             "--column",
             "-c",
-            metavar="COLUMN[,COLUMN...]",
-            help="Columns to index. With zone-sums, the last is summed by the others.",
+            metavar="COLUMNS",
+            help="Columns, separated by commas. The last of zone-sums is summed.",
         ),
     ],
     granularity: Annotated[
