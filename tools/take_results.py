@@ -1,6 +1,6 @@
 """Take in results that others produced: ``python tools/take_results.py FILE --from URL --by WHO [--name NAME]``.
 
-FILE is what ``pqassay run --format json --output FILE`` wrote elsewhere.  It is held to the schema, to the cases of its
+FILE is what ``pqassay suite run --format json --output FILE`` wrote elsewhere.  It is held to the schema, to the cases of its
 revision and to its own counts; what passes is kept as ``docs/data/results/<name>/<version>.json``, marked as submitted.
 ``--check`` says what would happen, and writes nothing.
 """
@@ -57,7 +57,9 @@ def read(path: Path) -> tuple[RunReport, bytes]:
     except UsageError as error:
         raise RefusedError(str(error)) from None
     if not isinstance(report, RunReport):
-        raise RefusedError(f"{path}: this is a report of pqassay check; results are written by pqassay run")
+        raise RefusedError(
+            f"{path}: this is a report of pqassay check; results are written by pqassay suite run"
+        )
     return report, content
 
 

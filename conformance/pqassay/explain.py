@@ -60,7 +60,7 @@ def tested_by(rule_id: str) -> Iterator[str]:
     yield from _labelled("tested by", f"{', '.join(found[:CASES_SHOWN])}{more}", break_on_hyphens=False)
     options = [word for case in found[:1] for word in ("--case", case)]
     yield from _labelled(
-        "ask", f"{shell_line(['pqassay', 'run', *options])} -- DRIVER", break_on_hyphens=False
+        "ask", f"{shell_line(['pqassay', 'suite', 'run', *options])} -- DRIVER", break_on_hyphens=False
     )
 
 

@@ -38,8 +38,8 @@ def report(
         list[str],
         typer.Argument(
             metavar="REPORT...",
-            help="What `pqassay check` or `pqassay run` wrote with --format json; - is stdin. "
-            "Several results of `pqassay run` are put side by side.",
+            help="What `pqassay check` or `pqassay suite run` wrote with --format json; - is stdin. "
+            "Several results of `pqassay suite run` are put side by side.",
             show_default=False,
         ),
     ],

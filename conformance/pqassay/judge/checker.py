@@ -335,7 +335,9 @@ def _require_choices(tier: str | None, level: str, profile: str | None, patterns
     for pattern in patterns:
         if not fnmatch.filter(file_rules(), pattern):
             if for_readers := fnmatch.filter(reader_rules(), pattern):
-                raise UsageError(f"{for_readers[0]} is for readers: no file can break it; ask `pqassay run`")
+                raise UsageError(
+                    f"{for_readers[0]} is for readers: no file can break it; ask `pqassay suite run`"
+                )
             raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
 
 

@@ -38,7 +38,7 @@ def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
         )
     if report.scored_by is None or report.asked is None:
         found.append(
-            "scored_by or asked is missing: the results do not say which cases they are about. Run `pqassay run` "
+            "scored_by or asked is missing: the results do not say which cases they are about. Run `pqassay suite run` "
             "without --cases, of a version that knows revisions"
         )
         return found

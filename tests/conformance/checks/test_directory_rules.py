@@ -429,5 +429,5 @@ def test_a_finding_says_what_mends_the_index(rule: str, tmp_path: Path) -> None:
     command, options = MENDED[rule]
 
     assert rule == finding.rule
-    assert (finding.remedy or "").startswith(f"pqassay-ref {command}")
+    assert (finding.remedy or "").startswith(f"pqassay {command}")
     assert (finding.remedy or "").endswith(options)

@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref prune``: which files of a folder a condition leaves over, and why."""
+"""``pqassay scan --files``: which files of a folder may hold rows that satisfy a condition, and why."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 import os
 import warnings
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from pqassay_reference.cli.errors import fail, said
 from pqassay_reference.cli.progress import progress_bar
 from pqassay_reference.cli.tables import counted
-from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -31,71 +30,29 @@ class TrustName(StrEnum):
     PUBLISHED = "published"
 
 
-class FormatName(StrEnum):
-    """Forms of the printed answer."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-TrustOption = Annotated[
-    TrustName,
-    typer.Option(
-        metavar="INDEX",
-        help="Which embedded index counts: companion, one with a companion record, or published, any of --column.",
-    ),
-]
-ColumnOption = Annotated[
-    str | None,
-    typer.Option(
-        "--column",
-        "-c",
-        metavar="COLUMN",
-        help="The column that embedded indexes without companion record describe.",
-    ),
-]
-
-EXAMPLE = "Example: `pqassay-ref prune sales \"nation = 'Singapore'\"`"
-
-
-@example(EXAMPLE)
-def prune(
-    path: Annotated[
-        str,
-        typer.Argument(
-            metavar="PATH", help="A folder of Parquet files, one file, or a URI (s3://, gs://, …)."
-        ),
-    ],
-    condition: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONDITION",
-            help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT.",
-        ),
-    ],
-    trust: TrustOption = TrustName.COMPANION,
-    column: ColumnOption = None,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help='Use the index table in this folder; "auto" for the one beside PATH, if there is one.',
-        ),
-    ] = None,
-    output_format: Annotated[
-        FormatName,
-        typer.Option("--format", metavar="FORMAT", help="text, lines for people, or json, one object."),
-    ] = FormatName.TEXT,
-    every: Annotated[bool, typer.Option("--all", help="List all files, however many.")] = False,
+def list_files(
+    path: str,
+    condition: str,
+    *,
+    trust: Trust,
+    column: str | None,
+    table: str | None,
+    as_json: bool,
+    every: bool,
 ) -> None:
-    """Say which files a condition leaves over by their indexes, and why. Nothing but the indexes is read.
+    """Print which files of a folder may hold rows that satisfy a condition, and why. Only the indexes are read.
 
-    A file that is kept may hold a matching row; one that is skipped holds none. A file without an index that can be
-    used is kept.
+    Args:
+        path: A file, a folder or a URI.
+        condition: The condition.
+        trust: The embedded indexes that count.
+        column: The column of those that do not name theirs.
+        table: The folder of an index table, or ``auto``.
+        as_json: Print one JSON object.
+        every: List all files as text, however many.
     """
-    require_vouched(trust, column)
-    dataset, pruning = _pruned(path, condition, trust.value, column, table)
-    if output_format is FormatName.JSON:
+    dataset, pruning = _pruned(path, condition, trust, column, table)
+    if as_json:
         typer.echo(json.dumps(_record(path, condition, dataset, pruning), indent=2))
         return
     _print_text(path, dataset, pruning, every=every)

@@ -1,4 +1,4 @@
-"""`pqassay-ref prune` says which files remain, and why."""
+"""`pqassay scan --files` says which files remain, and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 import processes
 from idx1_files import parquet
 from indexed_lakes import Values, entry, lake_table, published, write_index_table, write_lake
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.rewrite.embed import embed_file
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ FILES: dict[str, Values] = {"a.parquet": ["Peru", "Chad"], "b.parquet": ["Chad",
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["prune", *map(str, arguments)])
+    return CliRunner().invoke(app, ["scan", "--files", *map(str, arguments)])
 
 
 @pytest.fixture
@@ -193,10 +193,10 @@ def test_names_and_values_cannot_write_to_the_terminal(tmp_path: Path) -> None:
 
 
 def test_the_program_answers_a_pipe_without_colours_or_bars(lake: Path) -> None:
-    program = Path(sys.executable).with_name("pqassay-ref")
+    program = Path(sys.executable).with_name("pqassay")
 
     done = processes.run(
-        [program, "prune", lake, "nation = 'Peru'"], capture_output=True, text=True, check=True
+        [program, "scan", "--files", lake, "nation = 'Peru'"], capture_output=True, text=True, check=True
     )
 
     assert done.stdout.startswith("keep  a.parquet")
