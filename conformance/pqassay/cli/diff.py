@@ -60,7 +60,7 @@ def diff(
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Show what differs between two files, field by field: what changed, and not what merely moved."""
+    """Compare two files field by field: what changed, not what merely moved."""
     from pqassay.cli.output import print_written
     from pqassay.difference import TooManyFields, difference
     from pqassay.difference.text import render
