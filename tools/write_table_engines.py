@@ -21,6 +21,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from table_pairs import FAMILIES as KINDS
+from table_pairs import (
+    MANIFEST,
+    TableMeasurement,
+    TablePair,
+    measured,
+    observation,
+    table_pairs,
+)
+from table_pairs import TABLE as TABLE_FOLDER
+
 from pqassay.judge.workers import Limits
 from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import proof_of
@@ -30,16 +41,6 @@ from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, observations, table_text
 from pqassay_spec.table.layout import TableKind
 from pqassay_tables.proof.moved_table import SHORT
-from pqassay_tables.proof.table_pairs import FAMILIES as KINDS
-from pqassay_tables.proof.table_pairs import (
-    MANIFEST,
-    TableMeasurement,
-    TablePair,
-    measured,
-    observation,
-    table_pairs,
-)
-from pqassay_tables.proof.table_pairs import TABLE as TABLE_FOLDER
 from pqassay_tables.proof.table_sql import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -46,9 +46,7 @@ def diff(
     ] = False,
     moved: Annotated[
         bool,
-        typer.Option(
-            "--moved", help="List the fields that only moved, and the offsets and lengths that follow, too."
-        ),
+        typer.Option("--moved", help="List fields that only moved, and offsets that follow."),
     ] = False,
     output_format: Annotated[
         DifferenceFormat | None,
@@ -72,7 +70,7 @@ def diff(
     require_no_data({"--output": output})
     is_json = format_of(output_format, output) is FormatName.JSON
     if hexdump and is_json:
-        fail("--hex shows bytes in text; JSON has the offsets and lengths")
+        fail("--hex shows bytes in text; JSON has their places")
     for path in (old, new):
         if os.path.isdir(path):
             fail(

@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pages.cases.changed_bytes import changed_bytes
 
 from places import GOLDEN_FILES
-from pqassay.difference.comparing import compared_with_bytes
-from pqassay.difference.tree import Fields
+from pqassay.difference.fields import Fields
 from pqassay_spec.base.sources import BytesSource
 
 PLAIN = GOLDEN_FILES / "pqf" / "plain" / "data.parquet"
 
 
+def ranges(old: bytes, new: bytes) -> list[tuple[int, int]]:
+    return changed_bytes(Fields(BytesSource(old), "parquet"), Fields(BytesSource(new), "parquet"))
+
+
 def changed(old: bytes, new: bytes) -> list[bytes]:
     """The bytes of the ranges."""
-    _, found = compared_with_bytes(Fields(BytesSource(old), "parquet"), Fields(BytesSource(new), "parquet"))
-    return [new[start:end] for start, end in found]
+    return [new[start:end] for start, end in ranges(old, new)]
 
 
 def test_the_same_file_has_none() -> None:
@@ -31,8 +34,7 @@ def test_of_files_of_one_size_in_which_nothing_moved_they_are_those_that_differ(
     parent = "pqf/plain" if name.startswith("pqf") else "sta/counted"
     old, new = Path(GOLDEN_FILES / parent / "data.parquet").read_bytes(), path.read_bytes()
     differing = [place for place, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
-    _, found = compared_with_bytes(Fields(BytesSource(old), "parquet"), Fields(BytesSource(new), "parquet"))
-    assert [place for start, end in found for place in range(start, end)] == differing
+    assert [place for start, end in ranges(old, new) for place in range(start, end)] == differing
 
 
 def test_what_an_inserted_byte_moves_is_not_among_them() -> None:
