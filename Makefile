@@ -63,7 +63,7 @@ observe: $(VENV)/.made ## ask all engines what they do with golden files that br
 	@$(BIN)/python tools/generate.py observed
 
 drivers: $(VENV)/.pipeline ## build the drivers of foreign libraries, as far as this machine has their tools
-	@$(BIN)/pqassay drivers --build
+	@$(BIN)/pqassay suite drivers --build
 
 matrix: drivers ## ask all drivers about all golden files, and keep the results; takes some minutes
 	@$(BIN)/python tools/matrix.py $(MATRIX)

@@ -1,9 +1,9 @@
-"""Time of a whole run of `pqassay run`: drivers of compiled languages, of Java, and of the reference; and what the runner costs.
+"""Time of a whole run of `pqassay suite run`: drivers of compiled languages, of Java, and of the reference; and what the runner costs.
 
     python benchmarks/run_drivers.py [NAME ...] [--rounds 1]
 
 Each driver is asked everything that it declares to be able to answer, about every golden file and every table to write, on two
-cores, as `pqassay run --driver NAME` does.  What the runner itself costs is the processor time of its own process, threads and
+cores, as `pqassay suite run --driver NAME` does.  What the runner itself costs is the processor time of its own process, threads and
 all, for each question: it prepares files, works out the right rows, reads answers and compares.  Drivers are other processes, and
 waiting for them takes none.  Drivers that are not built are named and left out.
 
@@ -59,7 +59,7 @@ class Ran:
 def settings_of(name: str) -> Settings | None:
     """How a driver is run; ``None`` for one that is not built."""
     if name == REFERENCE:
-        command = [str(Path(sys.executable).with_name("pqassay-ref")), "driver"]
+        command = [str(Path(sys.executable).with_name("pqassay")), "driver"]
         return Settings(command, jobs=CORES)
     one = implementation(name)
     if one.missing or not one.is_built:
@@ -99,7 +99,7 @@ def main() -> int:
     for name in options.names or SECONDS:
         settings = settings_of(name)
         if settings is None:
-            print(f"{name} is not built; `pqassay drivers --build {name}`", file=sys.stderr)
+            print(f"{name} is not built; `pqassay suite drivers --build {name}`", file=sys.stderr)
             continue
         runs = [one_run(cases, settings) for _ in range(options.rounds)]
         seconds, each = (

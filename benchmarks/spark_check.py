@@ -57,7 +57,7 @@ class Session:
         print("check", file=stdin, flush=True)
         answer = stdout.readline().split()
         if not answer:
-            raise SystemExit("the Spark session has ended; does `pqassay-spark check` work here?")
+            raise SystemExit("the Spark session has ended; does `pqassay spark check` work here?")
         self.digest = answer[0]
         return float(answer[1])
 
@@ -108,8 +108,8 @@ def main() -> int:
     one, two = (Session(cores, folder, options.tier) for cores in (1, 2))
     works = {
         "pqassay.check, no Spark": lambda: elapsed(lambda: pqassay.check(folder, tier=options.tier)),
-        "pqassay-spark check, 1 core": one.check,
-        "pqassay-spark check, 2 cores": two.check,
+        "pqassay spark check, 1 core": one.check,
+        "pqassay spark check, 2 cores": two.check,
     }
     taken = medians(works, options.rounds)
     if {plain} != {one.digest, two.digest}:

@@ -61,7 +61,7 @@ def run(command: str, *, expect: int = 0) -> None:
 
 def write_with_spark() -> None:
     """Let Spark write the sales, and take its one data file."""
-    run(f"pqassay-spark produce {FOLDER / 'spark'} --rows {ROWS}")
+    run(f"pqassay spark produce {FOLDER / 'spark'} --rows {ROWS}")
     (part,) = (FOLDER / "spark").glob("part-*.parquet")
     run(f"cp {part} {GOOD}")
 
@@ -116,7 +116,7 @@ def main() -> None:
         write_with_spark()
 
     heading(f"2. Embed an index into it: the distinct values of column {COLUMN}")
-    run(f"pqassay-ref embed {GOOD} --column {COLUMN}")
+    run(f"pqassay embed {GOOD} --column {COLUMN}")
 
     heading("3. Check the file: it is as the specification wants it")
     run(f"pqassay check {GOOD}")
@@ -139,7 +139,7 @@ def main() -> None:
     suggestions = {
         f"pqassay dump {DAMAGED} --hexdump | less": "every byte with its field",
         "pqassay explain IDX1-016": "the rule that failed",
-        f"pqassay-ref extract {GOOD}": "the values in the index",
+        f"pqassay index extract {GOOD}": "the values in the index",
     }
     for command, purpose in suggestions.items():
         print(f"  {f'{programs}/{command}':<68}  {purpose}")

@@ -234,21 +234,21 @@ def main() -> None:
     started = time.monotonic()
 
     heading(f"1. Produce: sales in {FILES:,} Parquet files, with Spark on Java {java}")
-    run(f"pqassay-spark produce {SALES} --rows {ROWS} --files {FILES} --rare")
+    run(f"pqassay spark produce {SALES} --rows {ROWS} --files {FILES} --rare")
     files = sorted(SALES.glob("part-*.parquet"))
     if len(files) != FILES:
         sys.exit(f"pipeline: Spark wrote {len(files)} files, not {FILES}")
     shutil.copytree(SALES, PLAIN)
 
     heading(f"2. Index: embed the distinct values of column {COLUMN}, and be killed in the middle of it")
-    index = f"pqassay-spark index {SALES} --column {COLUMN}"
+    index = f"pqassay spark index {SALES} --column {COLUMN}"
     kill_midway(index, files, FILES // 3)
     print("Each file is either as it was or has an index. The same command does what is left:")
     run(index)
     require_equal_rows()
 
     heading("3. Check: every index is compared with the values of its column")
-    check = f"pqassay-spark check {SALES} --tier values --reuse {FINDINGS}"
+    check = f"pqassay spark check {SALES} --tier values --reuse {FINDINGS}"
     run(check)
 
     heading(f"4. Query: WHERE {CONDITION}, in five engines, with all files and with those that may hold it")
@@ -267,7 +267,7 @@ def main() -> None:
     )
     print("Try next:")
     suggestions = {
-        f'pqassay-ref prune {SALES} "{CONDITION}"': "which files a query would open, and why",
+        f'pqassay scan --files {SALES} "{CONDITION}"': "which files a query would open, and why",
         f"pqassay check {SALES} --jobs 2 --tier values": "the same check without Spark",
     }
     for command, purpose in suggestions.items():

@@ -36,17 +36,18 @@ RESULTS = (
 
 def searched(tab: Tab, words: str) -> list[str]:
     """The addresses within the site that a search for words gives, the best first; a section behind its page."""
-    tab.evaluate(
-        f"""(() => {{
-          document.querySelector("#__search").checked = true;
-          document.querySelector("#__search").dispatchEvent(new Event("change"));
-          document.querySelector(".md-search-result__list").replaceChildren();
-          const query = document.querySelector("[data-md-component=search-query]");
-          query.value = {json.dumps(words)};
-          query.dispatchEvent(new Event("focus"));
-          query.dispatchEvent(new KeyboardEvent("keyup"));
-        }})()"""
-    )
-    tab.wait("document.querySelector('.md-search-result__item')")
+    # The theme answers a query that differs from the one before: an empty one comes between.
+    for query, has_answer in (("", "!"), (words, "")):
+        tab.evaluate(
+            f"""(() => {{
+              document.querySelector("#__search").checked = true;
+              document.querySelector("#__search").dispatchEvent(new Event("change"));
+              const query = document.querySelector("[data-md-component=search-query]");
+              query.value = {json.dumps(query)};
+              query.dispatchEvent(new Event("focus"));
+              query.dispatchEvent(new KeyboardEvent("keyup"));
+            }})()"""
+        )
+        tab.wait(f"{has_answer}document.querySelector('.md-search-result__item')")
     root = tab.evaluate("location.href").rpartition("/")[0] + "/"
     return [re.sub(r"\?[^#]*", "", link.removeprefix(root)) for link in tab.evaluate(RESULTS)]

@@ -25,10 +25,10 @@ import java_start
 import processes
 from compiled import compile_all
 from pqassay.judge import workers
-from pqassay.tables.delta.checkpoint_reader import reading_process
 from pqassay.under_test.file import Mistake
 from pqassay_spark.jobs.java import JavaMissingError, require_java
 from pqassay_spark.jobs.session import spark_session
+from pqassay_tables.metadata.delta.checkpoint_reader import reading_process
 from scheduling import SparkInOneProcess
 
 if TYPE_CHECKING:

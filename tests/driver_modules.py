@@ -1,4 +1,4 @@
-"""The drivers in Python: the tests ask engines by them, as `pqassay run` does."""
+"""The drivers in Python: the tests ask engines by them, as `pqassay suite run` does."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ class Engine(ABC):
 
 
 class DriverEngine(Engine):
-    """An engine as its driver asks it, which is the one that `pqassay run` asks.
+    """An engine as its driver asks it, which is the one that `pqassay suite run` asks.
 
     Args:
         name: The driver's folder.

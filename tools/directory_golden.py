@@ -112,7 +112,7 @@ def write_rewritten(golden: Path, scratch: Path) -> None:
         }
         steps = [
             f"pq.write_table(table, path, **{PLAIN!r})",
-            "pqassay-ref index add path --type distinct-set --columns metal,lot --placement inline",
+            "pqassay index add path --type distinct-set --columns metal,lot --placement inline",
             f"pq.write_table({case.steps}.replace_schema_metadata(pq.read_metadata(path).metadata), path, **{PLAIN!r})",
         ]
         _write(
@@ -124,7 +124,7 @@ def write_rewritten(golden: Path, scratch: Path) -> None:
             tier=case.tier if case.rules else "values",
             rows=rows,
             predicate=["=", "lot", 9],
-            by=f"{PYARROW}, and pqassay-ref index add",
+            by=f"{PYARROW}, and pqassay index add",
             steps=steps,
         )
 

@@ -122,14 +122,15 @@ REGISTRY: tuple[Derived, ...] = (
     Derived("null scores", ("conformance/implementations/null_scores.toml",), (RULES, GOLDEN, FAKES, SUITE), "null_scores"),
     Derived("recall", ("docs/recall.md",), (*RECALL, "golden_files/**/table.json"), "recall_page"),
     Derived("observed", ("README.md", "docs/**/*.md"), ("spec/pqassay_spec/rules/observed.json",), "observe"),
-    PageTables("pruning", ("README.md", "docs/guide/pruning-saves.md"), (MEASURED("prune"),), "prune"),
-    PageTables("scan", ("README.md", "docs/guide/scan-speed.md"), (MEASURED("scan"),), "scan"),
+    PageTables("pruning", ("docs/guide/pruning-saves.md",), (MEASURED("prune"),), "prune"),
+    PageTables("scan", ("docs/guide/scan-speed.md",), (MEASURED("scan"),), "scan"),
     PageTables("answers", ("docs/guide/answer.md",), (MEASURED("answer"),), "answers"),
     PageTables("index writing", ("docs/guide/indexes.md",), (MEASURED("index_write"),), "index_writing"),
     PageTables("which index", ("docs/guide/which-index.md", "docs/assets/which-index.svg"), (MEASURED("which_index"),), "which_index"),
     PageTables("scale", ("docs/guide/scale.md",), ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"), "scale"),
     PageTables("spark versions", ("docs/guide/spark-where.md",), ("docs/data/spark_versions.json",), "spark_versions"),
     PageTables("options", OPTIONS_IN, (JUDGE, LAKE, "pipeline/pqassay_spark/cli/*.py"), "options"),
+    PageTables("commands", ("docs/guide/commands.md",), (JUDGE, LAKE, SUITE, "reference_impl/*/cli/*.py", "pipeline/pqassay_spark/cli/*.py"), "commands"),
     PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),
 )  # fmt: skip
 """In the order in which they are made: who needs an output of another comes after it."""

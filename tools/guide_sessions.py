@@ -10,7 +10,7 @@ Blocks run in a folder of their own that holds a link to ``golden_files``, from 
 language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
 written to the file of this name.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
 such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
-``<!-- needs Spark -->``, or with a command ``pqassay-spark``, runs only where there is a session.  One in Python behind ``<!-- reads damaged
+``<!-- needs Spark -->``, or with a command ``pqassay spark``, runs only where there is a session.  One in Python behind ``<!-- reads damaged
 files -->`` runs in a process with a limit of time, with names of its own, since libraries may hang there.  So does what takes a shell.
 """
 
@@ -51,11 +51,7 @@ TITLE = re.compile(r'title="([^"]+)"')
 OMISSION = ("…", "...")
 """What a line consists of that stands for any lines."""
 
-IN_PROCESS = {
-    "pqassay": "pqassay.cli.main",
-    "pqassay-ref": "pqassay.cli.reference",
-    "pqassay-spark": "pqassay_spark.cli.main",
-}
+IN_PROCESS = {"pqassay": "pqassay.cli.main"}
 """Commands that need no process of their own, and the modules of their apps."""
 
 SECONDS = 200.0
@@ -123,7 +119,7 @@ def blocks_of(page: str) -> list[Block]:
             found.start("body"),
             title[1] if (title := TITLE.search(found["options"])) else "",
             found["why"] or "",
-            needs_spark=bool(found["spark"]) or "$ pqassay-spark " in found["body"],
+            needs_spark=bool(found["spark"]) or "$ pqassay spark " in found["body"],
             is_apart=bool(found["damaged"]),
         )
         for found in FENCE.finditer(page)

@@ -175,7 +175,7 @@ def tried(program: Path, trial: Trial, master: str, scratch: Path) -> str:
     shutil.rmtree(good, ignore_errors=True)
     shutil.copytree(ROOT / "golden_files" / "sta" / "counted", good)
     arguments = [one.format(lake=lake, good=good) for one in trial.arguments]
-    command = [str(program / "bin" / "pqassay-spark"), *arguments, "--master", master]
+    command = [str(program / "bin" / "pqassay"), "spark", *arguments, "--master", master]
     if trial.needs_rdds and master.startswith("sc://"):
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS)
         refused = done.returncode == 2 and "needs RDDs" in done.stderr and done.stderr.count("\n") == 1

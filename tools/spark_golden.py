@@ -148,7 +148,7 @@ def with_index(given: dict[str, Any], made: Embedded, case: WriterCase, data: by
         "value": {"layout": "published", "values": found},
         "encode": "accept",
     }
-    steps = [*given["provenance"]["steps"], "pqassay-ref embed data.parquet --column city"]
+    steps = [*given["provenance"]["steps"], "pqassay embed data.parquet --column city"]
     return {
         **given,
         "id": given["id"].replace(case.name, made.name),
@@ -160,7 +160,7 @@ def with_index(given: dict[str, Any], made: Embedded, case: WriterCase, data: by
         "expect": expect,
         "provenance": {
             **given["provenance"],
-            "by": f"{given['provenance']['by']}, and pqassay-ref embed",
+            "by": f"{given['provenance']['by']}, and pqassay embed",
             "steps": steps,
         },
     }

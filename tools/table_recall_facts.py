@@ -25,7 +25,6 @@ import pyarrow.parquet as pq
 from construct import Container, ListContainer
 from recall_answers import Kind
 
-from pqassay.tables.iceberg.state import PUFFIN, read_iceberg
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
     CODEC_KEY,
@@ -39,6 +38,7 @@ from pqassay_spec.table.iceberg import DELETED
 from pqassay_spec.table.json_places import changed, members
 from pqassay_spec.table.layout import DELTA_LOG, delta_checkpoint, delta_commit
 from pqassay_spec.table.puffin import MAGIC, TAIL
+from pqassay_tables.metadata.iceberg.state import PUFFIN, read_iceberg
 
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
 

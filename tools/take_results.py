@@ -1,6 +1,6 @@
 """Take in results that others produced: ``python tools/take_results.py FILE --from URL --by WHO [--name NAME]``.
 
-FILE is what ``pqassay run --format json --output FILE`` wrote elsewhere.  It is held to the schema, to the cases of its
+FILE is what ``pqassay suite run --format json --output FILE`` wrote elsewhere.  It is held to the schema, to the cases of its
 revision and to its own counts; what passes is kept as ``docs/data/results/<name>/<version>.json``, marked as submitted.
 ``--check`` says what would happen, and writes nothing.
 """
@@ -19,13 +19,13 @@ from pathlib import Path
 from kept_results import RESULTS, asked_cases, in_the_matrix, place
 from kept_results import results as kept_results
 from matrix import kept
+from submission import problems
 
 from pqassay.errors import UsageError
 from pqassay.report.reading import parse
 from pqassay.report.run.model import RunReport, Submission
 from pqassay.report.run.text import tally
 from pqassay_spec.base.sources import write_whole
-from pqassay_suite.results.submission import problems
 
 MOST_BYTES = 64 << 20
 """Greatest size of a file; a run with every answer takes a few megabytes."""
@@ -57,7 +57,9 @@ def read(path: Path) -> tuple[RunReport, bytes]:
     except UsageError as error:
         raise RefusedError(str(error)) from None
     if not isinstance(report, RunReport):
-        raise RefusedError(f"{path}: this is a report of pqassay check; results are written by pqassay run")
+        raise RefusedError(
+            f"{path}: this is a report of pqassay check; results are written by pqassay suite run"
+        )
     return report, content
 
 

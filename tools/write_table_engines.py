@@ -21,11 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pqassay.judge.workers import Limits
-from pqassay.proof.engines import Engine
-from pqassay.proof.moved_table import SHORT
-from pqassay.proof.table_pairs import FAMILIES as KINDS
-from pqassay.proof.table_pairs import (
+from table_pairs import FAMILIES as KINDS
+from table_pairs import (
     MANIFEST,
     TableMeasurement,
     TablePair,
@@ -33,13 +30,18 @@ from pqassay.proof.table_pairs import (
     observation,
     table_pairs,
 )
-from pqassay.proof.table_pairs import TABLE as TABLE_FOLDER
-from pqassay.proof.table_sql import PACKAGES
-from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
+from table_pairs import TABLE as TABLE_FOLDER
+
+from pqassay.judge.workers import Limits
+from pqassay.proof.engines import Engine
+from pqassay.proof.table_proof import proof_of
+from pqassay.proof.trial import WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, observations, table_text
 from pqassay_spec.table.layout import TableKind
+from pqassay_tables.proof.moved_table import SHORT
+from pqassay_tables.proof.table_sql import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden_files"
@@ -57,7 +59,7 @@ Json = dict[str, Any]
 def require_engines(family: str, names: Sequence[str]) -> list[Engine]:
     """The engines of a family, some of them or all. A table without one that was meant would look as if it did no harm."""
     kind = KINDS[family]
-    engines = [one for one in TABLE_ENGINES[kind](PACKAGES[kind]) if not names or one.name in names]
+    engines = [one for one in proof_of(kind).engines(PACKAGES[kind]) if not names or one.name in names]
     lacking = [f"{engine.title}: {how}" for engine in engines if (how := engine.how_to_install) is not None]
     if lacking:
         raise SystemExit("not all engines are here; " + "; ".join(lacking))

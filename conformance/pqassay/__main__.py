@@ -1,4 +1,4 @@
-"""The entry points of the commands ``pqassay``, as a script or as ``python -m pqassay``, and ``pqassay-ref``.
+"""The entry points of the command ``pqassay``, as a script or as ``python -m pqassay``, and of its old names.
 
 This module imports next to nothing before Ctrl-C is taken care of, and only then the command.
 """
@@ -8,22 +8,27 @@ from pqassay_spec.base.interrupts import end_at_once
 
 def main() -> None:
     """Run the command."""
-    _run("pqassay", "main")
+    _run("main")
 
 
 def reference() -> None:
-    """Run the command of the reference and the reader."""
-    _run("pqassay-ref", "reference")
+    """Run the command under its old name ``pqassay-ref``."""
+    _run("reference")
 
 
-def _run(program: str, module: str) -> None:
+def pipeline() -> None:
+    """Run the command ``pqassay spark`` under its old name ``pqassay-spark``."""
+    _run("pipeline")
+
+
+def _run(entry: str) -> None:
     end_at_once()
     import importlib  # noqa: PLC0415 - see above
 
     from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
 
-    with own_mistakes(program):
-        importlib.import_module(f"pqassay.cli.{module}").main()
+    with own_mistakes("pqassay"):
+        getattr(importlib.import_module("pqassay.cli.main"), entry)()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
-import pkgutil
 import re
 import textwrap
 from collections.abc import Iterator
@@ -61,7 +60,7 @@ def tested_by(rule_id: str) -> Iterator[str]:
     yield from _labelled("tested by", f"{', '.join(found[:CASES_SHOWN])}{more}", break_on_hyphens=False)
     options = [word for case in found[:1] for word in ("--case", case)]
     yield from _labelled(
-        "ask", f"{shell_line(['pqassay', 'run', *options])} -- DRIVER", break_on_hyphens=False
+        "ask", f"{shell_line(['pqassay', 'suite', 'run', *options])} -- DRIVER", break_on_hyphens=False
     )
 
 
@@ -87,7 +86,7 @@ def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
         check = registry()[rule.id]
         yield "checked", _line_of(inspect.unwrap(check.test))
         if check.decided_by:
-            yield "decided", _line_of(pkgutil.resolve_name(f"pqassay.values.{check.decided_by}"))
+            yield "decided", _line_of(check.decision)
 
 
 def _line_of(function: Any) -> str:

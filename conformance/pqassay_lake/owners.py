@@ -9,13 +9,13 @@ from pqassay.errors import UsageError
 from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import Target, find
-from pqassay.tables.delta.commits import FileOwners, owner_in_log, owners_in_log
-from pqassay.tables.iceberg.metadata import Json, NotKnownError
-from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
-from pqassay.tables.owner import Owner, owner_of_snapshot
-from pqassay.under_test.tables.states import iceberg_state
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_tables.metadata.delta.commits import FileOwners, owner_in_log, owners_in_log
+from pqassay_tables.metadata.iceberg.metadata import Json, NotKnownError
+from pqassay_tables.metadata.iceberg.state import ElsewhereError, IcebergState
+from pqassay_tables.metadata.owner import Owner, owner_of_snapshot
+from pqassay_tables.under_test.states import iceberg_state
 
 NOT_LISTED = "the table does not list it"
 AS_A_WHOLE = "it is about the table as a whole"
@@ -62,7 +62,7 @@ def owners_in(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
 class Owners:
     """The owners of findings in the files of a check.
 
-    Within `pqassay.under_test.tables.states.kept_states`, an Iceberg table is read once for all of them.
+    Within `pqassay.tables.kept.kept_states`, an Iceberg table is read once for all of them.
 
     Args:
         targets: What was judged.

@@ -1,6 +1,6 @@
 """The plugin of pytest: the golden cases as tests of a driver.
 
-``pytest --pqassay-driver "python3 driver.py"`` adds one test for each request that ``pqassay run`` would make.  Everything is loaded where
+``pytest --pqassay-driver "python3 driver.py"`` adds one test for each request that ``pqassay suite run`` would make.  Everything is loaded where
 it is used: a test run without a driver pays nothing.
 """
 

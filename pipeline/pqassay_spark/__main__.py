@@ -1,21 +1,6 @@
-"""The entry point of the command ``pqassay-spark``, as a script or as ``python -m pqassay_spark``.
+"""``pqassay-spark`` and ``python -m pqassay_spark``, the old names of ``pqassay spark``. They work until 1.0."""
 
-It imports next to nothing before Ctrl-C is taken care of, and only then the command.
-"""
-
-from pqassay_spec.base.interrupts import end_at_once
-
-
-def main() -> None:
-    """Run the command."""
-    end_at_once()
-    from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
-
-    with own_mistakes("pqassay-spark"):
-        from pqassay_spark.cli.main import main as command  # noqa: PLC0415 - see above
-
-        command()
-
+from pqassay.__main__ import pipeline as main
 
 if __name__ == "__main__":
     main()

@@ -55,7 +55,7 @@ def test_a_rule_for_readers_is_explained_with_its_cases() -> None:
 
     assert "level MUST for the reader" in shown
     assert "tested by blm/audited, blm/without-negative-zero, blm/zeros-and-nan" in shown
-    assert "ask pqassay run --case blm/audited -- DRIVER" in shown
+    assert "ask pqassay suite run --case blm/audited -- DRIVER" in shown
 
 
 def test_a_rule_is_about_what_is_declared_there() -> None:

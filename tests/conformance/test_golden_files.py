@@ -15,7 +15,7 @@ import pqassay
 from damage import require_report
 from places import GOLDEN_FILES
 from pqassay.checks import asking, registry
-from pqassay.checks.consequences import CONSEQUENCES
+from pqassay.checks.consequences import consequences
 from pqassay.judge import file_check
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.field_paths import get
@@ -210,7 +210,7 @@ def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(file_check, "_planned", file_check._planned.__wrapped__)
     unchecked = judged.__wrapped__(name)
 
-    revealed = {follows for follows, causes in CONSEQUENCES.items() if rule in causes}
+    revealed = {follows for follows, causes in consequences().items() if rule in causes}
     assert expected == {finding.rule for finding in unchecked.files[0].findings} - revealed
 
 
@@ -225,7 +225,7 @@ def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one() -> None:
 
 def all_causes(rule: str) -> set[str]:
     """The rules beside which a rule is left out, and those beside which these are."""
-    causes = set(CONSEQUENCES.get(rule, ()))
+    causes = set(consequences().get(rule, ()))
     return causes.union(*map(all_causes, causes))
 
 

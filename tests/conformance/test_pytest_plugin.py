@@ -86,7 +86,7 @@ def test_the_fixture_passes_good_files_and_fails_with_the_findings_of_others(
 
     assert {"passed": 2, "failed": 4} == found
     assert "  FAIL IDX1-016\n" in text
-    assert "remedy    pqassay-ref embed bad.parquet --column nation" in text
+    assert "remedy    pqassay embed bad.parquet --column nation" in text
     assert "FAIL PQF-001" in text
     assert "missing.parquet: no such file" in text
     assert "conformance/pqassay" not in text  # no traceback into the plugin
@@ -110,7 +110,7 @@ def test_a_driver_is_tested_case_by_case(pytester: pytest.Pytester) -> None:
     assert {"failed", "passed", "skipped"} == set(found)
     assert "pqassay/idx1/offset-underscore/lint FAILED" in text
     assert "no credit" in text
-    assert "repeat    pqassay run --case idx1/offset-underscore --operation lint" in text
+    assert "repeat    pqassay suite run --case idx1/offset-underscore --operation lint" in text
 
     expectations = pytester.path / "expectations.toml"
     expectations.write_text(

@@ -23,10 +23,10 @@ import pqassay
 import processes
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app
+from pqassay.cli.main import spark as spark_app
 from pqassay.pytest_plugin import Check
 from pqassay.report.comparison import compare
 from pqassay.report.renderers.comparison_text import render_markdown
-from pqassay_spark.cli.main import app as spark_app
 
 pytestmark = pytest.mark.slow
 
@@ -272,7 +272,7 @@ def by_hook(table: str, release: str | None, _: Path) -> Outcome:
     return Outcome(done.exit_code, not last.startswith("NOT FAILING"), last)
 
 
-@way("pqassay-spark check")
+@way("pqassay spark check")
 def by_spark(table: str, release: str | None, _: Path) -> Outcome:
     done = command(table, "--config", "none", *pin(release), program=spark_app)
     last = done.stdout.splitlines()[-1]

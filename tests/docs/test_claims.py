@@ -15,6 +15,13 @@ from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import file_rules
 
 
+def test_the_readme_is_short_and_leads_to_every_command() -> None:
+    text = (ROOT / "README.md").read_text()
+
+    assert 600 >= len(text.split())
+    assert "(docs/guide/commands.md)" in text
+
+
 def test_the_readme_says_how_long_a_footer_takes() -> None:
     constants = json.loads((ROOT / "benchmarks" / "lake_constants.json").read_text())
     milliseconds = 1_000 * constants["measured"]["work"]["check footer"]["seconds"]

@@ -154,8 +154,8 @@ def test_every_block_of_a_page_is_run_or_says_why_not(page: Path) -> None:
     [
         ("pruning-saves.md", "```console\n$ pqassay check lake\n```\n", None),
         ("check.md", "```console\n$ pqassay check lake\n```\n", "this test"),
-        ("check.md", "```console\n$ pqassay-spark check lake\n```\n", None),
-        ("query.md", "```console\n$ pqassay-spark check lake\n```\n", "this test, with Spark"),
+        ("check.md", "```console\n$ pqassay spark check lake\n```\n", None),
+        ("query.md", "```console\n$ pqassay spark check lake\n```\n", "this test, with Spark"),
         ("scale.md", "<!-- not run: a synopsis -->\n```console\n$ x\n```\n", "not run: a synopsis"),
         ("four-files.md", "```console\n$ pqassay check lake\n```\n", None),
     ],

@@ -13,12 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from pqassay.cli.main import app as judge
-from pqassay.cli.reference import FILES
-from pqassay.cli.reference import app as reference
-from pqassay_spark.cli.main import app as pipeline
-
-APPS = {"pqassay": judge, "pqassay-ref": reference, "pqassay-spark": pipeline}
+from pqassay.cli.main import app
 
 
 def below(command: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -28,30 +23,23 @@ def below(command: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 class Page(NamedTuple):
-    """A help page: its program, the names of its command, and the command."""
+    """A help page: the names of its command, and the command."""
 
-    program: str
     names: tuple[str, ...]
     command: Any
 
 
 @cache
-def rendered(program: str, names: tuple[str, ...], width: int) -> str:
+def rendered(names: tuple[str, ...], width: int) -> str:
     environment = {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "xterm"}
-    result = CliRunner().invoke(APPS[program], [*names, "--help"], env=environment)
+    result = CliRunner().invoke(app, [*names, "--help"], env=environment)
     assert 0 == result.exit_code
     return result.stdout
 
 
-PAGES = [
-    Page(name, *found)
-    for name, app in APPS.items()
-    for found in below(get_command(app))
-    if name != "pqassay"
-    or not FILES.keys() & {*found[0]}  # a command of both has its examples with the other
-]
+PAGES = [Page(*found) for found in below(get_command(app))]
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: " ".join((page.program, *page.names)))
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: " ".join(("pqassay", *page.names)))
 each_width = pytest.mark.parametrize("width", [80, 120])
 
 FRAME = str.maketrans(dict.fromkeys("│╭╮╰╯─*", " "))
@@ -69,7 +57,7 @@ def parameters(command: Any) -> list[Any]:
 @each_width
 @each_page
 def test_a_page_says_all_that_is_written_for_it(page: Page, width: int) -> None:
-    shown = words(rendered(page.program, page.names, width))
+    shown = words(rendered(page.names, width))
     command = page.command
     texts = [command.help, command.epilog, *(parameter.help for parameter in parameters(command))]
 
@@ -79,7 +67,7 @@ def test_a_page_says_all_that_is_written_for_it(page: Page, width: int) -> None:
 @each_width
 @each_page
 def test_no_line_of_a_paragraph_ends_before_its_time(page: Page, width: int) -> None:
-    lines = [line.rstrip() for line in rendered(page.program, page.names, width).splitlines()]
+    lines = [line.rstrip() for line in rendered(page.names, width).splitlines()]
     early = [
         (line, following)
         for line, following in pairwise(lines)
@@ -98,13 +86,13 @@ def test_metavars_are_in_upper_case(page: Page) -> None:
         if not getattr(parameter, "is_flag", False) and not getattr(parameter, "hidden", False)
     ]
 
-    assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", rendered(page.program, page.names, 120))
+    assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", rendered(page.names, 120))
     assert [] == [name for name in metavars if name is None or name != name.upper()]
 
 
 @each_page
 def test_a_page_has_an_example_of_its_command(page: Page) -> None:
     """A driver is started by a run: its example is one of that."""
-    command = " ".join((page.program, *page.names))
+    command = " ".join(("pqassay", *page.names))
 
-    assert re.search(rf"Examples?: (.* )?{command}[ .]", words(rendered(page.program, page.names, 120)))
+    assert re.search(rf"Examples?: (.* )?{command}[ .]", words(rendered(page.names, 120)))

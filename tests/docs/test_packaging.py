@@ -25,6 +25,7 @@ ROOMS = {
     "pqassay": ROOT / "conformance" / "pqassay",
     "pqassay_suite": ROOT / "conformance" / "pqassay_suite",
     "pqassay_lake": ROOT / "conformance" / "pqassay_lake",
+    "pqassay_tables": ROOT / "conformance" / "pqassay_tables",
     "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
     "pqassay_spec/golden_files": GOLDEN_FILES,
     "pqassay_suite/implementations": ROOT / "conformance" / "implementations",
@@ -36,6 +37,7 @@ PACKAGES = [
     "conformance/pqassay",
     "conformance/pqassay_lake",
     "conformance/pqassay_suite",
+    "conformance/pqassay_tables",
     "pipeline/pqassay_spark",
     "reference_impl/pqassay_golden",
     "reference_impl/pqassay_reader",
@@ -219,7 +221,12 @@ def test_the_sdist_holds_the_chapters_and_what_the_tests_need(built: Path) -> No
 def test_the_installed_commands_tell_their_version(installed: Path) -> None:
     for command in ("pqassay", "pqassay-ref", "pqassay-spark"):
         told = run(installed, command, "--version")
-        assert (told.returncode, told.stdout, told.stderr) == (0, f"{command} {__version__}\n", "")
+        note = (
+            ""
+            if command == "pqassay"
+            else f"note: `{command}` is now `pqassay{command[7:].replace('-ref', '').replace('-', ' ')}`\n"
+        )
+        assert (told.returncode, told.stdout, told.stderr) == (0, f"pqassay {__version__}\n", note)
 
 
 def test_the_installed_judge_is_the_wheels_and_checks_a_golden_file(installed: Path) -> None:
@@ -237,8 +244,8 @@ def test_the_installed_runner_has_golden_files_and_tests_the_installed_reference
         run(installed, "python", "-c", "import pqassay; print(pqassay.__path__[0])").stdout.strip()
     )
     assert package.is_relative_to(installed)
-    driver = str(installed / "bin" / "pqassay-ref")
-    done = run(installed, "pqassay", "run", "--case", "idx1/plain", "--", driver, "driver")
+    driver = str(installed / "bin" / "pqassay")
+    done = run(installed, "pqassay", "suite", "run", "--case", "idx1/plain", "--", driver, "driver")
     assert (done.returncode, done.stderr) == (0, "")
     assert "IDX1  encode   1 of 1 passed" in done.stdout
 
@@ -253,10 +260,10 @@ def test_the_core_alone_checks_reads_and_runs_and_says_which_extra_brings_spark(
         ("explain", "PIX-050"),
         ("dump", str(golden)),
         ("scan", str(golden), "year > 0"),
-        ("run", "--case", "idx1/plain", "--", str(core / "bin" / "pqassay"), "driver"),
+        ("suite", "run", "--case", "idx1/plain", "--", str(core / "bin" / "pqassay"), "driver"),
     ):
         done = run(core, "pqassay", *command)
         assert (command, 0) == (command, done.returncode), done.stderr
 
-    done = run(core, "pqassay-spark", "check", str(golden))
+    done = run(core, "pqassay", "spark", "check", str(golden))
     assert (2, True) == (done.returncode, "pip install 'pqassay[spark]'" in done.stderr)

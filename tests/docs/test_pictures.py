@@ -11,7 +11,7 @@ from pm_update_picture import AFTER, picture, regions, states
 from typer.testing import CliRunner
 
 from places import ROOT
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.pm.growth import grow_in
 from pqassay_reference.pm.storage import MemoryStorage

@@ -38,6 +38,10 @@ def test_what_people_look_for_is_at_the_first_place(tab: Tab, words: str, pages:
     assert pages == searched(tab, words)[: len(pages)]
 
 
+def test_the_same_search_again_finds_the_same(tab: Tab) -> None:
+    assert searched(tab, "rows lost") == searched(tab, "rows lost")
+
+
 def test_the_row_that_a_search_leads_to_is_in_sight(tab: Tab) -> None:
     assert searched(tab, "byte 29 descriptor")[1] == "spec/pm.html#columndescriptor-byte-29"
     tab.follow('document.querySelectorAll(".md-search-result__list a")[1].click()')

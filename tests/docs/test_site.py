@@ -16,8 +16,8 @@ import pqassay
 from built_site import build
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay.cli.main import app
+from pqassay.cli.main import spark as spark_app
 from pqassay_lake.history.findings_table import FIELDS
-from pqassay_spark.cli.main import app as spark_app
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.grammar.field_tables import construct_rows
 from pqassay_spec.idx1.blob import BLOB

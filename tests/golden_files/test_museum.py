@@ -18,7 +18,7 @@ from elsewhere import read_in_a_worker
 from engine_limits import EXCEPTIONS, UNSAFE, columns
 from engines import ENGINES, WHOLE, Query, Rows, Where, engine, expected, literal
 from places import GOLDEN_FILES
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_golden.museum.defects import absent, exhibits
 from pqassay_spec.golden.case import to_json
 from pqassay_spec.grammar.field_paths import steps
@@ -121,7 +121,7 @@ class Mended:
 def run(command: str) -> None:
     """Run a command that strips, as a finding names it, for values that are known to be right."""
     program, *arguments = shlex.split(command)
-    assert program == "pqassay-ref"
+    assert program == "pqassay"
     result = CliRunner().invoke(app, [*arguments, "--values-are-right"])
     assert result.exit_code == 0, (command, result.output)
 
@@ -130,7 +130,7 @@ def stripping(path: Path, tier: Any) -> dict[str, list[str]]:
     """The strip commands that the findings about a file name, each with the rules that it is against."""
     found: dict[str, list[str]] = defaultdict(list)
     for finding in pqassay.check(path, tier=tier).files[0].findings:
-        if finding.remedy and finding.remedy.startswith("pqassay-ref strip "):
+        if finding.remedy and finding.remedy.startswith("pqassay strip "):
             found[finding.remedy].append(finding.rule)
     return found
 

@@ -15,8 +15,8 @@ from pqassay.errors import UsageError
 from pqassay.judge.checker import planned
 from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import find
-from pqassay.tables.owner import UNKNOWN, Owner, owner_of_commit, owner_of_snapshot
 from pqassay_lake.owners import Owners, owner_of, owner_of_metadata, owners_in
+from pqassay_tables.metadata.owner import UNKNOWN, Owner, owner_of_commit, owner_of_snapshot
 
 ICEBERG = GOLDEN_FILES / "interop/spark-4.1.4/iceberg-position-deletes/table"
 

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from places import GOLDEN_FILES
-from pqassay.cli.main import app
+from pqassay.cli.main import suite as app
 from pqassay.report.formats import FormatName
 from pqassay.report.reading import parse
 from pqassay.report.run.files import Collection, FeatureCount, features, suspects
@@ -540,7 +540,7 @@ def test_formats_for_people_tell_which_features_fail_and_which_rows_nobody_knows
 def test_a_failure_is_repeated_with_the_same_folder(lake: Path, run_of_lake: tuple[Result, Path]) -> None:
     text = rendered(report_of(run_of_lake[1]), FormatName.JUNIT)
 
-    assert f"pqassay run --files {lake} --case drop.parquet --operation read --keep kept -- " in text
+    assert f"pqassay suite run --files {lake} --case drop.parquet --operation read --keep kept -- " in text
     assert 'classname="drop_parquet"' in text
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from golden_cases import golden_cases
 from places import ROOT
-from pqassay.cli.main import app
+from pqassay.cli.main import suite as app
 from pqassay_spec.rules.catalogue import rules
 from pqassay_suite.cases.pack import (
     BAD,
@@ -34,7 +34,7 @@ from pqassay_suite.cases.pack_pages import cell, pages
 
 
 def export(folder: Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["export-pack", str(folder), *options])
+    return CliRunner().invoke(app, ["pack", str(folder), *options])
 
 
 @pytest.fixture(scope="module")

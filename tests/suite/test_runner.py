@@ -20,7 +20,7 @@ from golden_cases import ROWS, VALUES, broken_case, valid_case, write_case, writ
 from idx1_files import Idx1File, parquet, table
 from inside import Here
 from places import ROOT
-from pqassay.cli.main import app
+from pqassay.cli.main import suite as app
 from pqassay.report.run.model import RunReport, json_schema
 from pqassay_spec.rules.catalogue import rules
 from pqassay_suite.cases.case import load
@@ -411,7 +411,7 @@ def test_a_failure_shows_the_rule_what_was_expected_what_came_and_how_to_repeat_
         "    actual    accept",
         "    more      pqassay explain IDX1-006",
         (
-            f"    repeat    pqassay run --cases {tmp_path}/cases --timeout 7 --case made/broken --operation lint "
+            f"    repeat    pqassay suite run --cases {tmp_path}/cases --timeout 7 --case made/broken --operation lint "
             f"--keep kept -- {tmp_path}/driver"
         ),
     ] == lines[:end]
@@ -592,7 +592,7 @@ def test_wrong_usage_is_one_line_and_exits_2(arguments: list[str], message: str)
 
 
 def test_help_has_an_example() -> None:
-    assert "pqassay run -- python3 driver.py" in CliRunner().invoke(app, ["run", "--help"]).stdout
+    assert "pqassay suite run -- python3 driver.py" in CliRunner().invoke(app, ["run", "--help"]).stdout
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])

@@ -62,7 +62,7 @@ def surprises(done: RunReport) -> list[str]:
 
 
 STEPS: dict[Operation, int] = {"read": 6, "scan": 10}
-"""Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay run`."""
+"""Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay suite run`."""
 
 
 LINTED = {"IDX1", "PM"}

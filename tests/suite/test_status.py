@@ -13,7 +13,7 @@ import kept_results
 import pytest
 from typer.testing import CliRunner, Result
 
-from pqassay.cli.main import app
+from pqassay.cli.main import suite as app
 from pqassay.errors import UsageError
 from pqassay.report.run import model as run_model
 from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
@@ -183,7 +183,7 @@ def test_a_case_that_is_no_longer_what_was_asked_proves_nothing(cases: Sequence[
 
 
 def export(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["export-status", *arguments])
+    return CliRunner().invoke(app, ["status", *arguments])
 
 
 @pytest.fixture

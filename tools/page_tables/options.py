@@ -11,8 +11,8 @@ import typer.main
 
 from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
+from pqassay.cli.main import spark as spark_app
 from pqassay.judge.options import CheckOptions, Declared, Kind, Panel, declared
-from pqassay_spark.cli.main import app as spark_app
 
 IN_PYTHON: Mapping[Kind, str] = {
     "flag": "bool",

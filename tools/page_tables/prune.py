@@ -26,17 +26,14 @@ PIECES = {
 }
 """What leaves the files over."""
 
-IN_SHORT = ("DuckDB", "DataFusion", "Polars", "pyarrow")
-"""Rows of the table in the README."""
 
-
-def engines(figures: Figures, lake: str, names: tuple[str, ...] = ()) -> Iterator[str]:
+def engines(figures: Figures, lake: str) -> Iterator[str]:
     """How long each engine takes, and how many times as fast as by itself that is."""
     times: dict[str, dict[str, float]] = figures[lake]["engines"]
     ways = [way for way in WAYS if way in times["DuckDB"]]
     yield from grid(
         ("", *(WAYS[way] for way in ways)),
-        ((engine, *(_cell(times[engine], way) for way in ways)) for engine in (names or times)),
+        ((engine, *(_cell(times[engine], way) for way in ways)) for engine in times),
     )
 
 
@@ -83,7 +80,6 @@ def measured_on(figures: Figures) -> Iterator[str]:
 
 
 TABLES = {
-    "pruning in short": partial(engines, lake="spread", names=IN_SHORT),
     "pruning": partial(engines, lake="spread"),
     "pruning beside bounds and bloom filters": partial(engines, lake="clustered"),
     "opening": opening,

@@ -125,25 +125,6 @@ def goals(figures: Figures) -> Iterator[str]:
     yield from grid(("goal", "reached"), rows)
 
 
-def in_short(figures: Figures) -> Iterator[str]:
-    """One key of a sorted file: what each reader reads, and how long it takes."""
-    counted, store = figures["counted"]["point"], figures["store"]
-    # DuckDB reads a local file by itself, and a store through a file system in Python.
-    local = {
-        name: figures["local"]["point"][name.partition(" through ")[0]] for name in store["times"]["point"]
-    }
-    yield from columns(
-        local,
-        {
-            "": str,
-            "MB read": lambda name: megabytes(counted[name]["length"]),
-            "requests": lambda name: str(counted[name]["requests"]),
-            "ms, local file": lambda name: milliseconds(local[name]["first"]),
-            f"ms, {store['pace']}": lambda name: milliseconds(store["times"]["point"][name]["first"]),
-        },
-    )
-
-
 def file(figures: Figures) -> Iterator[str]:
     """The file that was asked."""
     yield (
@@ -153,7 +134,6 @@ def file(figures: Figures) -> Iterator[str]:
 
 
 TABLES = {
-    "scan in short": in_short,
     "file": file,
     "local": lambda figures: _times(figures["local"]),
     "bytes": bytes_read,

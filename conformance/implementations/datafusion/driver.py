@@ -1,6 +1,6 @@
 """The driver of DataFusion, with filters pushed into the scan: statistics, page index and bloom filters, then single rows.
 
-pqassay run -- python3 driver.py
+pqassay suite run -- python3 driver.py
 """
 
 from __future__ import annotations

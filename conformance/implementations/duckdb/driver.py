@@ -1,6 +1,6 @@
 """The driver of DuckDB, which skips row groups by their statistics and bloom filters.
 
-pqassay run -- python3 driver.py
+pqassay suite run -- python3 driver.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The driver of fastparquet, which skips row groups by their statistics; rows are filtered here.
 
-pqassay run -- python3 driver.py
+pqassay suite run -- python3 driver.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The driver of Polars: lazy scans, which skip row groups by their statistics.
 
-pqassay run -- python3 driver.py
+pqassay suite run -- python3 driver.py
 """
 
 from __future__ import annotations

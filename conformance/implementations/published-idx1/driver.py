@@ -4,7 +4,7 @@ The program is ``parquet_embedded_index.rs`` of Apache DataFusion.  This is what
 standard library, with pyarrow for what the Parquet library does there.  Where it ends its process (a panic, an allocation
 that fails), this ends its own; where it returns an error, this refuses.
 
-    pqassay run -- python3 driver.py
+    pqassay suite run -- python3 driver.py
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The driver of Apache Spark: statistics, dictionaries, page index and bloom filters, read in batches or row by row.
 
-    pqassay run --timeout 120 -- python3 driver.py
-    pqassay run --timeout 120 -- python3 driver.py --rows
+    pqassay suite run --timeout 120 -- python3 driver.py
+    pqassay suite run --timeout 120 -- python3 driver.py --rows
 
-Starting Java takes seconds: run it with ``--serve``, as `pqassay run` does.
+Starting Java takes seconds: run it with ``--serve``, as `pqassay suite run` does.
 """
 
 from __future__ import annotations

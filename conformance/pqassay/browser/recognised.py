@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pqassay.stores.formats import formats
 from pqassay.stores.kinds import dumped_as, kind_of
-
-OF_TABLES: Mapping[str, str] = {
-    "delta_log": "a file of the log of a Delta table",
-    "delta_checkpoint": "a checkpoint of a Delta table",
-    "deletion_vector": "a file of deletion vectors of a Delta table",
-    "avro": "an Avro file, such as a manifest of an Iceberg table",
-    "iceberg_metadata": "a metadata file of an Iceberg table",
-    "puffin": "a Puffin file of an Iceberg table",
-}
-"""Kinds of files that say something of others, in words."""
 
 FORMATS: Mapping[bytes, str] = {
     b"PK\x03\x04": "a zip archive: unpack it, and drop what is in it",
@@ -39,16 +30,14 @@ def not_judged(name: str, head: bytes) -> str | None:
         name: Its name.
         head: Its first bytes, `LONGEST` if it has so many.
 
-    >>> not_judged("00000000000000000007.json", b"{")
-    '00000000000000000007.json is a file of the log of a Delta table, and is judged with its table: drop the folder of the table here, or run pqassay check FOLDER'
     >>> not_judged("a.zip", b"PK\x03\x04")
     'a.zip is a zip archive: unpack it, and drop what is in it'
     >>> not_judged("a.parquet", b"PK\x03\x04") is None
     True
     """
-    kind = OF_TABLES.get(dumped_as(name))
-    if kind is not None:
-        return f"{name} is {kind}, and is judged with its table: drop the folder of the table here, or run pqassay check FOLDER"
+    of_tables = {kind: words for one in formats().values() for kind, words in one.words.items()}
+    if (words := of_tables.get(dumped_as(name))) is not None:
+        return f"{name} is {words}, and is judged with its table: drop the folder of the table here, or run pqassay check FOLDER"
     for magic, what in FORMATS.items():
         if (
             head.startswith(magic) and kind_of(name) is None

@@ -37,6 +37,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from pqassay.checks.subjects import Subject
+from pqassay.plugins import rooms
 from pqassay.under_test.violation import Violation
 from pqassay_spec.rules.catalogue import families, rules
 
@@ -63,7 +64,7 @@ class Check:
         test: What tests one of these things.
         only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
         screen: What recognises things that certainly keep the rule.
-        decided_by: The function in `pqassay.values` that decides it, where the test only collects what came of it.
+        decided_by: The function that decides it, below the room ``values`` of the test's package, where the test only collects what came of it.
     """
 
     rule: str
@@ -72,6 +73,12 @@ class Check:
     only: Callable[[Any], bool] | None = None
     screen: Screen[Any] | None = None
     decided_by: str | None = None
+
+    @property
+    def decision(self) -> Any:
+        """The function that decides it, where that is not the test."""
+        package = self.test.__module__.partition(".")[0]
+        return pkgutil.resolve_name(f"{package}.values.{self.decided_by}")
 
 
 def rule(
@@ -99,11 +106,11 @@ def rule(
 def registry() -> dict[str, Check]:
     """Every check by rule id, in the order of the catalogue.
 
-    The checks of a family are in the modules of the room that has its name.  Rules without a check are reported as not
-    checked.
+    The checks of a family are in the modules of the room that has its name, in the judge or in a plug-in.  Rules without a check are
+    reported as not checked.
     """
     for family in families():
-        room = importlib.import_module(f"{__name__}.{family.module}")
-        for module in pkgutil.iter_modules(room.__path__):
-            importlib.import_module(f"{room.__name__}.{module.name}")
+        for room in rooms(f"checks.{family.module}"):
+            for module in pkgutil.iter_modules(room.__path__):
+                importlib.import_module(f"{room.__name__}.{module.name}")
     return {rule_id: _registered[rule_id] for rule_id in rules() if rule_id in _registered}

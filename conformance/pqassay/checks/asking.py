@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any
 
 from pqassay.checks import Check, Screen, registry
-from pqassay.checks.consequences import CONSEQUENCES
+from pqassay.checks.consequences import consequences
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.under_test.file import (
@@ -160,8 +160,9 @@ def _leave_out_consequences(answers: Answers) -> None:
         for rule_id, answer in answers.found.items()
         if answer.groups
     }
-    for rule_id in broken.keys() & CONSEQUENCES.keys():
-        causes = [cause for cause in CONSEQUENCES[rule_id] if cause in broken]
+    known = consequences()
+    for rule_id in broken.keys() & known.keys():
+        causes = [cause for cause in known[rule_id] if cause in broken]
         for column, row_groups in broken[rule_id].items():
             beside = [cause for cause in causes if not row_groups.isdisjoint(broken[cause].get(column, ()))]
             if row_groups.issubset(chain.from_iterable(broken[cause][column] for cause in beside)):

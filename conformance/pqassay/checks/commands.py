@@ -1,11 +1,11 @@
-"""Commands of `pqassay-ref` that mend a file, as text that a shell takes."""
+"""Commands of `pqassay` that repair a file, as text that a shell takes."""
 
 from __future__ import annotations
 
 from pqassay.under_test.file import FileUnderTest
 from pqassay_spec.base.terminal import shell_line
 
-OURS = "pqassay-ref"
+OURS = "pqassay"
 """The program that mends files."""
 
 

@@ -11,6 +11,9 @@ reason of its own as well: then it shows as soon as its cause is mended.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+
+from pqassay.plugins import rooms
 
 CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     # Values are miscounted.
@@ -57,12 +60,6 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "PIX-025": ("PIX-050", "PIX-051"),
     "PIX-034": ("PIX-050", "PIX-051", "STA-040", "STA-041"),
     "PIX-035": ("PIX-050", "PIX-051", "PIX-052", "STA-042"),
-    # A claim of a table is false: the values say more than the footer does.
-    "ICE-064": ("ICE-063",),
-    "ICE-031": ("ICE-041",),
-    "ICE-032": ("ICE-040", "STA-040", "STA-041", "STA-042"),
-    "DLT-024": ("DLT-028",),
-    "DLT-025": ("DLT-027", "STA-040", "STA-041", "STA-042"),
     # An index of the directory is elsewhere, or says something false.
     "DIR-014": ("DIR-013",),
     "DIR-026": ("DIR-025",),
@@ -73,7 +70,7 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "DIR-038": ("DIR-034",),
     "DIR-045": ("IDX1-016",),
 }
-"""Rules, each with those beside which it is left out."""
+"""Rules, each with those beside which it is left out; a plug-in has its own in a module of this name."""
 
 ACQUITTED = {
     ("STA-020", "STA-046"),
@@ -82,3 +79,11 @@ ACQUITTED = {
     ("PIX-038", "PIX-058"),
 }
 """Rules beside a cause with a weaker verdict: it says that of the two numbers the one is false that no reader relies on."""
+
+
+@cache
+def consequences() -> Mapping[str, tuple[str, ...]]:
+    """The consequences that the judge knows, and those of its plug-ins."""
+    return {
+        rule: causes for room in rooms("checks.consequences") for rule, causes in room.CONSEQUENCES.items()
+    }

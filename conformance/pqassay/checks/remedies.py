@@ -29,7 +29,7 @@ Remedy = Callable[[FileUnderTest], str]
 """Makes the command from the file; empty where none helps. Raises like a check where the file does not say what it needs."""
 
 ATTACHED = {"bloom filter": "--bloom-filters", "column index": "--page-index", "offset index": "--page-index"}
-"""Structures without which the rows are the same, and the option of `pqassay-ref strip` that removes them."""
+"""Structures without which the rows are the same, and the option of `pqassay strip` that removes them."""
 
 
 def remedy(file: FileUnderTest, rule_id: str) -> str | None:
@@ -154,7 +154,7 @@ def _new_pm(file: FileUnderTest) -> str:
     options = ["--history"] if _has_history(file) else []
     if Path(file.source.name).name != pm.FILE_NAME:
         options += ["--output", argument(file.source.name)]
-    return command_line("pqassay-ref", "pm", "generate", argument(file.data.source.name), *options)
+    return command_line("pqassay", "pm", "generate", argument(file.data.source.name), *options)
 
 
 def _new_pm_if_it_differs(file: FileUnderTest) -> str:

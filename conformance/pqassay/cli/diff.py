@@ -46,9 +46,7 @@ def diff(
     ] = False,
     moved: Annotated[
         bool,
-        typer.Option(
-            "--moved", help="List the fields that only moved, and the offsets and lengths that follow, too."
-        ),
+        typer.Option("--moved", help="List fields that only moved, and offsets that follow."),
     ] = False,
     output_format: Annotated[
         DifferenceFormat | None,
@@ -60,7 +58,7 @@ def diff(
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Show what differs between two files, field by field: what changed, and not what merely moved."""
+    """Compare two files field by field: what changed, not what merely moved."""
     from pqassay.cli.output import print_written
     from pqassay.difference import TooManyFields, difference
     from pqassay.difference.text import render
@@ -72,7 +70,7 @@ def diff(
     require_no_data({"--output": output})
     is_json = format_of(output_format, output) is FormatName.JSON
     if hexdump and is_json:
-        fail("--hex shows bytes in text; JSON has the offsets and lengths")
+        fail("--hex shows bytes in text; JSON has their places")
     for path in (old, new):
         if os.path.isdir(path):
             fail(

@@ -17,7 +17,7 @@ def explain(
         typer.Argument(metavar="RULE", help="Id of a rule, or prefix of a family; all rules if left out."),
     ] = None,
 ) -> None:
-    """Say what a rule demands, where it comes from and what breaking it costs."""
+    """Explain what a rule demands, where it comes from and what breaking it costs."""
     from pqassay import explain as explaining
 
     wanted = rule.upper() if rule else None

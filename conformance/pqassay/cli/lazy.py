@@ -59,6 +59,7 @@ class _Group(TyperGroup):
 
     panels: ClassVar[Panels]
     renamed: ClassVar[Table]
+    aliases: ClassVar[Table]
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -69,12 +70,11 @@ class _Group(TyperGroup):
         return list(self.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name = args[0]
+        name, *rest = args
+        now = self.renamed.get(name) or self.aliases.get(name) or name
         if name in self.renamed and not ctx.resilient_parsing:
-            now = self.renamed[name]
             note_renamed(f"{ctx.command_path} {name}", f"{ctx.command_path} {now}")
-            args = [*now.split(), *args[1:]]
-        return super().resolve_command(ctx, args)
+        return super().resolve_command(ctx, [*now.split(), *rest])
 
 
 def _command(name: str, place: str) -> Any:
@@ -92,7 +92,9 @@ def _command(name: str, place: str) -> Any:
     return command
 
 
-def group(panels: Panels, *, help_text: str, epilog: str, renamed: Table | None = None) -> typer.Typer:
+def group(
+    panels: Panels, *, help_text: str, epilog: str, renamed: Table | None = None, aliases: Table | None = None
+) -> typer.Typer:
     """A group of commands, which can be a command of a program or of another group.
 
     Args:
@@ -101,22 +103,35 @@ def group(panels: Panels, *, help_text: str, epilog: str, renamed: Table | None 
         epilog: Last lines of the help page.
         renamed: For each old name, which the help page does not list, the words that replace it. It works exactly as they do,
             and prints on stderr what it is called now.
+        aliases: For each short name, which the help page does not list either, the words that it stands for.
     """
-    return typer.Typer(
-        cls=type("Group", (_Group,), {"panels": panels, "renamed": renamed or {}}),
+    app = typer.Typer(
+        cls=type("Group", (_Group,), {"panels": panels, "renamed": renamed or {}, "aliases": aliases or {}}),
         help=help_text,
         epilog=epilog,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="markdown",
     )
+    app.callback()(_root)
+    return app
+
+
+def _root() -> None:
+    """What a group without options does before its command: nothing."""
 
 
 def program(
-    name: str, panels: Panels, *, help_text: str, epilog: str, renamed: Table | None = None
+    name: str,
+    panels: Panels,
+    *,
+    help_text: str,
+    epilog: str,
+    renamed: Table | None = None,
+    aliases: Table | None = None,
 ) -> typer.Typer:
     """A `group` that can be started and prints its version, with this name before it."""
-    app = group(panels, help_text=help_text, epilog=epilog, renamed=renamed)
+    app = group(panels, help_text=help_text, epilog=epilog, renamed=renamed, aliases=aliases)
 
     def tell_version(wanted: bool) -> None:
         if wanted:

@@ -1,4 +1,4 @@
-"""The command ``pqassay``: what its root shows, and where each command is.
+"""The command ``pqassay``: what its root shows, and where each command is, of whichever package.
 
 Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 3 a list of known findings went stale;
 4 not everything could be judged; 70 the program itself failed.
@@ -7,8 +7,10 @@ Libraries are imported by the command that needs them: ``--help`` is quick.
 
 from __future__ import annotations
 
-from pqassay.cli.lazy import program
-from pqassay.cli.reference import FILES
+import sys
+
+from pqassay.cli.lazy import HIDDEN, group, program
+from pqassay_spec.base.help_pages import note_renamed
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output
 
@@ -29,29 +31,96 @@ LAKE = {
     "repair": "pqassay_lake.cli.repair:repair",
 }
 
-SUITE = {
-    "run": "pqassay_suite.cli.run:run",
-    "drivers": "pqassay_suite.cli.drivers:drivers",
-    "new-driver": "pqassay_suite.cli.drivers:new_driver",
-    "export-pack": "pqassay_suite.cli.export:export_pack",
-    "export-status": "pqassay_suite.cli.export:export_status",
+FILES = {
+    "index": "pqassay_reference.cli.index:index_app",
+    "scan": "pqassay_reader.cli.scan:scan",
+    "answer": "pqassay_reader.cli.answer:answer",
+    "strip": "pqassay_reference.cli.strip:strip",
+    "pm": "pqassay_reader.cli.pm_plan:pm_app",
 }
+
+suite = group(
+    {
+        "": {
+            "run": "pqassay_suite.cli.run:run",
+            "drivers": "pqassay_suite.cli.drivers:drivers",
+            "new-driver": "pqassay_suite.cli.drivers:new_driver",
+            "pack": "pqassay_suite.cli.export:export_pack",
+            "status": "pqassay_suite.cli.export:export_status",
+        }
+    },
+    help_text="Test readers and writers with golden files.",
+    epilog="Example: `pqassay suite run --driver duckdb`",
+)
+
+spark = group(
+    {
+        "": {
+            "produce": "pqassay_spark.cli.produce:produce",
+            "index": "pqassay_spark.cli.index:index",
+            "check": "pqassay_spark.cli.check:check",
+            "pm": "pqassay_spark.cli.pm:pm",
+        }
+    },
+    help_text="Run on Apache Spark. Needs Java 17 or newer and `pip install 'pqassay[spark]'`.",
+    epilog="Example: `pqassay spark check lake`",
+)
+
+RENAMED = {
+    "run": "suite run",
+    "drivers": "suite drivers",
+    "new-driver": "suite new-driver",
+    "export-pack": "suite pack",
+    "export-status": "suite status",
+    "extract": "index extract",
+    "prune": "scan --files",
+    "plan-repair": "repair",
+}
+"""Old names of commands, which work until 1.0."""
 
 app = program(
     "pqassay",
     {
         "Judge files": JUDGE,
         "Many files": LAKE,
-        "Test implementations": SUITE,
-        "Index, read and repair files": FILES,
+        "Test implementations": {"suite": "pqassay.cli.main:suite"},
+        "Index, read and repair": FILES,
+        "Spark": {"spark": "pqassay.cli.main:spark"},
+        HIDDEN: {"driver": "pqassay_reader.cli.driver_command:driver"},
     },
     help_text="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
     epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
-    renamed={"plan-repair": "repair"},
+    renamed=RENAMED,
+    aliases={"embed": "index add --type idx1"},
 )
 
 
 def main() -> None:
     """Entry point of the command."""
+    _run(sys.argv[1:])
+
+
+def reference() -> None:
+    """Entry point of ``pqassay-ref``, the old name of `FILES`."""
+    _run_under_old_name("pqassay-ref", "pqassay")
+
+
+def pipeline() -> None:
+    """Entry point of ``pqassay-spark``, the old name of `spark`."""
+    _run_under_old_name("pqassay-spark", "pqassay spark")
+
+
+def _run_under_old_name(old: str, now: str) -> None:
+    """Print what the command is called now, and run it."""
+    name, *rest = sys.argv[1:] or [""]
+    if name.startswith("-"):
+        name, rest = "", [name, *rest]
+    words = now.split()[1:] if rest[:1] != ["--version"] or name else []
+    command = name if words else RENAMED.get(name, name)
+    note_renamed(f"{old} {name}".rstrip(), f"{now} {command}".rstrip())
+    _run([*words, *command.split(), *rest])
+
+
+def _run(arguments: list[str]) -> None:
     with CleanEnd(), guarded_output():
-        app()
+        app(arguments, prog_name="pqassay")

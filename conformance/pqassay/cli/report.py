@@ -24,12 +24,16 @@ from pqassay.report.run.model import RunReport
 from pqassay.report.side_by_side.model import side_by_side
 from pqassay_spec.base.help_pages import example
 
-EPILOG = (
-    "Examples: `pqassay report report.json --format html --output report.html`, "
-    "`pqassay report --against yesterday.json today.json`, "
-    "`pqassay report duckdb.json polars.json pyarrow.json --format html --output all.html`. "
-    "Exit codes: 0 printed, 1 worse than before (with --against), 2 usage."
-)
+EPILOG = """Examples:
+
+`pqassay report report.json --output report.html`
+
+`pqassay report --against yesterday.json today.json`
+
+`pqassay report duckdb.json polars.json pyarrow.json --output all.html`
+
+Exit codes: 0 printed, 1 worse than before (with --against), 2 usage.
+"""
 
 
 @example(EPILOG)
@@ -38,14 +42,16 @@ def report(
         list[str],
         typer.Argument(
             metavar="REPORT...",
-            help="What `pqassay check` or `pqassay run` wrote with --format json; - is stdin. "
-            "Several results of `pqassay run` are put side by side.",
+            help="JSON report of `pqassay check` or `pqassay suite run`; - is stdin. "
+            "Several results of `pqassay suite run` are put side by side.",
             show_default=False,
         ),
     ],
     against: Annotated[
         str | None,
-        typer.Option(metavar="OLD", help="An earlier report: say what got fixed, broken, added since."),
+        typer.Option(
+            metavar="OLD", help="Compare with this earlier report: what was fixed, broken or added."
+        ),
     ] = None,
     output_format: Annotated[
         FormatName | None, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
@@ -55,14 +61,14 @@ def report(
         typer.Option(
             "--site",
             metavar="URL",
-            help="Where the site of `make docs` is served: sarif and html link to the rules' pages there.",
+            help="Base URL of the site of `make docs`, for links from sarif and html to rules.",
         ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Print a report in another format, say what changed since an earlier one, or put several results side by side."""
+    """Convert a report, compare it with an earlier one, or put several results side by side."""
     require_site(site)
     chosen = format_of(output_format, output)
     if against is not None:

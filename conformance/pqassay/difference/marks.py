@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pqassay.difference.model import Change, Place
+from pqassay.difference.fields import same_ends
+from pqassay.difference.model import Change
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.hexdump import ROW, marked
 
@@ -24,36 +25,24 @@ def marked_rows(change: Change, sources: tuple[Source, Source], most: int = ROWS
         sources: Both files.
         most: Rows of each.
     """
-    spans = [
-        None if place is None else (place.offset, place.offset + place.length)
-        for place in (change.old, change.new)
-    ]
-    if change.old is not None and change.new is not None:
-        spans = list(_apart(change.old, change.new, sources))
+    places = (change.old, change.new)
+    lengths = [place.length for place in places if place is not None]
+    first = last = 0
+    if len(lengths) == len(places) and ROW < max(lengths) <= MOST_READ:
+        raws = [
+            source.read(place.offset, place.length)
+            for place, source in zip(places, sources, strict=True)
+            if place is not None
+        ]
+        first, last = same_ends(*raws)
     old, new = (
-        [] if span is None else _rows(span, source, most) for span, source in zip(spans, sources, strict=True)
+        [] if place is None else _rows(place.offset + first, place.offset + place.length - last, source, most)
+        for place, source in zip(places, sources, strict=True)
     )
     return old, new
 
 
-def _apart(old: Place, new: Place, sources: tuple[Source, Source]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The parts of two fields that differ; all of short ones."""
-    if max(old.length, new.length) <= ROW or max(old.length, new.length) > MOST_READ:
-        return (old.offset, old.offset + old.length), (new.offset, new.offset + new.length)
-    ours, theirs = (
-        source.read(place.offset, place.length) for place, source in zip((old, new), sources, strict=True)
-    )
-    shorter = min(len(ours), len(theirs))
-    first = next((k for k in range(shorter) if ours[k] != theirs[k]), shorter)
-    last = next((k for k in range(shorter - first) if ours[-1 - k] != theirs[-1 - k]), shorter - first)
-    return (
-        (old.offset + first, old.offset + old.length - last),
-        (new.offset + first, new.offset + new.length - last),
-    )
-
-
-def _rows(span: tuple[int, int], source: Source, most: int) -> Rows:
-    start, end = span
+def _rows(start: int, end: int, source: Source, most: int) -> Rows:
     begin = min(start, max(source.size - 1, 0)) // ROW * ROW
     stop = min(max(-(-end // ROW) * ROW, begin + ROW), begin + most * ROW, source.size)
     return marked(source.read(begin, stop - begin), begin, start, end)

@@ -9,9 +9,9 @@ from pqassay.report.model import members_json, schema_of
 
 SCHEMA_VERSION = 1
 
-Kind = Literal["changed", "added", "removed", "reordered", "stored otherwise"]
-"""What became of a field.  ``reordered``: an element of a list whose order means something has another position; ``stored
-otherwise``: the value is the same, and other bytes say it, or the bytes that hold the structure together differ."""
+Kind = Literal["changed", "added", "removed", "stored otherwise"]
+"""What became of a field.  ``stored otherwise``: the value is the same in other bytes, or the bytes that hold the structure together
+differ."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Place:
 
     Attributes:
         path: Its path in that file.
-        offset, length: Its bytes.
+        offset, length: Its first byte, and how many it has; those of a structure may lie apart.
         value: Its value for people; of two long ones, the part around the first difference.
     """
 
@@ -36,7 +36,7 @@ class Change:
 
     Attributes:
         kind: What.
-        path: Its path in the new file, or in the old one if it is no longer there.
+        path: Its path.
         fields: How many fields it stands for.
         old, new: Its places; ``null`` where it is not.
         doc: What the field means.
@@ -67,10 +67,9 @@ class Difference:
         old, new: The files.
         same: Whether they hold the same bytes.
         changes: What became of fields, in the order of the new file.
-        follows: Offsets and lengths that lead to the same structure as before, which is elsewhere or longer.
+        follows: Offsets that lead to the field of the same path as before, which is elsewhere.
         moved: How many fields have the value that they had, at another offset.
         unchanged: How many have it at the same offset.
-        unread: How many fields of one file are in the other byte for byte, where it cannot be read.
         moves: The fields that moved, if they were asked for.
         schema_version: Version of these members.
     """
@@ -82,7 +81,6 @@ class Difference:
     follows: list[Change] = field(default_factory=list[Change])
     moved: int = 0
     unchanged: int = 0
-    unread: int = 0
     moves: list[Change] = field(default_factory=list[Change])
     schema_version: int = SCHEMA_VERSION
 

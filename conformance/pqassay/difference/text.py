@@ -15,7 +15,6 @@ COLOURS: dict[Kind, str] = {
     "changed": "bold yellow",
     "added": "bold green",
     "removed": "bold red",
-    "reordered": "bold magenta",
     "stored otherwise": "magenta",
 }
 
@@ -39,7 +38,7 @@ def render(
         difference: The difference.
         stream: Where to.
         sources: The files, of which the bytes of changed fields are shown; ``None`` for none.
-        follows: Whether to list the offsets and lengths that follow, and the fields that moved, and not only to count them.
+        follows: Whether to list the offsets that follow, and the fields that moved, and not only to count them.
     """
     console = plain_console(stream)
     for change in difference.changes[:SHOWN]:
@@ -91,7 +90,6 @@ def _sum(console: Console, difference: Difference) -> None:
     rest = {
         "that follow": len(difference.follows),
         "moved": difference.moved,
-        "the same where one file cannot be read": difference.unread,
         "unchanged": difference.unchanged,
     }
     told += [f"{count:,} {what}" for what, count in rest.items() if count]

@@ -1,15 +1,15 @@
 """The trace of a file: what every byte of it is, as far as it can be read, and then the error.
 
-What lives here: for each kind of file (`pqassay.stores.kinds.dumped_as`) a module of its name with a function ``trace``, by which it is found;
-and the forms in which the leaves are written (`forms`).  What never comes in: a verdict.
+What lives here: for each kind of file (`pqassay.stores.kinds.dumped_as`) a module of its name with a function ``trace``, by which it is found,
+here or in a plug-in; and the forms in which the leaves are written (`forms`).  What never comes in: a verdict.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import cast
 
 from pqassay.dump.forms import Hexdump, JsonLines, Selected, Sink, Tree
+from pqassay.plugins import rooms
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
@@ -28,5 +28,5 @@ def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatErr
     Returns:
         What kept further leaves from being read, with its place.
     """
-    tracer = importlib.import_module(f"{__name__}.{kind}")
+    tracer = next(rooms(f"dump.{kind}"))
     return cast("list[FormatError]", tracer.trace(source, sink))

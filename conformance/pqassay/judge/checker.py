@@ -15,16 +15,18 @@ from pqassay.judge.file_check import Selection, why_none
 from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
 from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.judge.selection.only_files import NOT_LISTED, OnlyFiles, read_list
-from pqassay.judge.selection.tables import Live, expanded, has_tables, read_tables
+from pqassay.judge.selection.tables import expanded, has_tables, only_since, read_tables
+from pqassay.judge.table_reader import Live
 from pqassay.report.gate import Gate, gate_of
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, summarise
 from pqassay.report.pin import NO_PREVIEW, pinned, require_release
 from pqassay.report.rules import judged_against
 from pqassay.stores import kinds as file_kinds
-from pqassay.stores.table_files import Moment, TableAt
+from pqassay.stores.formats import Moment
+from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import Found, Listing, Target, find
+from pqassay.tables.kept import kept_states
 from pqassay.under_test.file import Options
-from pqassay.under_test.tables.states import kept_states
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import (
@@ -241,7 +243,7 @@ def planned(
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:
-            from pqassay.judge.selection.since import Since, only_since, parse_since  # noqa: PLC0415 - most checks need it not
+            from pqassay.judge.selection.since import Since, parse_since  # noqa: PLC0415 - most checks need it not
 
             live = only_since(live, since if isinstance(since, Since) else parse_since(since))
         if tier is None:
@@ -333,7 +335,9 @@ def _require_choices(tier: str | None, level: str, profile: str | None, patterns
     for pattern in patterns:
         if not fnmatch.filter(file_rules(), pattern):
             if for_readers := fnmatch.filter(reader_rules(), pattern):
-                raise UsageError(f"{for_readers[0]} is for readers: no file can break it; ask `pqassay run`")
+                raise UsageError(
+                    f"{for_readers[0]} is for readers: no file can break it; ask `pqassay suite run`"
+                )
             raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
 
 

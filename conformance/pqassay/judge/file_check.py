@@ -12,6 +12,7 @@ from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subje
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
+from pqassay.judge.table_reader import engine_of, metadata_size, notes_about, reader_of
 from pqassay.report.model import (
     HIDING,
     Coverage,
@@ -24,9 +25,9 @@ from pqassay.report.model import (
     Untested,
     outcome_of,
 )
+from pqassay.stores.formats import formats
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
-from pqassay.tables.repairs import ICEBERG_POSITIONS, OF_FILES, remedy_of
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
@@ -40,7 +41,6 @@ from pqassay.under_test.file import (
 from pqassay.under_test.pm.chunks import Screens
 from pqassay.under_test.pm.file import PmUnderTest
 from pqassay.under_test.schemas.shown_releases import ShownReleases
-from pqassay.under_test.tables.table import engine_of, metadata_size, notes_about
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
@@ -106,8 +106,8 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
     others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
     told = f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
-    if options.tier == "meta":
-        told += "; tier meta is about tables, and a folder is one with a commit in _delta_log, or with metadata/*.metadata.json"
+    if options.tier == "meta" and formats():
+        told += f"; tier meta is about tables, and a folder is one {', or '.join(one.sign for one in formats().values())}"
     return told
 
 
@@ -378,11 +378,12 @@ def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
-    if found is None or not found.startswith(OURS):
-        return found and remedy_of(rule.id, found)
+    if found is None:
+        return None
+    if not found.startswith(OURS):
+        return found if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, found)
     if file.claims is not None:
-        is_deletes = file.claims.deletes is not None
-        return (ICEBERG_POSITIONS if is_deletes else OF_FILES[file.claims.table]).text
+        return reader_of(file.claims.table).rewriting(file.claims)
     is_local = isinstance(file.source, FileSource)
     return found if is_local or found.startswith(IN_S3) else None
 

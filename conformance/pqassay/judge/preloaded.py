@@ -18,9 +18,10 @@ from pathlib import Path
 
 from pqassay.checks import registry
 from pqassay.judge.workers import MEMORY_GIVEN_LEAST, limits_memory
+from pqassay.plugins import rooms
 
-VALUES = "pqassay.values"
-"""The room of what needs numpy and pyarrow.  Its modules are found rather than named: a browser, which has none of these, may
+VALUES = "values"
+"""The rooms of what needs numpy and pyarrow.  Their modules are found rather than named: a browser, which has none of these, may
 import the rooms that this one lives in."""
 
 DATA = 5
@@ -29,8 +30,9 @@ DATA = 5
 
 def _load() -> None:
     registry()
-    for module in pkgutil.walk_packages(importlib.import_module(VALUES).__path__, f"{VALUES}."):
-        importlib.import_module(module.name)
+    for room in rooms(VALUES):
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            importlib.import_module(module.name)
 
 
 @contextlib.contextmanager

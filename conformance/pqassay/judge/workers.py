@@ -32,7 +32,7 @@ from pqassay.errors import UsageError
 from pqassay.judge.one_file import Judged, Settings, judge_all, mistake, unjudged
 from pqassay.judge.time_limit import default_seconds, out_of_time
 from pqassay.stores.targets import Target
-from pqassay.under_test.tables.states import keep_states
+from pqassay.tables.kept import keep_states
 
 BATCH_FILES = 64
 """Files that one task holds at most; a task of one file would spend more on messages than on judging."""

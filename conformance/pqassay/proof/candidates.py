@@ -8,25 +8,22 @@ loses these, or takes others for them.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay import checks
+from pqassay.plugins import rooms
 from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
 from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
-from pqassay.tables.claims import FileClaims
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable, NotChecked
-from pqassay.under_test.tables.claimed_bounds import stored_bound
 from pqassay.values.decoding.hashes import hashes_of, held
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.rules.catalogue import family_of
@@ -99,51 +96,6 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     return list(queries)
 
 
-def claimed_candidates(
-    finding: Finding, values: TrueValues, claims: FileClaims, name: str, remaining: Any
-) -> list[Query]:
-    """The queries to try for what a table says falsely of a file, the most promising first.
-
-    Args:
-        finding: The finding.
-        values: The values of the file.
-        claims: What the table says of it.
-        name: The column that the finding is about, or another one where it is about none.
-        remaining: Its values in the rows that are still part of the table.
-
-    Raises:
-        NotChecked: There are none, for the reason that it gives.
-    """
-    column = values.column(name)
-    rows = remaining.combine_chunks()
-    stretch = Stretch(next(iter(values.chunks.values())), column, rows, None, 0, len(rows), "")
-    queries: dict[Query, None] = {}
-    if finding.column is None:
-        queries[every_column(values)] = None
-    if finding.column is None or counts_rows(finding):
-        queries[Query(())] = None
-    said = next((one for one in claims.columns if one.name == name), None)
-    leaf = next(leaf for leaf in values.file.leaves if leaf.is_called(name))
-    bounds: list[Any] = [None, None]
-    for place, bound in enumerate((said.lower, said.upper) if said is not None else ()):
-        with contextlib.suppress(NotChecked):
-            stored = None if bound is None else stored_bound(leaf.element, bound, above=place == 1)
-            bounds[place] = None if stored is None else bound_value(leaf, stored.raw)
-    nulls_first = bool(finding.at) and "null" in finding.at[0].field.lower()
-    streams = [_outside(stretch, *bounds), _within(stretch), _nulls(stretch)]
-    for query in chain.from_iterable(reversed(streams) if nulls_first else streams):
-        queries[query] = None
-    queries[Query((column,))] = None
-    return list(queries)[:MOST_QUERIES]
-
-
-def counts_rows(finding: Finding) -> bool:
-    """Whether a finding is about how many rows, or nulls, there are."""
-    return any(
-        "count" in position.field.lower() or "records" in position.field.lower() for position in finding.at
-    )
-
-
 def by_ends(column: Column, row_groups: Iterable[Any]) -> list[Query]:
     """Queries by the least and the greatest of some values, or by nulls where there are no others."""
     values = _without_nan(pa.chunked_array(list(row_groups), column.type).drop_null())
@@ -161,8 +113,8 @@ def by_ends(column: Column, row_groups: Iterable[Any]) -> list[Query]:
 
 def unread(rule: str) -> str:
     """Why no engine here can be asked about a rule: none reads what it is about; empty where some do."""
-    family = importlib.import_module(f"{checks.__name__}.{family_of(rule).module}")
-    return str(getattr(family, "UNREAD", ""))
+    found = rooms(f"checks.{family_of(rule).module}")
+    return next((str(room.UNREAD) for room in found if hasattr(room, "UNREAD")), "")
 
 
 def every_column(values: TrueValues) -> Query:
@@ -215,10 +167,10 @@ def _around(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
         yield Query((column,))
         yield from _beside(stretch, values)
     if "null" in part or "histogram" in part:
-        yield from _nulls(stretch)
+        yield from nulls(stretch)
     yield from _beyond(stretch)
-    yield from _within(stretch)
-    yield from _nulls(stretch)
+    yield from within(stretch)
+    yield from nulls(stretch)
     yield Query((column,))
 
 
@@ -299,7 +251,8 @@ def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
         yield column
 
 
-def _nulls(stretch: Stretch) -> Iterator[Query]:
+def nulls(stretch: Stretch) -> Iterator[Query]:
+    """Nulls, and what is none."""
     column, rows = stretch.column, stretch.rows
     if rows.null_count and not column.has_nan:
         yield Query((column,), (Comparison("is null", column),))
@@ -323,10 +276,10 @@ def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
 def _beyond(stretch: Stretch) -> Iterator[Query]:
     """Values that lie beyond what is said of them."""
     for low, high in _bounds(stretch):
-        yield from _outside(stretch, low, high)
+        yield from outside(stretch, low, high)
 
 
-def _outside(stretch: Stretch, low: Any, high: Any) -> Iterator[Query]:
+def outside(stretch: Stretch, low: Any, high: Any) -> Iterator[Query]:
     """Values that lie beyond two bounds, scalars or ``None``."""
     values, column = stretch.values, stretch.column
     if column.kind is not Kind.BOOLEAN:
@@ -345,7 +298,7 @@ def _outside(stretch: Stretch, low: Any, high: Any) -> Iterator[Query]:
             yield _equal(column, ends["max"])
 
 
-def _within(stretch: Stretch) -> Iterator[Query]:
+def within(stretch: Stretch) -> Iterator[Query]:
     """Values of the stretch, whatever is said of them."""
     values, column = stretch.values, stretch.column
     for value in _at_places(values, 3):

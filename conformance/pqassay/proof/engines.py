@@ -20,6 +20,7 @@ from typing import Any
 from pqassay.errors import UsageError
 from pqassay.literals.predicate import NULL_TESTS
 from pqassay.proof.queries import Column, Comparison, Kind, Query, named
+from pqassay.stores.formats import formats
 from pqassay_spec.base.terminal import shell_line
 
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+,-]*[A-Za-z0-9]\.[A-Za-z0-9]+")
@@ -53,7 +54,7 @@ class Engine:
         starts_slowly: Whether it is asked last, and as little as possible.
         runs_on_java: Whether it needs Java as well; then its process cannot live with a limit on memory.
         reserves_memory: Whether it asks for far more memory than it uses, so that such a limit would end it.
-        needs_its_paths: Whether it opens the files of an Iceberg table where the metadata says that they are, so that one that was moved has to be
+        needs_its_paths: Whether it opens the files of a table where the metadata says that they are, so that one that was moved has to be
             copied for it.
     """
 
@@ -352,9 +353,6 @@ ENGINES = (
 
 NAMES = tuple(engine.name for engine in ENGINES)
 
-TABLES_ALONE = ("deltalake", "pyiceberg", "daft", "chdb")
-"""Names of engines that are asked about tables alone, see `pqassay.proof.delta_engines` and `iceberg_engines`."""
-
 
 def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
     """The engines of some names, all without any.
@@ -362,7 +360,8 @@ def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
     Raises:
         UsageError: There is no such engine.
     """
-    known = (*NAMES, *TABLES_ALONE)
+    of_tables = [name for one in formats().values() for name in one.engines]
+    known = dict.fromkeys((*NAMES, *of_tables))
     if unknown := [name for name in names if name not in known]:
         raise UsageError(f"there is no engine {unknown[0]!r}; engines are {', '.join(known)}")
     return tuple(engine for engine in ENGINES if not names or engine.name in names)

@@ -23,26 +23,17 @@ from pebble import ProcessExpired, ProcessPool
 
 from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
-from pqassay.proof import moved_table
-from pqassay.proof.delta_engines import delta_engines
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
-from pqassay.proof.iceberg_engines import iceberg_engines, location_of
-from pqassay.proof.moved_table import copied, place_for
-from pqassay.proof.table_plan import plan_table, table_around
+from pqassay.proof.table_proof import proof_of
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
-from pqassay.stores.table_files import TableAt
+from pqassay.stores.formats import formats
+from pqassay.stores.table_files import TableAt, table_around
 from pqassay.stores.targets import is_uri
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect, family_of
 from pqassay_spec.table.layout import TableKind
-
-TABLE_ENGINES: Mapping[TableKind, Callable[[str], tuple[Engine, ...]]] = {
-    "delta": delta_engines,
-    "iceberg": iceberg_engines,
-}
-"""Makes the engines that read tables of a format, Spark with some packages."""
 
 AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 """Effects that a query can show."""
@@ -101,8 +92,12 @@ def proved(
     """
     chosen = require_engines(engines)
     of_tables: dict[TableKind, Sequence[Engine]] = {
-        kind: [engine for engine in made(spark_packages) if not engines or engine.name in engines]
-        for kind, made in TABLE_ENGINES.items()
+        one.kind: [
+            engine
+            for engine in proof_of(one.kind).engines(spark_packages)
+            if not engines or engine.name in engines
+        ]
+        for one in formats().values()
     }
     workers.require_memory(memory)
     wanted = _chosen(report)
@@ -152,7 +147,7 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
             continue
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
-        elif file.kind not in (DEFAULT_FILE, *TABLE_ENGINES):
+        elif file.kind not in (DEFAULT_FILE, *formats()):
             reason = f"none of the engines reads a file of kind {file.kind}"
         elif not os.path.exists(file.path):  # noqa: PTH110 - the text that the user wrote
             reason = "there is no such file to query"
@@ -316,7 +311,9 @@ def _proofs(
         folder = Path(name)
         try:
             if table:
-                planned: Plan = running.decode(plan_table, table, file.path, findings, folder, size=file.size)
+                planned: Plan = running.decode(
+                    proof_of(table.kind).plan, table, file.path, findings, folder, size=file.size
+                )
             else:
                 planned = running.plan(file.path, findings, folder, file.size)
         except (*ENDINGS, OSError) as error:
@@ -339,7 +336,7 @@ def _told(
     """A proof for each of some findings about what the table around a local file says of it."""
     table = None
     if findings:
-        is_table = file.kind in TABLE_ENGINES
+        is_table = file.kind in formats()
         table = TableAt(cast("TableKind", file.kind), file.path, file.path) if is_table else table_around(file.path)  # fmt: skip
     mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
@@ -365,10 +362,10 @@ class Places:
 
     def path_for(self, engine: Engine, table: str, kind: str) -> str:
         """The folder of a table of a format as an engine can open it. Raises `Unwritable`."""
-        if kind != "iceberg" or not engine.needs_its_paths or is_in_place(table):
+        if not engine.needs_its_paths or (copy := proof_of(kind).copy(table)) is None:
             return table
         if table not in self._copies:
-            self._copies[table] = self._stack.enter_context(copied(table))
+            self._copies[table] = self._stack.enter_context(copy.made())
         return self._copies[table]
 
 
@@ -480,12 +477,12 @@ class _Trial:
     def _line(self, engine: Engine, number: int, wrong_row: tuple[Any, ...] | None) -> str:
         """What asks an engine again, in a shell."""
         query = self.queries[number].query
-        if (copy := self._path_for(engine)) != self._path:
+        path = self._path_for(engine)
+        if path != self._path and (copy := proof_of(self.kind).copy(self.table)) is not None:
             # The copy has the metadata file of the table, so that the program can be made before it is there.
-            place = place_for(self.table)
-            shown = engine.program(copy, query).replace(copy, place)
+            shown = engine.program(path, query).replace(path, copy.place)
             line = python_line(engine, shown, wrong_row, is_count=query.is_count)
-            return f"{shell_line(['python', '-m', moved_table.__name__, self.table, place])} && {line}"
+            return f"{shell_line(copy.command)} && {line}"
         shown = engine.program(self._shown, query)
         if self.table:
             return python_line(engine, shown, wrong_row, is_count=query.is_count)
@@ -501,11 +498,6 @@ class _Trial:
             return {}
         found = self.running.ask(engine, name, list(asked.values()), self.file.size)
         return {number: _judged(engine, answer) for number, answer in zip(asked, found, strict=True)}
-
-
-def is_in_place(table: str) -> bool:
-    """Whether an Iceberg table is where its metadata says. Raises `Unwritable`."""
-    return location_of(table)[1].removeprefix("file://") == os.path.abspath(table)  # noqa: PTH100 - the text that the user wrote
 
 
 def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswer:

@@ -1,4 +1,4 @@
-"""Reads the JSON of a report again, of ``pqassay check`` and of ``pqassay run``.
+"""Reads the JSON of a report again, of ``pqassay check`` and of ``pqassay suite run``.
 
 What is read renders as what was written: every renderer works on these classes alone.
 """

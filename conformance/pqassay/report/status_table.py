@@ -1,4 +1,4 @@
-"""The status of implementations, feature by feature, as ``pqassay export-status`` prints it: the table, and its formats.
+"""The status of implementations, feature by feature, as ``pqassay suite status`` prints it: the table, and its formats.
 
 A cell says what results show and nothing else.  What was not asked, or what no answer can show, is never a *no*.
 """
@@ -157,7 +157,7 @@ def write_markdown(status: StatusTable, stream: TextIO, site: str | None = None)
 
 
 def _markdown(status: StatusTable, site: str | None) -> Iterator[str]:
-    yield f"Derived from results of `pqassay run`, {_revisions(status.revisions)}. What a cell says:"
+    yield f"Derived from results of `pqassay suite run`, {_revisions(status.revisions)}. What a cell says:"
     yield "\n".join(f"- *{tick}*: {meaning}" for tick, meaning in TICKS.items())
     for category in dict.fromkeys(row.category for row in status.rows):
         for aspect, words in ASPECTS.items():

@@ -9,15 +9,10 @@ import fnmatch
 from dataclasses import dataclass
 from functools import cache
 
+from pqassay.stores.formats import formats
 from pqassay_spec.parquet.file import SUMMARY_NAMES
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, families
-from pqassay_spec.table.layout import (
-    is_deletion_vector,
-    is_delta_json,
-    is_delta_log_file,
-    is_iceberg_metadata,
-)
 
 OTHER = "other names; --include GLOB adds them"
 HIDDEN = "hidden: the name begins with a dot"
@@ -101,31 +96,14 @@ def judged_as(name: str) -> str:
     return DEFAULT_FILE if kind is None else kind.name
 
 
-ENDINGS = {".avro": "avro", ".puffin": "puffin"}
-"""Endings of the names of manifests, manifest lists, and files of deletion vectors of Iceberg tables."""
-
-
 def dumped_as(path: str) -> str:
     """The kind as which a file is shown byte by byte: also what tables keep beside their data files.
 
-    >>> dumped_as("t/_delta_log/00000000000000000007.json"), dumped_as("deletion_vector_1.bin")
-    ('delta_log', 'deletion_vector')
-    >>> dumped_as("metadata/snap-1.AVRO"), dumped_as("a.parquet")
-    ('avro', 'parquet')
-    >>> dumped_as("metadata/v3.gz.metadata.json"), dumped_as("data/vectors.puffin")
-    ('iceberg_metadata', 'puffin')
+    >>> dumped_as("t/_pm"), dumped_as("a.parquet")
+    ('pm', 'parquet')
     """
     name = path.rpartition("/")[2]
-    if is_delta_json(name):
-        return "delta_log"
-    if is_delta_log_file(name):
-        return "delta_checkpoint"
-    if is_iceberg_metadata(name):
-        return "iceberg_metadata"
-    for ending, kind in ENDINGS.items():
-        if name.lower().endswith(ending):
-            return kind
-    return "deletion_vector" if is_deletion_vector(name) else judged_as(path)
+    return next((kind for one in formats().values() if (kind := one.dumped_as(name))), judged_as(path))
 
 
 def beside(kind: str) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
-from pqassay.stores.table_files import Moment, TableAt
-from pqassay_spec.table.layout import TableKind, kind_by_listing
+from pqassay.stores.formats import Moment, shown_by
+from pqassay.stores.table_files import TableAt
+from pqassay_spec.table.layout import TableKind
 
 if TYPE_CHECKING:
     from pqassay.stores.remote import Listed, Place
@@ -30,15 +31,15 @@ def listed_tables(folder: Place, listed: Sequence[Listed], moment: Moment) -> di
     """
     kinds: dict[Root, TableKind] = {}
     for entry in listed:
-        if (kind := kind_by_listing(entry.names)) is not None:
-            kinds.setdefault(tuple(entry.names[:-2]), kind)
+        if (found := shown_by(entry.names)) is not None:
+            kinds.setdefault(tuple(entry.names[:-2]), found.kind)
     sizes: dict[Root, dict[str, int]] = {}
     for entry in listed:
         if (root := root_in(kinds, entry.names)) is not None:
             sizes.setdefault(root, {})["/".join(entry.names[len(root) :])] = entry.size
-    found: dict[Root, TableAt] = {}
+    tables: dict[Root, TableAt] = {}
     for root, lengths in sizes.items():
         place = folder.below(list(root), size=0)
         name, path = place.name.rstrip("/"), place.path.rstrip("/")
-        found[root] = TableAt(kinds[root], name, path, folder.store, moment, lengths)
-    return found
+        tables[root] = TableAt(kinds[root], name, path, folder.store, moment, lengths)
+    return tables

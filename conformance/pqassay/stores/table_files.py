@@ -7,43 +7,17 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from pqassay.stores.formats import NEWEST, Moment, formats, shown_by
 from pqassay.tables.files import MOST_METADATA
 from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.base.sources import FileSource, Source
-from pqassay_spec.table.layout import (
-    DELTA_LOG,
-    ICEBERG_METADATA,
-    TableKind,
-    delta_commit,
-    is_delta_log_file,
-    is_iceberg_metadata,
-    kind_by_listing,
-)
-
-
-@dataclass(frozen=True)
-class Moment:
-    """Which state of a table is judged; the newest where nothing is said.
-
-    Attributes:
-        version: A version of a Delta table.
-        snapshot: A snapshot of an Iceberg table, by its id.
-        ref: A branch or tag of an Iceberg table.
-        pointer: The metadata file of an Iceberg table, which a catalog knows; relative to the table.
-    """
-
-    version: int | None = None
-    snapshot: int | None = None
-    ref: str | None = None
-    pointer: str = ""
-
-
-NEWEST = Moment()
+from pqassay_spec.table.layout import TableKind
 
 
 @dataclass
@@ -233,13 +207,6 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-_MARKS: tuple[tuple[TableKind, str, Callable[[str], bool]], ...] = (
-    ("delta", DELTA_LOG, is_delta_log_file),
-    ("iceberg", ICEBERG_METADATA, is_iceberg_metadata),
-)
-"""The folder that shows what a table is, and which names in it do."""
-
-
 def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
     """The format of the table that a local folder is; ``None`` if it is none.
 
@@ -247,26 +214,27 @@ def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
         folder: Its path.
         names: The names in it.
     """
-    for kind, below, is_one in _MARKS:
-        if below in names:
+    for found in formats().values():
+        if found.folder in names:
             with contextlib.suppress(OSError):
-                if any(map(is_one, os.listdir(os.path.join(folder, below)))):
-                    return kind
+                if any(map(found.is_mark, os.listdir(os.path.join(folder, found.folder)))):
+                    return found.kind
     return None
 
 
 def named_by(path: str) -> tuple[str, TableKind, Moment] | None:
-    """The table that somebody asked for by a file of its metadata: its folder, its format, and the moment that the file is of.
-
-    >>> named_by("sales/_delta_log/00000000000000000007.json")[:2]
-    ('sales', 'delta')
-    """
+    """The table that somebody asked for by a file of its metadata: its folder, its format, and the moment that the file is of."""
     parts = path.split("/")
-    kind = kind_by_listing(parts)
-    if kind is None:
+    found = shown_by(parts)
+    moment = None if found is None else found.moment_of(parts[-1])
+    if found is None or moment is None:
         return None
-    folder = "/".join(parts[:-2]) or ("/" if path.startswith("/") else ".")
-    if kind == "iceberg":
-        return folder, kind, Moment(pointer=f"{ICEBERG_METADATA}/{parts[-1]}")
-    version = delta_commit(parts[-1])
-    return None if version is None else (folder, kind, Moment(version=version))
+    return "/".join(parts[:-2]) or ("/" if path.startswith("/") else "."), found.kind, moment
+
+
+def table_around(path: str) -> TableAt | None:
+    """The table that a local file is in; ``None`` if it is in none."""
+    for folder in map(str, Path(path).parents):
+        if (kind := kind_of_folder(folder, frozenset(one.folder for one in formats().values()))) is not None:
+            return TableAt(kind, folder, folder)
+    return None

@@ -18,9 +18,10 @@ from pqassay.errors import UsageError
 from pqassay.report.model import Ignored
 from pqassay.stores import kinds as file_kinds
 from pqassay.stores import table_files
+from pqassay.stores.formats import NEWEST, Moment
 from pqassay.stores.listed_tables import listed_tables, root_in
 from pqassay.stores.patterns import NamePatterns, PathPattern, States, has_wildcard, split
-from pqassay.stores.table_files import NEWEST, Moment, TableAt
+from pqassay.stores.table_files import TableAt
 from pqassay.stores.target import Target
 from pqassay_spec.base.terminal import printable
 

@@ -131,7 +131,7 @@ class PartitionValue:
     Attributes:
         name: The name of the field.
         path, field_id: How its source column is found in the file, see `ColumnClaims`.
-        transform: How it follows from the source column: ``identity`` in Delta.
+        transform: How it follows from the source column: ``identity`` where it is the same.
         type: The type of the source column, in the format's words; empty where it does not matter.
         kind: What the value is; ``None`` of a null.
         value: The value; ``None`` of a null.
@@ -238,7 +238,7 @@ class DeletesClaims:
 class ColumnsSaid(Protocol):
     """What a table says of the columns of one file, as its format holds it.
 
-    Most files are as they are said to be, which shows without a claim for each column: see `pqassay.under_test.tables.claim_screens`.
+    Most files are as they are said to be, which shows without a claim for each column: see the screens of a plug-in.
     """
 
     def columns(self) -> tuple[ColumnClaims, ...]:

@@ -81,7 +81,7 @@ def estimated(
     """Print an estimate; the arguments are what the command line says, or ``None``."""
     from pqassay.judge.checker import planned
     from pqassay.stores.table_files import counted_metadata
-    from pqassay.under_test.tables.states import kept_states
+    from pqassay.tables.kept import kept_states
     from pqassay_lake.cost.estimate import USUAL_PACE, USUAL_PRICES, StorePace, StorePrices
     from pqassay_lake.cost.prediction import predicted
 

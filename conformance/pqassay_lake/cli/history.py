@@ -15,11 +15,18 @@ from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
 from pqassay_spec.base.help_pages import example
 
-EPILOG = (
-    "Examples: `pqassay check --history findings lake/` appends a run, `pqassay history findings` lists the runs, "
-    "`pqassay history findings --new` shows what the last one found first, `pqassay history findings --by owner` whom it is for. "
-    "Exit codes: 0 told, 1 there is something new (with --new), 2 usage."
-)
+EPILOG = """Examples:
+
+`pqassay check --history findings lake/` (append a run)
+
+`pqassay history findings` (list the runs)
+
+`pqassay history findings --new` (what the last run found first)
+
+`pqassay history findings --by owner`
+
+Exit codes: 0 printed, 1 there are new findings (with --new), 2 usage.
+"""
 
 
 @example(EPILOG)
@@ -28,43 +35,45 @@ def history(
         str,
         typer.Argument(
             metavar="HISTORY",
-            help="What `pqassay check --history` appends to: a folder or URI, delta:FOLDER, or iceberg:CATALOG:NAMESPACE.TABLE.",
+            help="What `pqassay check --history` writes: a folder or URI, delta:FOLDER, or iceberg:CATALOG:NAMESPACE.TABLE.",
             show_default=False,
         ),
     ],
     new: Annotated[
         bool,
         typer.Option(
-            "--new", help="Show only findings that no run before had; exit code 1 where there are some."
+            "--new", help="Show only findings that no earlier run had; exit code 1 if there are any."
         ),
     ] = False,
     by: Annotated[
         Literal["writer", "rule", "owner"] | None,
-        typer.Option("--by", metavar="WHAT", help="Group the findings by writer, rule or owner."),
+        typer.Option("--by", metavar="WHAT", help="Group findings by writer, rule or owner."),
     ] = None,
     findings: Annotated[
-        bool, typer.Option("--findings", help="Show the findings of the run one by one, and not the runs.")
+        bool, typer.Option("--findings", help="List the findings of a run instead of the runs.")
     ] = False,
     lesser: Annotated[
         bool,
-        typer.Option("--lesser", help="Tell findings as well that make no file nonconformant, such as INFO."),
+        typer.Option("--lesser", help="Include findings that do not fail a file, such as INFO."),
     ] = False,
     run: Annotated[
         str | None,
-        typer.Option("--run", metavar="ID", help="Which run, by the beginning of its id. Default: the last."),
+        typer.Option("--run", metavar="ID", help="Show this run, by the start of its id. Default: the last."),
     ] = None,
-    most: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="How many runs are listed.")] = 20,
+    most: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="List at most N runs.")] = 20,
     output_format: Annotated[
         Literal["text", "json"] | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="text or json. Default: by the name of --output, else text."
+            "--format",
+            metavar="FORMAT",
+            help="Print as text or json. Default: by the name of --output, else text.",
         ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Tell what checks found, run after run: what is new, and whose it is."""
+    """Show what checks found, run after run: new findings, and who owns them."""
     from pqassay.report.formats import FormatName, format_of
     from pqassay_lake.history.stores import history_at
     from pqassay_lake.history.text import text_of

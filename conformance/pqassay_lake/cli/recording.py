@@ -71,7 +71,7 @@ def _warn_of_itself(plan: Plan, history: str) -> None:
 
 
 def _versions(plan: Plan) -> dict[str, int]:
-    from pqassay.judge.selection.since import version_of
+    from pqassay.judge.selection.tables import version_of
 
     tables = [target.table for target in plan.targets if target.table is not None and target.is_table]
     found = {table.name: version_of(table) for table in tables}

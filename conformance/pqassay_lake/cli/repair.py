@@ -15,11 +15,16 @@ from pqassay.errors import UsageError
 from pqassay_lake.repair.model import CATALOG, Dialect
 from pqassay_spec.base.help_pages import example
 
-EPILOG = (
-    "Example: `pqassay check --format json --output report.json warehouse/sales`, `pqassay repair report.json`, then the statements "
-    "in `repair-plan/repair.sql`, then `pqassay check --only-files repair-plan/quarantine.json`. "
-    "Exit codes: 0 planned, 2 usage, or nothing to mend."
-)
+EPILOG = """Examples:
+
+`pqassay check --output report.json warehouse/sales`
+
+`pqassay repair report.json` (then run the statements of `repair-plan/repair.sql`)
+
+`pqassay check --only-files repair-plan/quarantine.json`
+
+Exit codes: 0 planned, 2 usage, or nothing to repair.
+"""
 
 
 @example(EPILOG)
@@ -28,7 +33,7 @@ def repair(
         str,
         typer.Argument(
             metavar="REPORT",
-            help="What `pqassay check --format json` wrote, or a findings table of `--reuse`.",
+            help="JSON report of `pqassay check`, or findings table of `--reuse`.",
             show_default=False,
         ),
     ],
@@ -37,7 +42,7 @@ def repair(
         typer.Option(
             "--dialect",
             metavar="DIALECT",
-            help="spark: SQL of Spark for tables of both formats; delta or iceberg: for those of one.",
+            help="Write Spark SQL for tables of both formats (spark), or of one (delta, iceberg).",
         ),
     ] = "spark",
     name: Annotated[
@@ -45,7 +50,7 @@ def repair(
         typer.Option(
             "--name",
             metavar="PATH=NAME",
-            help="What SQL calls a table of the report, as warehouse/sales=prod.db.sales; may be repeated. Default: its path (Delta), its folder (Iceberg).",
+            help="Name of a table in SQL, such as warehouse/sales=prod.db.sales; repeatable. Default: its path (Delta) or folder (Iceberg).",
             show_default=False,
         ),
     ] = None,
@@ -53,17 +58,15 @@ def repair(
         str,
         typer.Option(
             metavar="CATALOG",
-            help="The catalog in which an Iceberg table without a --name is called as its folder.",
+            help="Catalog of Iceberg tables without a --name.",
         ),
     ] = CATALOG,
-    known: Annotated[
-        bool, typer.Option("--known", help="Plan for findings that the baseline lists as well.")
-    ] = False,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the plan is written.")] = Path(
+    known: Annotated[bool, typer.Option("--known", help="Include findings that the baseline lists.")] = False,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Write the plan to FOLDER.")] = Path(
         "repair-plan"
     ),
 ) -> None:
-    """Plan how to mend what a report found: a quarantine list, and the statements of each table's own software."""
+    """Plan repairs: write a quarantine list, and SQL that rewrites the broken files of a table."""
     from pqassay_lake.repair.planning import plan_of
     from pqassay_lake.repair.reports import read_report
     from pqassay_lake.repair.writing import text_lines, write_plan

@@ -22,7 +22,6 @@ from pqassay.stores.table_files import MetadataReads, TableAt
 from pqassay.stores.targets import Target
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.index_reads import index_pieces
-from pqassay.under_test.tables.states import TABLES_KEPT
 from pqassay_lake.cost.estimate import (
     FILE_TIERS,
     USUAL_PACE,
@@ -38,6 +37,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TABLE_TIER, Tier
 from pqassay_spec.table.layout import DELTA_CHECKSUM, DELTA_LOG
+from pqassay_tables.under_test.states import TABLES_KEPT
 
 REQUEST = 1e-3
 """Seconds of a processor that a request takes."""

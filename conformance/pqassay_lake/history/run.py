@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from pqassay.report.model import COUNTED, Finding, Report
-from pqassay.tables.owner import Owner
 from pqassay_lake.history.columns import SCHEMA
 from pqassay_lake.history.findings_table import clean
 from pqassay_lake.metrics import writer_of
 from pqassay_lake.owners import Owners
+from pqassay_tables.metadata.owner import Owner
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from pqassay.tables import repairs
 from pqassay_lake.repair.batches import batches, of_partitions
 from pqassay_lake.repair.open_tables import OpenTable, quoted, text
+from pqassay_tables.metadata import repairs
 
 Made = tuple[list[str], list[str]]
 """Statements and notes."""
@@ -39,7 +39,7 @@ def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
 
     Args:
         table: The table.
-        repair: The name of the repair; see `pqassay.tables.repairs`.
+        repair: The name of the repair; see `pqassay_tables.metadata.repairs`.
         files: The files that it concerns, relative to the table.
     """
     return _SQL.get(repair, _by_hand)(table, files)

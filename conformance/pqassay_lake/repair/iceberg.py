@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pqassay.tables import repairs
 from pqassay_lake.repair.batches import batches, of_partitions
 from pqassay_lake.repair.open_tables import OpenTable, quoted, text
+from pqassay_tables.metadata import repairs
 
 TARGET = "commit.manifest.target-size-bytes"
 """The property that says how large manifests become."""
@@ -27,7 +27,7 @@ def iceberg_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
 
     Args:
         table: The table.
-        repair: The name of the repair; see `pqassay.tables.repairs`.
+        repair: The name of the repair; see `pqassay_tables.metadata.repairs`.
         files: The files that it concerns, relative to the table.
     """
     make = _SQL.get(repair)

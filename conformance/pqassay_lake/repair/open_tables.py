@@ -10,15 +10,15 @@ from typing import Any
 from pqassay.errors import UsageError
 from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import find
-from pqassay.tables.delta.actions import parse
-from pqassay.tables.delta.state import DeltaState
-from pqassay.tables.iceberg.metadata import NotKnownError
-from pqassay.tables.iceberg.state import ElsewhereError, IcebergState
-from pqassay.tables.owner import UNKNOWN
-from pqassay.under_test.tables.states import delta_state, iceberg_state
 from pqassay_lake.owners import owners_in
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table.layout import TableKind
+from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.delta.state import DeltaState
+from pqassay_tables.metadata.iceberg.metadata import NotKnownError
+from pqassay_tables.metadata.iceberg.state import ElsewhereError, IcebergState
+from pqassay_tables.metadata.owner import UNKNOWN
+from pqassay_tables.under_test.states import delta_state, iceberg_state
 
 VECTORS = "delta.enableDeletionVectors"
 

@@ -11,15 +11,7 @@ from pqassay.errors import UsageError
 from pqassay.report.gate import EFFECTS
 from pqassay.report.model import MOST_FILES, Finding
 from pqassay.report.rules import COMPARE_FIRST
-from pqassay.tables.repairs import (
-    ICEBERG_SORTED,
-    OF_FILES,
-    PLANNED,
-    REPAIRS,
-    SEEN,
-    SEEN_BY_READERS,
-)
-from pqassay.under_test.tables.states import kept_states
+from pqassay.tables.kept import kept_states
 from pqassay_lake.repair.delta import FALSE_COUNTS, UNCOUNTED, delta_sql
 from pqassay_lake.repair.iceberg import iceberg_sql
 from pqassay_lake.repair.model import (
@@ -37,6 +29,14 @@ from pqassay_lake.repair.reports import Concerned, Reported
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.table.layout import TableKind
+from pqassay_tables.metadata.repairs import (
+    ICEBERG_SORTED,
+    OF_FILES,
+    PLANNED,
+    REPAIRS,
+    SEEN,
+    SEEN_BY_READERS,
+)
 
 TABLES: tuple[TableKind, ...] = ("delta", "iceberg")
 

@@ -72,7 +72,7 @@ class Reported:
 
 
 def read_report(name: str, *, with_known: bool = False) -> Reported:
-    """Read a report: JSON of `pqassay check` or `pqassay-spark check`, or the folder or file of a findings table.
+    """Read a report: JSON of `pqassay check` or `pqassay spark check`, or the folder or file of a findings table.
 
     Args:
         name: Its path.
@@ -96,7 +96,7 @@ def read_report(name: str, *, with_known: bool = False) -> Reported:
         raise UsageError(f"{name}: {error.strerror or error}") from None
     if not isinstance(report, Report):
         raise UsageError(
-            f"{name}: this is a report of `pqassay run`; a plan is made of one of `pqassay check`"
+            f"{name}: this is a report of `pqassay suite run`; a plan is made of one of `pqassay check`"
         )
     return of_report(report, name, with_known=with_known)
 

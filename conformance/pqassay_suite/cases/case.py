@@ -166,7 +166,7 @@ def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenC
     """
     for pattern in patterns:
         if not any(matches(golden.case.id, pattern) for golden in cases):
-            raise CaseError(f"no case matches {pattern!r}; `pqassay run --list` lists them")
+            raise CaseError(f"no case matches {pattern!r}; `pqassay suite run --list` lists them")
     chosen = {
         golden.case.id
         for golden in cases

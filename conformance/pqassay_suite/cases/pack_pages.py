@@ -49,7 +49,7 @@ programs, with the SHA-256 and the size of each file. No software but a JSON par
   `{{"bytes": "ff"}}`.
 - `duties` of the manifest says what software must do. `read` has two members: `rows`, whether the rows are the file's `own`, those
   of its undamaged `parent`, or `unspecified`; and `refusal`: `never` right, `allowed`, or `demanded`.
-- `in_revision` says whether the file counts in a score of `pqassay run`.
+- `in_revision` says whether the file counts in a score of `pqassay suite run`.
 """.strip()
 
 
@@ -57,7 +57,7 @@ def _first(good: int, bad: int) -> Iterator[str]:
     yield "# Parquet test files with known answers"
     yield (
         f"{good:,} valid and {bad:,} damaged files, chosen from the golden files of pqassay {__version__} (revision {CURRENT} of the "
-        "cases), a conformance kit for the metadata of Parquet files. They were written by `pqassay export-pack`."
+        "cases), a conformance kit for the metadata of Parquet files. They were written by `pqassay suite pack`."
     )
     yield USE
     yield f"The files may be used under the Apache License 2.0, see [{LICENSE}]({LICENSE})."

@@ -1,4 +1,4 @@
-"""The driver of ``pqassay run``: which it is, what it declares, what it got wrong before, how long it took."""
+"""The driver of ``pqassay suite run``: which it is, what it declares, what it got wrong before, how long it took."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def named_driver(command: list[str], shipped: str | None) -> tuple[list[str], Implementation | None]:
     """The command of a driver, and which of those that come with pqassay it is."""
     if bool(command) == bool(shipped):
-        fail("name a driver: `--driver duckdb`, or behind --, for example: pqassay run -- python3 driver.py")
+        fail(
+            "name a driver: `--driver duckdb`, or behind --, for example: pqassay suite run -- python3 driver.py"
+        )
     return (command, None) if shipped is None else _shipped(shipped)
 
 
@@ -35,7 +37,7 @@ def _shipped(name: str) -> tuple[list[str], Implementation]:
     if found.missing:
         fail(f"the driver {name} needs {', '.join(found.missing)}")
     if not found.is_built:
-        fail(f"the driver {name} is not built; `pqassay drivers --build {name}` builds it")
+        fail(f"the driver {name} is not built; `pqassay suite drivers --build {name}` builds it")
     return found.argv, found
 
 
@@ -52,7 +54,7 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
     except UsageError as error:
         fail(str(error))
     if not isinstance(report, RunReport):
-        fail(f"{path}: these are not results of pqassay run")
+        fail(f"{path}: these are not results of pqassay suite run")
     found = frozenset((result.case, str(result.operation)) for result in report.results if not result.is_good)
     if not found:
         fail(f"{path}: nothing is wrong there")

@@ -1,4 +1,4 @@
-"""The commands ``pqassay drivers`` and ``pqassay new-driver``: the drivers that come with pqassay, and a beginning for another."""
+"""The commands ``pqassay suite drivers`` and ``pqassay suite new-driver``: the drivers that come with pqassay, and a beginning for another."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ import typer
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import example
 
-EPILOG = "Example: `pqassay drivers --build arrow-go`, then `pqassay run --driver arrow-go`."
+EPILOG = "Example: `pqassay suite drivers --build arrow-go`, then `pqassay suite run --driver arrow-go`."
 
-NEW_EPILOG = "Example: `pqassay new-driver go my-driver`, which says what to do next."
+NEW_EPILOG = "Example: `pqassay suite new-driver go my-driver`, which says what to do next."
 
 
 @example(EPILOG)
 def drivers(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Drivers to list or build. Default: all.", show_default=False
+        ),
     ] = None,
     build: Annotated[
-        bool, typer.Option("--build", help="Build those that are not built, as far as this machine can.")
+        bool, typer.Option("--build", help="Build missing drivers, as far as this machine can.")
     ] = False,
     timeout: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
             min=0.1,
-            help="Time for each line of a build. Default: 1800.",
+            help="Time limit for each line of a build. Default: 1800.",
             show_default=False,
         ),
     ] = None,
@@ -96,10 +99,13 @@ def new_driver(
         typer.Argument(metavar="LANGUAGE", help="python, go, rust, java or javascript.", show_default=False),
     ],
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="A folder that is not there yet.", show_default=False)
+        Path, typer.Argument(metavar="FOLDER", help="New folder for the driver.", show_default=False)
     ],
 ) -> None:
-    """Write the beginning of a driver: it builds, answers hello, and reads files through a library that you replace."""
+    """Create a driver skeleton in a language.
+
+    It builds, answers hello, and reads files with a library that you replace.
+    """
     from pqassay_suite.drivers.implementations import ImplementationError, skeleton, skeletons
 
     try:
@@ -125,4 +131,4 @@ def new_driver(
     typer.echo(f"  cd {folder}" + (" && mkdir -p build" if lines else ""))
     for line in lines:
         typer.echo(f"  {line}")
-    typer.echo(f"  pqassay run --operation read -- {command}")
+    typer.echo(f"  pqassay suite run --operation read -- {command}")

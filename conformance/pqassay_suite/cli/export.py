@@ -1,4 +1,4 @@
-"""The commands ``pqassay export-pack`` and ``pqassay export-status``: what others use without running pqassay.
+"""The commands ``pqassay suite pack`` and ``pqassay suite status``: what others use without running pqassay.
 
 Exit codes: 0 written; 2 wrong usage.
 """
@@ -16,7 +16,7 @@ from pqassay.cli.failure import fail, require_no_data, require_site
 from pqassay_spec.base.help_pages import example
 
 PACK_EPILOG = (
-    "Examples: `pqassay export-pack parquet-files`, `pqassay export-pack --family PIX --family BLM indexes`. "
+    "Examples: `pqassay suite pack parquet-files`, `pqassay suite pack --family PIX --family BLM indexes`. "
     "Exit codes: 0 written, 2 usage."
 )
 
@@ -27,7 +27,7 @@ def export_pack(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="A folder that is not there, is empty, or holds an earlier pack, which is replaced.",
+            help="New or empty folder, or an earlier pack to replace.",
             show_default=False,
         ),
     ],
@@ -35,15 +35,18 @@ def export_pack(
         list[str] | None,
         typer.Option(
             metavar="FAMILY",
-            help="Only this family, such as PIX; may be repeated. Default: all.",
+            help="Pack only this family, such as PIX; may be repeated. Default: all.",
             show_default=False,
         ),
     ] = None,
     whole: Annotated[
-        bool, typer.Option("--all", help="Every golden file that a reader can be tested by, not a choice.")
+        bool, typer.Option("--all", help="Pack every golden file that can test a reader.")
     ] = False,
 ) -> None:
-    """Write chosen golden files as a folder that tests use without pqassay: data, bad_data, manifest, README, licence."""
+    """Write golden files into a folder for tests without pqassay.
+
+    The folder holds data, bad_data, a manifest, a README and the licence.
+    """
     from pqassay_spec.rules.catalogue import families
     from pqassay_suite.cases.case import CaseError, golden_folder, load
     from pqassay_suite.cases.pack import PackError, chosen, contents, packed, require_replaceable, write_pack
@@ -73,7 +76,7 @@ def export_pack(
 
 
 STATUS_EPILOG = (
-    "Examples: `pqassay export-status results.json`, `pqassay export-status duckdb.json polars.json --format csv`. "
+    "Examples: `pqassay suite status results.json`, `pqassay suite status duckdb.json polars.json --format csv`. "
     "Exit codes: 0 written, 2 usage, or a file that holds no such results."
 )
 
@@ -92,7 +95,7 @@ def export_status(
         list[Path],
         typer.Argument(
             metavar="RESULTS...",
-            help="What `pqassay run` wrote with --format json, a file for each implementation.",
+            help="Results of `pqassay suite run --format json`, one file for each implementation.",
             show_default=False,
         ),
     ],
@@ -104,14 +107,14 @@ def export_status(
         typer.Option(
             "--site",
             metavar="URL",
-            help="Where the site of `make docs` is served: markdown links to cases there.",
+            help="Address of the site of `make docs`, for links to cases.",
         ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Say of each feature on Parquet's implementation status page what results show, and which cases prove it."""
+    """Print what results show for each feature of Parquet's status page."""
     from pqassay.cli.output import print_written
     from pqassay.errors import UsageError
     from pqassay.report import status_table
@@ -134,7 +137,9 @@ def export_status(
         except UsageError as error:
             fail(str(error))
         if not isinstance(report, RunReport):
-            fail(f"{file}: this is a report of pqassay check; a status is made of results of pqassay run")
+            fail(
+                f"{file}: this is a report of pqassay check; a status is made of results of pqassay suite run"
+            )
         reports.append(report)
     try:
         found = status(reports, [str(file) for file in files], asked_cases())

@@ -1,4 +1,4 @@
-"""The command ``pqassay run``: judge an implementation through a driver.
+"""The command ``pqassay suite run``: judge an implementation through a driver.
 
 Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
 """
@@ -52,8 +52,8 @@ else:
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
-    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`, "
-    "`pqassay run --driver duckdb --files my-collection`. "
+    "Examples: `pqassay suite run -- python3 driver.py`, `pqassay suite run --driver duckdb --case 'pix/*'`, "
+    "`pqassay suite run --driver duckdb --files my-collection`. "
     "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
 )
 
@@ -64,25 +64,27 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="-- DRIVER...",
-            help="Command of the driver; it gets --serve, or the paths of request and answer.",
+            help="Command that starts the driver.",
             show_default=False,
         ),
     ] = None,
     shipped: Annotated[
         str | None,
         typer.Option(
-            "--driver", metavar="NAME", help="A driver that comes with pqassay; `pqassay drivers` lists them."
+            "--driver",
+            metavar="NAME",
+            help="Driver that comes with pqassay; `pqassay suite drivers` lists them.",
         ),
     ] = None,
     case: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Only these cases, and their parents; may be repeated."),
+        typer.Option(metavar="GLOB", help="Ask only these cases and their parents; may be repeated."),
     ] = None,
     operation: Annotated[
         list[OperationName] | None,
         typer.Option(
             metavar="OPERATION",
-            help=f"Only these operations; may be repeated: {', '.join(get_args(Operation))}.",
+            help=f"Ask only these operations; may be repeated: {', '.join(get_args(Operation))}.",
         ),
     ] = None,
     cases: Annotated[
@@ -93,22 +95,22 @@ def run(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Ask about these Parquet files; expected are rows on which two other readers agree.",
+            help="Ask about these files; two other readers decide which rows are right.",
         ),
     ] = None,
     max_size: Annotated[
         float,
-        typer.Option(metavar="MIB", help="With --files: leave larger files out."),
+        typer.Option(metavar="MIB", help="With --files: skip larger files."),
     ] = DEFAULT_MEBIBYTES,
     max_values: Annotated[
         int,
-        typer.Option(metavar="N", min=1, help="With --files: leave files with more values out."),
+        typer.Option(metavar="N", min=1, help="With --files: skip files with more values."),
     ] = DEFAULT_VALUES,
     expectations: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What is known to fail (TOML).")
+        Path | None, typer.Option(metavar="FILE", help="Expected failures (TOML).")
     ] = None,
     write_expectations: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what fails as expectations.")
+        Path | None, typer.Option(metavar="FILE", help="Write failures as expectations.")
     ] = None,
     timeout: Annotated[
         float | None,
@@ -121,11 +123,11 @@ def run(
     ] = DEFAULT_GIBIBYTES,
     queries: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Queries of a scan, at most. Default: all, up to 16."),
+        typer.Option(metavar="N", min=1, help="Most queries of a scan. Default: all, up to 16."),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Requests at the same time. Default: one for each processor."),
+        typer.Option(metavar="N", min=1, help="Parallel requests. Default: one for each processor."),
     ] = None,
     validate_protocol: Annotated[
         bool, typer.Option("--validate-protocol", help="Check requests and answers against the schemas.")
@@ -135,15 +137,13 @@ def run(
     ] = None,
     rerun: Annotated[
         Path | None,
-        typer.Option(
-            metavar="RESULTS", help="Ask again what was wrong in these results (JSON), and nothing else."
-        ),
+        typer.Option(metavar="RESULTS", help="Ask again only what was wrong in these results (JSON)."),
     ] = None,
     hello: Annotated[
-        bool, typer.Option("--hello", help="Say what the driver declares, what would be asked, and what not.")
+        bool, typer.Option("--hello", help="Show what the driver declares and which cases that selects.")
     ] = False,
     list_only: Annotated[
-        bool, typer.Option("--list", help="Say what would be asked; start nothing.")
+        bool, typer.Option("--list", help="List the cases that would be asked; start nothing.")
     ] = False,
     output_format: Annotated[
         FormatName | None, typer.Option("--format", metavar="FORMAT", help=RUN_FORMAT_HELP)
@@ -152,7 +152,7 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Judge a reader or writer, in any language, by the golden files or by files of your own."""
+    """Test a reader or writer, in any language, with golden or your own files."""
     _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     chosen_format = format_of(output_format, output)
     require_format(chosen_format, "results of runs are printed", OF_RUNS)
@@ -199,7 +199,7 @@ def run(
                 made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
                 chosen = [*made]
         if not tasks(chosen, only):
-            fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+            fail("these cases do not ask for that; `pqassay suite run --list` says what they ask for")
         if hello:
             say_hello(chosen, settings)
             return

@@ -167,7 +167,7 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
         if report.golden_files_sha256 != inputs_digest(cases) or report.driver.capabilities is None:
             raise UsageError(
                 f"{name}: these results do not say what was asked, and the golden files are others by now; run "
-                "`pqassay run` again"
+                "`pqassay suite run` again"
             )
         return _derived(report.driver.capabilities, cases)
     questions: set[tuple[str, Operation]] = set()
@@ -182,7 +182,7 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
         raise UsageError(f"{name}: {error}") from None
     if known.sha256 != by.sha256:
         raise UsageError(
-            f"{name}: the cases of revision {by.revision} have changed since; run `pqassay run` again"
+            f"{name}: the cases of revision {by.revision} have changed since; run `pqassay suite run` again"
         )
     digests = {**known.cases, **by.added, **by.changed}
     same = {golden.case.id for golden in cases if digests.get(golden.case.id) == golden.asked_sha256}

@@ -79,7 +79,7 @@ export async function bench(box, judge, told, root) {
       el("p", {}, "The verdict was ", el("b", {}, told.before), ", and is ", el("b", {}, told.after.outcome), "."),
       rules("Broken since", told.come),
       rules("No longer broken", told.gone),
-      el("p", {}, told.trouble || `${count(changed.length, "field")} changed; ${count(follows, "offset or length")} followed.`),
+      el("p", {}, told.trouble || `${count(changed.length, "field")} changed; ${count(follows, "offset")} followed.`),
       el("ul", {}, rows),
       el("button", { type: "button", class: "md-button", onclick: async () => save(file, await judge.ask("broken", { file }), "application/octet-stream") }, "Download the changed file"),
       ...verdict(told.after),

@@ -12,7 +12,7 @@ from pqassay.judge.one_file import Judged, Settings, judge_all, judge_in_time
 from pqassay.report.model import Coverage
 from pqassay.stores.remote import etag
 from pqassay.stores.targets import Target
-from pqassay.under_test.tables.states import kept_states
+from pqassay.tables.kept import kept_states
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
 Verdict = tuple[Judged, str | None]

@@ -14,7 +14,7 @@ from pqassay.judge.checker import Plan, planned
 from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
-from pqassay.under_test.tables.states import kept_states
+from pqassay.tables.kept import kept_states
 from pqassay_lake.running import carried_out
 from pqassay_lake.sampling import Wish
 from pqassay_spark.check.executor_judging import Means, Verdict, etags_task

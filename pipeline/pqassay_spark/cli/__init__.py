@@ -1,1 +1,1 @@
-"""The command `pqassay-spark`: options in, jobs started, text and exit codes out."""
+"""The command `pqassay spark`: options in, jobs started, text and exit codes out."""

@@ -53,7 +53,7 @@ def check(
     master: Master = None,
     ship: Ship = False,
 ) -> None:
-    """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
+    """Run `pqassay check` on all cores of a cluster."""
     given, meant = former(given)
     run(given, work_of=partial(_on_spark, tasks=tasks, master=master, ship=ship), show=_show, **meant)
 

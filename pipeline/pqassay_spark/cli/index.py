@@ -1,4 +1,4 @@
-"""The command ``pqassay-spark index``."""
+"""The command ``pqassay spark index``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pqassay_spark.index.run import IndexRun
 
 EXAMPLE = (
-    "Example: `pqassay-spark index sales --column nation`, or "
-    "`pqassay-spark index sales --type zone-sums --columns nation,year,sales_amount`"
+    "Example: `pqassay spark index sales --column nation`, or "
+    "`pqassay spark index sales --type zone-sums --columns nation,year,sales_amount`"
 )
 
 MOST_REFUSED = 20
@@ -34,7 +34,7 @@ DEFAULT_MAX_BYTES = 16 << 20
 
 @example(EXAMPLE)
 def index(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of Parquet files, or one file.")],
     column: Annotated[
         list[str],
         typer.Option(
@@ -42,8 +42,7 @@ def index(
             "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="String columns. The first is embedded in the files, all go into the index table. "
-            "With --type, any columns; of zone-sums the last is summed for each combination of the others.",
+            help="String columns: the first is embedded, all go into the index table.",
         ),
     ],
     kind: Annotated[
@@ -51,36 +50,36 @@ def index(
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="idx1, or indexes of the index directory: distinct-set, zone-sums, hll or kll.",
+            help="idx1, distinct-set, zone-sums, hll or kll.",
         ),
     ] = TypeName.IDX1,
     granularity: Annotated[
         GranularityName,
-        typer.Option(metavar="GRANULARITY", help="With --type: file, row-group or page."),
+        typer.Option(metavar="GRANULARITY", help="With other types than idx1: file, row-group or page."),
     ] = GranularityName.ROW_GROUP,
     table: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder of the index table. Default: PATH.index, beside PATH."),
+        typer.Option(metavar="FOLDER", help="Folder of the index table. Default: PATH.index."),
     ] = None,
-    no_table: Annotated[bool, typer.Option("--no-table", help="Keep no index table.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Index files again that are indexed and have not changed.")
-    ] = False,
+    no_table: Annotated[bool, typer.Option("--no-table", help="Write no index table.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Index unchanged files again.")] = False,
     inside_table: Annotated[
-        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+        bool,
+        typer.Option("--inside-table", help="Change files inside a table, too (Iceberg, Delta, Hudi, …)."),
     ] = False,
     max_bytes: Annotated[
         int,
         typer.Option(
-            metavar="BYTES", help="Greatest size of the distinct values of a column of one file.", min=1
+            metavar="BYTES", help="Greatest size of the distinct values of one column and file.", min=1
         ),
     ] = DEFAULT_MAX_BYTES,
     master: Master = None,
     ship: Ship = False,
 ) -> None:
-    """Embed an index of the distinct values of a column into every Parquet file below a folder, on Spark.
+    """Add indexes to every Parquet file below a folder, on Spark.
 
-    With --type, indexes of the index directory are added, and the others of a file stay.
+    With another --type, indexes of the index directory are added, and the others of a file stay. zone-sums sums the
+    last column for each combination of the others.
 
     Files that are indexed and have not changed are skipped. Each file is replaced whole: after a kill at any moment, run
     it again. A file that cannot be indexed stays as it is, is named with its reason, and makes the exit code 1.
@@ -98,7 +97,7 @@ def index(
         from pqassay_spark.index.run import index_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay-spark index") as spark,
+            command_session(master, ship=ship, needs_rdds="pqassay spark index") as spark,
             progress_bar() as bar,
         ):
             done = index_files(
@@ -136,7 +135,7 @@ def _add_to_directories(
             IndexType[kind.name], tuple(columns), Granularity[granularity.name], max_bytes=max_bytes
         )
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay-spark index") as spark,
+            command_session(master, ship=ship, needs_rdds="pqassay spark index") as spark,
             progress_bar() as bar,
         ):
             done = index_directories(

@@ -1,4 +1,4 @@
-"""The command ``pqassay-spark pm``."""
+"""The command ``pqassay spark pm``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.pm import PmOutcome
 
-EXAMPLE = "Example: `pqassay-spark pm sales --into sales.pm`"
+EXAMPLE = "Example: `pqassay spark pm sales --into sales.pm`"
 
 
 class Blooms(StrEnum):
@@ -30,27 +30,26 @@ class Blooms(StrEnum):
 
 @example(EXAMPLE)
 def pm(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of Parquet files, or one file.")],
     into: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write FOLDER/NAME/_pm for each file; needed where a folder holds several files. "
-            "Default: _pm beside each.",
+            help="Write FOLDER/NAME/_pm for each file. Default: _pm beside each.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Generate again what is fresh.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Generate fresh files again.")] = False,
     blooms: Annotated[
         Blooms,
         typer.Option(
             metavar="HOW",
-            help="Bloom filters: inlined, copied into `_pm`; external, referred to; or none, left out.",
+            help="Bloom filters: inlined (copied), external (referred to) or none.",
         ),
     ] = Blooms.INLINED,
     master: Master = None,
     ship: Ship = False,
 ) -> None:
-    """Make `_pm`, QuestDB's metadata file, for every Parquet file below a folder, on Spark. Parquet files are only read.
+    """Make `_pm`, QuestDB's metadata file, for every Parquet file, on Spark.
 
     A `_pm` that describes its file as it is, is skipped; one that describes what its file was before it grew gets a snapshot
     more. A file for which there can be none is named with its reason,
@@ -61,7 +60,7 @@ def pm(
         from pqassay_spark.index.pm import generate_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay-spark pm") as spark,
+            command_session(master, ship=ship, needs_rdds="pqassay spark pm") as spark,
             progress_bar() as bar,
         ):
             done = generate_files(
@@ -85,7 +84,7 @@ def tell(done: Run[PmOutcome]) -> None:
         typer.echo(
             printable(
                 f"warning: of {counted(len(partial), 'file')} something is left out that _pm cannot say rightly, first of "
-                f"{partial[0]}; `pqassay-ref pm generate` says what"
+                f"{partial[0]}; `pqassay pm generate` says what"
             ),
             err=True,
         )

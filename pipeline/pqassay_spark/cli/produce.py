@@ -1,4 +1,4 @@
-"""The command ``pqassay-spark produce``."""
+"""The command ``pqassay spark produce``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pqassay_spec.base.help_pages import example
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX
 from pqassay_spec.base.terminal import printable
 
-EXAMPLE = "Example: `pqassay-spark produce sales --rows 100000 --files 4 --partition-by year`"
+EXAMPLE = "Example: `pqassay spark produce sales --rows 100000 --files 4 --partition-by year`"
 
 
 class PartitionColumn(Enum):
@@ -29,44 +29,42 @@ class PartitionColumn(Enum):
 
 @example(EXAMPLE)
 def produce(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write; it must not exist.")],
-    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Rows in all.")] = 100_000,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="New directory to write.")],
+    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Total rows.")] = 100_000,
     files: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=10**6, help="Files; with --partition-by, files in each part."),
+        typer.Option(
+            metavar="N", min=1, max=10**6, help="Files; with --partition-by, files in each partition."
+        ),
     ] = 1,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other rows.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     partition_by: Annotated[
         PartitionColumn | None,
-        typer.Option(
-            metavar="COLUMN", help="Write a directory for each value of this column: year or category."
-        ),
+        typer.Option(metavar="COLUMN", help="Partition by this column: year or category."),
     ] = None,
     wide: Annotated[
         bool,
-        typer.Option(
-            "--wide", help="With 17 more columns: times, decimals, small numbers, lists, maps, structs."
-        ),
+        typer.Option("--wide", help="Add 17 columns: times, decimals, small numbers, lists, maps, structs."),
     ] = False,
     rare: Annotated[
-        bool, typer.Option("--rare", help="With the nation Pitcairn, which one file in a hundred holds.")
+        bool, typer.Option("--rare", help="Add the nation Pitcairn to one file in a hundred.")
     ] = False,
-    skew: Annotated[bool, typer.Option("--skew", help="Files of very different sizes.")] = False,
+    skew: Annotated[bool, typer.Option("--skew", help="Write files of very different sizes.")] = False,
     matrix: Annotated[
         bool,
         typer.Option(
             "--matrix",
-            help="Instead of sales data: a small table for each option and type of Spark's writer, in a folder each.",
+            help="Write a small table for each option and type instead.",
         ),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what Spark wrote to OUT before.")
+        bool, typer.Option("--overwrite", help="Replace earlier output of Spark in OUT.")
     ] = False,
     master: Master = None,
 ) -> None:
-    """Write sales data as Parquet files with Spark: page index, bloom filter, nulls, names beyond ASCII.
+    """Write sales data as Parquet files with Spark.
 
-    The same rows and seed give the same data every time.
+    The files have a page index, a bloom filter, nulls, and names beyond ASCII. The same rows and seed give the same data every time.
     """
     require_local_text(out)
     if matrix:
@@ -80,7 +78,7 @@ def produce(
     # Hadoop takes what follows the scheme literally: a colon in a bare path would end a scheme, and a
     # percent-encoded path would be written as it is spelt.
     target = f"file://{out.resolve()}"
-    with command_session(master, needs_rdds="pqassay-spark produce") as spark, reported(out):
+    with command_session(master, needs_rdds="pqassay spark produce") as spark, reported(out):
         from pqassay_spark.produce.sales import write_sales
 
         write_sales(
@@ -103,7 +101,7 @@ def produce_matrix(out: Path, master: str | None) -> None:
     """Write the matrix of what Spark's writer can do, into a new directory."""
     if out.exists():
         stop(f"{out} exists. Choose another directory for --matrix.")
-    with command_session(master, needs_rdds="pqassay-spark produce") as spark, reported(out):
+    with command_session(master, needs_rdds="pqassay spark produce") as spark, reported(out):
         from pqassay_spark.produce.writer_matrix import MATRIX, write_matrix
 
         write_matrix(spark, f"file://{out.resolve()}")

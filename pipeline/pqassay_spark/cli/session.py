@@ -1,4 +1,4 @@
-"""Sessions of the commands of ``pqassay-spark``: how they start Spark, and how they end when they cannot."""
+"""Sessions of the commands of ``pqassay spark``: how they start Spark, and how they end when they cannot."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ Master = Annotated[
 
 Ship = Annotated[
     bool,
-    typer.Option(
-        "--ship", help="Send pqassay to the executors of a cluster, which need pyarrow and no more."
-    ),
+    typer.Option("--ship", help="Send pqassay to the executors, which need only pyarrow."),
 ]
 """The option ``--ship``."""
 

@@ -26,6 +26,7 @@ PACKAGES = (
     "pqassay_reader",
     "pqassay",
     "pqassay_lake",
+    "pqassay_tables",
     "pqassay_spark",
     "construct",
     "pebble",
@@ -46,6 +47,7 @@ LEFT_OUT = (
     "pqassay_lake/cli/",
     "pqassay_lake/repair/",
     "pqassay/schemas/",
+    "pqassay_tables/proof/",
 )
 """Folders that no executor needs."""
 

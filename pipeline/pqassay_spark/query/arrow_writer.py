@@ -58,7 +58,7 @@ GROUP_ROWS = 1 << 20
 ATTEMPTS = 50
 """Attempts at removing the folder of a job, a tenth of a second apart."""
 
-ADVICE = "; write with Spark's own writer, and index afterwards: pqassay-spark index"
+ADVICE = "; write with Spark's own writer, and index afterwards: pqassay spark index"
 
 
 @dataclass

@@ -231,7 +231,7 @@ def _what_lacks(one: Estimate, kind: IndexType, file: FileSketches, lacking: Seq
     name, others = kind.name, f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else ""
     asked = f"{one.function.upper()}({one.column}) is answered from {name} sketches"
     quoted = shlex.quote(file.name)
-    add = f"pqassay-ref index add {quoted} --type {name.lower()} --columns {one.column}"
+    add = f"pqassay index add {quoted} --type {name.lower()} --columns {one.column}"
     if any(entry.granularity is Granularity.FILE for entry in file.entries):
         return (
             f"{asked}, and {file.name} has one of the whole file alone, where the condition is true of {len(lacking[0].row_groups)} "
@@ -239,7 +239,7 @@ def _what_lacks(one: Estimate, kind: IndexType, file: FileSketches, lacking: Seq
         )
     if file.aside:
         first = file.aside[0]
-        help_of_it = f"pqassay-ref index refresh {quoted}" if first.reason.startswith("stale") else add
+        help_of_it = f"pqassay index refresh {quoted}" if first.reason.startswith("stale") else add
         return f"{asked}, and {file.name} has none that is good{others}: {first}; {help_of_it}"
     return f"{asked}, and {file.name} has none of that column{others}; {add}"
 

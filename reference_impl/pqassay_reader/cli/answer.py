@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref answer``: a question to whole files, answered from their index directories where those suffice."""
+"""The command ``pqassay answer``: a question to whole files, answered from their index directories where those suffice."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pqassay_reader.answer.answerer import Answer, Answerer, Effort
 
 EXAMPLE = (
-    "Examples: `pqassay-ref answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`, "
-    '`pqassay-ref answer sales "SELECT nation, SUM(sales_amount) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 3"`, '
-    '`pqassay-ref answer sales "SELECT APPROX_COUNT_DISTINCT(customer), APPROX_QUANTILE(sales_amount, 0.95) FROM t"`'
+    "Examples: `pqassay answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`, "
+    '`pqassay answer sales "SELECT nation, SUM(sales_amount) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 3"`, '
+    '`pqassay answer sales "SELECT APPROX_COUNT_DISTINCT(customer), APPROX_QUANTILE(sales_amount, 0.95) FROM t"`'
 )
 
 SHOWN = 3
@@ -64,7 +64,7 @@ def answer(
         ),
     ] = FormatName.TABLE,
 ) -> None:
-    """Answer a question from zone sums, and read rows only where those do not align with it.
+    """Answer a SQL question from zone sums; read rows only where needed.
 
     APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5) are answered from sketches alone, with bounds, and refused where those are missing or stale.
     The last lines say, on stderr, what is approximate, from how many files the answer came and what was read.

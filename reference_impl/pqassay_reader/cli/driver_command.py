@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref driver``: this project's own reader and writer, asked by `pqassay run`."""
+"""The command ``pqassay driver``: this project's own reader and writer, asked by `pqassay suite run`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from pqassay_reader.cli.prune import TrustName
+from pqassay_reader.cli.scan_files import TrustName
 from pqassay_reference.cli.errors import fail
 from pqassay_spec.base.help_pages import example
 
 
-@example("Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
+@example("Example: `pqassay suite run -- pqassay driver`. Exit codes: 0 answered, 3 not supported.")
 def driver(
     request: Annotated[
         Path | None, typer.Argument(metavar="REQUEST", help="The request, a JSON file.", show_default=False)
@@ -33,12 +33,12 @@ def driver(
         bool, typer.Option("--serve", help="Answer requests that come as lines from stdin, until they end.")
     ] = False,
 ) -> None:
-    """Answer requests of `pqassay run`, as a driver of the reference implementation."""
+    """Answer requests of `pqassay suite run` as the reference implementation."""
     from pqassay_reader.cli.driver import NotSupportedError, answer_file
     from pqassay_reader.cli.driver import serve as answer_lines
 
     if serve == (request is not None) or (request is None) != (answer is None):
-        fail("name a request and an answer, or --serve alone: pqassay-ref driver REQUEST ANSWER", 2)
+        fail("name a request and an answer, or --serve alone: pqassay driver REQUEST ANSWER", 2)
     try:
         if request is None or answer is None:
             answer_lines(sys.stdin.buffer, sys.stdout, trust=trust.value)

@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref pm plan``: the byte ranges that a query needs, by a ``_pm`` alone."""
+"""The command ``pqassay pm plan``: the byte ranges that a query needs, by a ``_pm`` alone."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from pqassay_reference.pm.read import PmReader
 
 
-@pm_app.command(
-    epilog='Example: `pqassay-ref pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`'
-)
+@pm_app.command(epilog='Example: `pqassay pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`')
 def plan(
     file: PmFile,
     columns: Annotated[

@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref scan``: rows of Parquet files that satisfy a condition, and what it took to find them."""
+"""The command ``pqassay scan``: rows of Parquet files that satisfy a condition, and what it took to find them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqassay_reader.cli.prune import ColumnOption, TrustName, TrustOption, require_vouched
+from pqassay_reader.cli.scan_files import TrustName, list_files, require_vouched
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.cli.errors import fail, require_writable, said
 from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
@@ -32,20 +32,31 @@ class MetadataName(StrEnum):
     PM = "pm"
 
 
-EXAMPLE = "Example: `pqassay-ref scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
+class FormatName(StrEnum):
+    """Forms of what is printed: of rows, or with ``--files`` of a list of files."""
+
+    TABLE = "table"
+    JSON = "json"
+    PARQUET = "parquet"
+    TEXT = "text"
+
+
+EXAMPLE = (
+    "Example: `pqassay scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
+)
 
 
 @example(EXAMPLE)
 def scan(
     path: Annotated[
         str,
-        typer.Argument(metavar="PATH", help="A Parquet file, a folder of them, or a URI (s3://, gs://, …)."),
+        typer.Argument(metavar="PATH", help="Parquet file, folder of files, or URI (s3://, gs://, …)."),
     ],
     condition: Annotated[
         str | None,
         typer.Argument(
             metavar="CONDITION",
-            help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT; all rows by default.",
+            help="SQL condition: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT. Default: all rows.",
         ),
     ] = None,
     columns: Annotated[
@@ -53,19 +64,19 @@ def scan(
         typer.Option(
             "--columns",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to return, a member of a struct by its path joined by dots; all by default; may be repeated.",
+            help="Columns to return, their paths joined by dots. Default: all.",
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="The most rows; once they are found, nothing more is read."),
+        typer.Option(metavar="N", min=0, help="Most rows; reading stops once they are found."),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
             "--without",
             metavar="RUNG[,RUNG...]",
-            help=f"Techniques to do without, the rows stay the same: {', '.join(Rung)}; may be repeated.",
+            help=f"Techniques to disable: {', '.join(Rung)}.",
         ),
     ] = None,
     gap: Annotated[
@@ -73,43 +84,58 @@ def scan(
         typer.Option(
             metavar="BYTES",
             min=0,
-            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 256 KiB.",
+            help="Join ranges with fewer bytes between them. Default: 64 KiB in local files, else 256 KiB.",
         ),
     ] = None,
-    trust: TrustOption = TrustName.COMPANION,
-    column: ColumnOption = None,
+    trust: Annotated[
+        TrustName,
+        typer.Option(
+            metavar="INDEX",
+            help="Embedded indexes to trust: companion, or published with --column.",
+        ),
+    ] = TrustName.COMPANION,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="Column of embedded indexes without companion record.",
+        ),
+    ] = None,
     metadata: Annotated[
         MetadataName,
         typer.Option(
             metavar="WHERE",
-            help="Where the facts about a file come from: footer, or pm, the _pm beside it; its footer is not read then.",
+            help="Source of metadata: footer, or pm for the _pm beside a file.",
         ),
     ] = MetadataName.FOOTER,
     distrust: Annotated[
         bool,
         typer.Option(
             "--distrust",
-            help="Leave nothing out on the word of a claim, and name every false one that the condition met, on stderr.",
+            help="Read everything, and report every false claim on stderr.",
         ),
     ] = False,
     output_format: Annotated[
-        Form | None,
+        FormatName | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="table, json (one object per line), or parquet, which needs --output. Default: by the name of --output, else table.",
+            help="table, json (one object per line) or parquet; with --files: text or json (one object). "
+            "Default: by the name of --output, else table or text.",
             show_default=False,
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the rows here, not to the terminal."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the rows to a file."),
     ] = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
-            help="Show what was left to be read after each technique, and which pages were read, in place of the rows.",
+            help="Show what each technique left to read, instead of the rows.",
         ),
     ] = False,
     picture: Annotated[
@@ -117,15 +143,58 @@ def scan(
         typer.Option(
             "--explain-to",
             metavar="FILE",
-            help="Draw the same as a picture into this SVG file; the rows are still printed.",
+            help="Draw the same as an SVG picture; rows are still printed.",
         ),
     ] = None,
+    files: Annotated[
+        bool,
+        typer.Option("--files", help="List the files that may match, using only their indexes."),
+    ] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help='With --files: index table; "auto" for the one beside PATH.',
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="With --files: list all files.")] = False,
 ) -> None:
-    """Print the rows of Parquet files that satisfy a condition, and read no more of the files than that takes.
+    """Print the rows of Parquet files that satisfy a condition.
 
-    Statistics, bloom filters, page indexes and embedded indexes say what need not be read. What was fetched is said on stderr.
+    Statistics, bloom filters, page indexes and embedded indexes tell which parts to skip. What was fetched is reported on stderr.
+
+    With --files, list files instead: one that is kept may hold a matching row, one that is skipped holds none. A file
+    without a usable index is kept.
     """
-    form = form_of(output_format, output)
+    if files:
+        require_vouched(trust, column)
+        rows_options = {
+            "--columns": columns,
+            "--limit": limit,
+            "--without": without,
+            "--gap": gap,
+            "--metadata pm": metadata is MetadataName.PM,
+            "--distrust": distrust,
+            "--output": output,
+            "--explain": explain,
+            "--explain-to": picture,
+            "--format table": output_format is FormatName.TABLE,
+            "--format parquet": output_format is FormatName.PARQUET,
+        }
+        if unfit := [
+            name for name, value in rows_options.items() if value is not None and value is not False
+        ]:
+            fail(f"{unfit[0]} is for rows, and --files lists files; leave one of them out", 2)
+        if condition is None:
+            fail("--files needs a condition: pqassay scan --files PATH CONDITION", 2)
+        as_json = output_format is FormatName.JSON
+        list_files(
+            path, condition, trust=trust.value, column=column, table=table, as_json=as_json, every=every
+        )
+        return
+    if table is not None or every or output_format is FormatName.TEXT:
+        fail("--table, --all and --format text need --files", 2)
+    form = form_of(None if output_format is None else Form(output_format), output)
     if distrust and (explain or picture is not None):
         fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
     require_vouched(trust, column)

@@ -1,4 +1,4 @@
-"""The waterfall of a scan and the pages that it read, as text: ``pqassay-ref scan --explain``."""
+"""The waterfall of a scan and the pages that it read, as text: ``pqassay scan --explain``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of all subcommands of ``pqassay-ref``: their messages, and their exit codes."""
+"""Errors of the commands of this package: their messages, and their exit codes."""
 
 from __future__ import annotations
 

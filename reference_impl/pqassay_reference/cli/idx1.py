@@ -1,46 +1,32 @@
-"""The commands ``pqassay-ref embed`` and ``extract``: an IDX1 index put into a finished file, and its values printed."""
+"""IDX1 under its own key, for the commands ``pqassay index``: embedded, looked at, removed, and its values printed."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from pqassay_reference.cli.errors import fail, reported
-from pqassay_spec.base.help_pages import example
+from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
+MAX_BYTES = 16 << 20
+"""Greatest size of an index, unless another is named."""
 
-@example("Example: `pqassay-ref embed part-0.parquet --column nation`")
+
 def embed(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is replaced atomically.")
-    ],
-    column: Annotated[
-        str,
-        typer.Option(
-            "--column", "-c", metavar="COLUMN", help="String column to index, its path joined by dots."
-        ),
-    ],
-    companion: Annotated[
-        bool, typer.Option(help="Also write the key that names the column and says that nothing was lost.")
-    ] = True,
-    inside_table: Annotated[
-        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
-    ] = False,
-    max_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Greatest size of the index.", min=1)] = 16
-    << 20,
+    path: str, column: str, *, inside_table: bool, companion: bool = True, max_bytes: int = MAX_BYTES
 ) -> None:
-    """Embed an IDX1 index of one column into a finished Parquet file."""
-    with reported(file):
-        from pqassay_reference.rewrite.embed import embed_file
+    """Embed an index of one column into a finished file, and print what was done."""
+    from pqassay_reference.rewrite.embed import embed_file
 
-        done = embed_file(file, column, companion=companion, inside_table=inside_table, limit=max_bytes)
+    done = embed_file(path, column, companion=companion, inside_table=inside_table, limit=max_bytes)
     values = f"{done.value_count} distinct value{'' if done.value_count == 1 else 's'}"
     where = f"in {done.payload_length} bytes at offset {done.offset}"
-    typer.echo(printable(f"{file}: {values} of column {column} {where}"))
+    typer.echo(printable(f"{path}: {values} of column {column} {where}"))
     if done.cut:
         typer.echo(f"  replaced the index that was there ({done.cut} bytes)")
     if done.dead:
@@ -49,17 +35,102 @@ def embed(
         )
 
 
-@example("Example: `pqassay-ref extract part-0.parquet --json`")
+class Published(NamedTuple):
+    """The index under the key of IDX1, which every reader of the published format finds.
+
+    Attributes:
+        path: The path of its column; empty if no companion record names it.
+        length: Bytes of its blob.
+        values: Values in it.
+        why: Why a reader may not use it; empty if it may.
+    """
+
+    path: tuple[str, ...] = ()
+    length: int = 0
+    values: int = 0
+    why: str = ""
+
+    @property
+    def column(self) -> str:
+        """The path of its column, joined by dots."""
+        return ".".join(self.path)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it is of no use, and can be made again."""
+        return bool(self.why and self.path)
+
+    def __str__(self) -> str:
+        """The index for people."""
+        values, length = counted(self.values, "value"), counted(self.length, "byte")
+        return f"idx1 of {self.column or '?'} by file: {values} in {length} (key)"
+
+    def row(self) -> tuple[object, ...]:
+        """The index as a row of a list: type, columns, granularity, placement, bytes, values and state."""
+        state = f"{'stale' if self.is_stale else 'unusable'}: {self.why}" if self.why else "fresh"
+        return "idx1", self.column or "?", "file", "key", self.length, self.values, state
+
+    def record(self) -> dict[str, Any]:
+        """The index as JSON, with the members of an entry of the index directory."""
+        return {
+            "type": "idx1",
+            "columns": [list(self.path)] if self.path else [],
+            "granularity": "file",
+            "placement": "key",
+            "codec": "none",
+            "bytes": self.length,
+            "values": self.values,
+            "rows": None,
+            "writer": None,
+            "fresh": not self.is_stale,
+            "why": self.why or None,
+        }
+
+
+def published_index(path: str) -> Published | None:
+    """The index under the key of IDX1, if a file has one, however damaged."""
+    from pqassay_reference.rewrite.extract import NoIndexError, index_of
+    from pqassay_spec.base.errors import Malformed
+    from pqassay_spec.base.sources import FileSource
+    from pqassay_spec.idx1 import blob as idx1
+    from pqassay_spec.idx1 import companion as idx1_companion
+    from pqassay_spec.parquet.file import read_footer, read_framing
+
+    with FileSource(path) as source:
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        pairs = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
+        column: tuple[str, ...] = ()
+        with contextlib.suppress(Malformed):
+            column = tuple(idx1_companion.parse_companion(pairs.get(idx1.COMPANION_KEY) or "").column)
+        try:
+            index = index_of(source, framing, metadata)
+        except NoIndexError:
+            return None
+        except Malformed as error:
+            return Published(column, why=error.reason)
+    why = index.mistrust or ("" if index.companion else "no companion record names its column")
+    return Published(column, index.length, len(index.values), why)
+
+
+def drop_published(path: str, *, inside_table: bool) -> None:
+    """Remove the keys of IDX1 from a file."""
+    from pqassay_reference.rewrite.strip import Selection, strip_file
+
+    strip_file(path, Selection(idx1=True), inside_table=inside_table, values_are_right=True)
+
+
+EXTRACT_EXAMPLE = "Example: `pqassay index extract part-0.parquet --json`"
+
+
 def extract(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Parquet file with an IDX1 index.")],
     published: Annotated[
         bool, typer.Option("--published", help="Read as the published reader does, with its losses.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object with everything there is to know.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all details.")] = False,
 ) -> None:
-    """Print the values of an embedded index, one per line, special characters escaped as in JSON strings."""
+    """Print the values of an IDX1 index, one per line, escaped as in JSON strings."""
     with reported(file):
         from pqassay_reference.rewrite.extract import extract_file
 

@@ -1,4 +1,7 @@
-"""The commands ``pqassay-ref index``: indexes of the index directory added to files, listed, dropped and made anew."""
+"""The commands ``pqassay index``: indexes added to files, listed, dropped, refreshed and extracted.
+
+An index has an entry in the index directory, except for IDX1, which has a key of its own unless a placement is chosen.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.idx1 import (
+    EXTRACT_EXAMPLE,
+    MAX_BYTES,
+    drop_published,
+    embed,
+    extract,
+    published_index,
+)
 from pqassay_reference.cli.tables import Table, counted, show
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
+    from pqassay_reference.cli.idx1 import Published
     from pqassay_reference.directory.embedding import Changed
     from pqassay_reference.directory.making.entry import Request
     from pqassay_reference.directory.reading.inventory import Inventory, Listed
@@ -62,31 +74,34 @@ class CodecName(StrEnum):
 
 
 index_app = typer.Typer(
-    help="Indexes of a file's index directory: distinct sets, sums, sketches.",
-    epilog="Example: `pqassay-ref index add sales/*.parquet --type distinct-set --columns nation,carrier`",
+    help="Add, list, drop, refresh and extract indexes in finished Parquet files.",
+    epilog="Example: `pqassay index add sales/*.parquet --type distinct-set --columns nation,carrier`",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 
 Files = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="FILE...", help="Finished Parquet files, or folders of them; each is replaced atomically."
-    ),
+    typer.Argument(metavar="FILE...", help="Parquet files, or folders of them; each is replaced atomically."),
 ]
 InsideTable = Annotated[
-    bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+    bool, typer.Option("--inside-table", help="Change files inside a table, too (Iceberg, Delta, Hudi, …).")
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", metavar="COLUMNS", help="Columns, their paths joined by dots, separated by commas."
+        "--columns",
+        "--column",
+        "-c",
+        metavar="COLUMNS",
+        help="Drop indexes of these columns, separated by commas.",
     ),
 ]
 
 
 @index_app.command(
-    epilog="Example: `pqassay-ref index add part-0.parquet --type zone-sums --columns nation,sales_amount`"
+    epilog="Examples: `pqassay index add part-0.parquet --type zone-sums --columns nation,sales_amount`, "
+    "`pqassay embed part-0.parquet --column nation`, which is short for `pqassay index add --type idx1`."
 )
 def add(
     files: Files,
@@ -97,18 +112,24 @@ def add(
         str,
         typer.Option(
             "--columns",
+            "--column",
             "-c",
             metavar="COLUMNS",
-            help="Columns, their paths joined by dots, separated by commas. Of zone-sums the last is summed, for each combination of the others; of other types each gets an index.",
+            help="Columns, separated by commas. The last of zone-sums is summed.",
         ),
     ],
     granularity: Annotated[
         GranularityName | None,
-        typer.Option(metavar="GRANULARITY", help="file, row-group (the default, but for idx1) or page."),
+        typer.Option(metavar="GRANULARITY", help="file (for idx1), row-group (for other types) or page."),
     ] = None,
     placement: Annotated[
-        PlacementName, typer.Option(metavar="PLACE", help="body, inline (in the key) or extension.")
-    ] = PlacementName.BODY,
+        PlacementName | None,
+        typer.Option(
+            metavar="PLACE",
+            help="body, inline (in the key) or extension. Default: body; idx1: its own key.",
+            show_default=False,
+        ),
+    ] = None,
     codec: Annotated[
         CodecName, typer.Option(metavar="CODEC", help="none, snappy, gzip, zstd or lz4-raw.")
     ] = CodecName.NONE,
@@ -117,14 +138,18 @@ def add(
         typer.Option(
             metavar="N",
             min=0,
-            help="A distinct set lists so many values at most; one with more excludes nothing.",
+            help="Most values of a distinct set; a larger one excludes nothing.",
         ),
     ] = None,
-    max_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)] = 16
-    << 20,
+    companion: Annotated[
+        bool, typer.Option(help="With idx1: also write the key that names the column.")
+    ] = True,
+    max_bytes: Annotated[
+        int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)
+    ] = MAX_BYTES,
     inside_table: InsideTable = False,
 ) -> None:
-    """Make indexes of finished Parquet files and write them into the files. Other indexes stay.
+    """Add indexes to finished Parquet files. Other indexes stay.
 
     An index with the same type, granularity and columns is replaced. With several files, one that cannot be indexed is
     named and the others are done.
@@ -135,7 +160,9 @@ def add(
     from pqassay_spec.parquet.thrift import CompressionCodec
 
     chosen = granularity or (GranularityName.FILE if kind is TypeName.IDX1 else GranularityName.ROW_GROUP)
+    place = placement or PlacementName.BODY
     codec_name = "UNCOMPRESSED" if codec is CodecName.NONE else codec.name
+    has_own_key = kind is TypeName.IDX1 and placement is None
 
     def requests(metadata: FileMetaData) -> Sequence[Request]:
         return [
@@ -143,7 +170,7 @@ def add(
                 IndexType[kind.name],
                 paths,
                 Granularity[chosen.name],
-                Placement[placement.name],
+                Placement[place.name],
                 CompressionCodec[codec_name],
                 most=most,
                 max_bytes=max_bytes,
@@ -152,12 +179,20 @@ def add(
         ]
 
     def one(path: str) -> None:
+        if has_own_key:
+            embed(path, columns, companion=companion, inside_table=inside_table, max_bytes=max_bytes)
+            return
         done = add_indexes(path, requests, inside_table=inside_table)
         for entry in done.made:
             word = "replaced" if entry.key in done.replaced else "added"
             typer.echo(printable(f"{path}: {word} {_described(entry)}"))
         _say_rest(done)
 
+    if has_own_key and (chosen is not GranularityName.FILE or codec is not CodecName.NONE):
+        fail(
+            "an IDX1 index describes a whole file and is not compressed; leave --granularity and --codec out",
+            2,
+        )
     _each(files, one, inside_table=inside_table)
 
 
@@ -171,27 +206,28 @@ def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tu
     return [tuple(paths)] if together else [(path,) for path in paths]
 
 
-@index_app.command("list", epilog="Example: `pqassay-ref index list part-0.parquet`")
+@index_app.command("list", epilog="Example: `pqassay index list part-0.parquet`")
 def list_(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Parquet files, or folders of them.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per file.")] = False,
 ) -> None:
-    """List the indexes of Parquet files: what they describe, where they are, and whether they are fresh.
+    """List the indexes of Parquet files, and whether they are fresh.
 
-    An index is stale when the data were written anew since it was made; readers leave it aside. Nothing but footers and
-    indexes is read.
+    An index is stale when the data were written again since it was made; readers skip it. Only footers and indexes are
+    read.
     """
     from pqassay_reference.directory.reading.inventory import list_indexes
 
     def one(path: str) -> None:
         found = list_indexes(path)
+        published = published_index(path)
         if as_json:
-            typer.echo(json.dumps(_record(found)))
+            typer.echo(json.dumps(_record(found, published)))
             return
-        if found.entries:
-            rows = [_row(listed) for listed in found.entries]
+        rows = [_row(listed) for listed in found.entries] + ([published.row()] if published else [])
+        if rows:
             headings = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
             show(Table(path, headings, rows, right=frozenset((4, 5))))
         else:
@@ -229,7 +265,7 @@ def _row(listed: Listed) -> tuple[object, ...]:
     )
 
 
-def _record(found: Inventory) -> dict[str, Any]:
+def _record(found: Inventory, published: Published | None) -> dict[str, Any]:
     return {
         "path": found.path,
         "indexes": [
@@ -247,30 +283,31 @@ def _record(found: Inventory) -> dict[str, Any]:
                 "why": listed.stale or listed.unusable or None,
             }
             for listed in found.entries
-        ],
+        ]
+        + ([published.record()] if published else []),
         "other_versions": found.foreign,
         "damaged": [error.reason for error in found.damaged],
     }
 
 
 @index_app.command(
-    epilog="Examples: `pqassay-ref index drop part-0.parquet --stale`, `pqassay-ref index drop part-0.parquet --type hll --columns nation`"
+    epilog="Examples: `pqassay index drop part-0.parquet --stale`, `pqassay index drop part-0.parquet --type hll --columns nation`"
 )
 def drop(
     files: Files,
     kind: Annotated[
-        TypeName | None, typer.Option("--type", metavar="TYPE", help="Indexes of this type.")
+        TypeName | None, typer.Option("--type", metavar="TYPE", help="Drop indexes of this type.")
     ] = None,
     columns: Columns = None,
     stale: Annotated[
-        bool, typer.Option("--stale", help="Indexes of data that were written anew since.")
+        bool, typer.Option("--stale", help="Drop indexes of data that were written again since.")
     ] = False,
-    every: Annotated[bool, typer.Option("--all", help="All indexes, of whatever type.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Drop all indexes.")] = False,
     inside_table: InsideTable = False,
 ) -> None:
-    """Remove indexes from Parquet files. The rows and all other indexes stay.
+    """Remove indexes from Parquet files. Rows and other indexes stay.
 
-    Name at least one thing; of several, indexes go to which all of them apply.
+    Select by at least one option; an index goes if it meets all of them.
     """
     from pqassay_reference.directory.embedding import drop_indexes
     from pqassay_spec.directory.codes import IndexType
@@ -278,12 +315,12 @@ def drop(
 
     if every == (kind is not None or columns is not None or stale):
         fail(
-            "say what is to go: --type, --columns, --stale, or --all alone; see pqassay-ref index drop --help",
+            "say what is to go: --type, --columns, --stale, or --all alone; see pqassay index drop --help",
             2,
         )
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
 
     def goes(entry: Entry, metadata: FileMetaData) -> bool:
-        names = None if columns is None else [name.strip() for name in columns.split(",")]
         return (
             (kind is None or entry.head.type == IndexType[kind.name])
             and (names is None or names == [".".join(path) for path in entry.columns])
@@ -294,18 +331,22 @@ def drop(
         done = drop_indexes(path, goes, inside_table=inside_table)
         for entry in done.removed:
             typer.echo(printable(f"{path}: removed {_described(entry)}"))
-        if not done.removed:
+        published = published_index(path) if kind in (None, TypeName.IDX1) else None
+        if published and names in (None, [published.column]) and (published.is_stale or not stale):
+            drop_published(path, inside_table=inside_table)
+            typer.echo(printable(f"{path}: removed {published}"))
+        elif not done.removed:
             typer.echo(printable(f"{path}: there is nothing to remove"))
         _say_rest(done)
 
     _each(files, one, inside_table=inside_table)
 
 
-@index_app.command(epilog="Example: `pqassay-ref index refresh part-0.parquet`")
+@index_app.command(epilog="Example: `pqassay index refresh part-0.parquet`")
 def refresh(files: Files, inside_table: InsideTable = False) -> None:
-    """Make stale indexes anew from the data that are there now. Fresh ones stay as they are.
+    """Make stale indexes again from the data. Fresh ones stay as they are.
 
-    An index that cannot be made anew is named with the reason, stays stale, and the exit code is 1.
+    An index that cannot be made again is named with the reason, stays stale, and the exit code is 1.
     """
     from pqassay_reference.directory.embedding import refresh_indexes
 
@@ -319,13 +360,20 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
         for entry, reason in done.unable:
             unable = True
             typer.echo(printable(f"{path}: {_described(entry)} stays stale: {reason}"), err=True)
-        if not done.made and not done.unable:
-            typer.echo(printable(f"{path}: all indexes are fresh" if done.left else f"{path}: no indexes"))
+        published = published_index(path)
+        if published and published.is_stale:
+            embed(path, published.column, inside_table=inside_table)
+        elif not done.made and not done.unable:
+            is_any = done.left or published
+            typer.echo(printable(f"{path}: all indexes are fresh" if is_any else f"{path}: no indexes"))
         _say_rest(done)
 
     _each(files, one, inside_table=inside_table)
     if unable:
         raise typer.Exit(1)
+
+
+index_app.command(epilog=EXTRACT_EXAMPLE)(extract)
 
 
 # ---------------------------------------------------------------------------------------------------- what is said
@@ -401,7 +449,7 @@ def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bo
         except Exception as error:  # noqa: BLE001 - one file must not keep the others from what is done to them
             show_traceback(error)
             is_mistaken = True
-            _failed(f"{path}: {mistake('pqassay-ref', error)}")
+            _failed(f"{path}: {mistake('pqassay', error)}")
     if is_mistaken:
         raise typer.Exit(SOFTWARE)
     if code:

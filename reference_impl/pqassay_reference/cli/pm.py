@@ -1,4 +1,4 @@
-"""The commands ``pqassay-ref pm …``: QuestDB's metadata file beside ``data.parquet``, made and looked into."""
+"""The commands ``pqassay pm …``: QuestDB's metadata file beside ``data.parquet``, made and looked into."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pm_app = typer.Typer(
     help="Make `_pm`, QuestDB's metadata file beside `data.parquet`, and look into it.",
-    epilog="Example: `pqassay-ref pm generate data.parquet`. Each command has a page like this: `pqassay-ref pm generate --help`.",
+    epilog="Example: `pqassay pm generate data.parquet`. Each command has a page like this: `pqassay pm generate --help`.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -61,7 +61,7 @@ Txn = Annotated[
 ]
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm generate 2024-01-01/data.parquet`")
+@pm_app.command(epilog="Example: `pqassay pm generate 2024-01-01/data.parquet`")
 def generate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is only read.")],
     output: Annotated[
@@ -173,7 +173,7 @@ def warn_lost(sizes: Sequence[int], hint: str = "", *, dry_run: bool = False) ->
         )
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm show 2024-01-01/_pm --column price --row-group 0`")
+@pm_app.command(epilog="Example: `pqassay pm show 2024-01-01/_pm --column price --row-group 0`")
 def show(
     file: PmFile,
     column: Annotated[
@@ -247,7 +247,7 @@ def _positions(value: SnapshotValue, names: list[str]) -> list[int]:
     return found
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm snapshots 2024-01-01/_pm`")
+@pm_app.command(epilog="Example: `pqassay pm snapshots 2024-01-01/_pm`")
 def snapshots(
     file: PmFile,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list.")] = False,
@@ -275,7 +275,7 @@ def snapshots(
 
 
 @pm_app.command(
-    epilog="Example: `pqassay-ref pm find 2024-01-01/_pm --timestamp '2024-01-01 09:00..2024-01-01 09:30'`"
+    epilog="Example: `pqassay pm find 2024-01-01/_pm --timestamp '2024-01-01 09:00..2024-01-01 09:30'`"
 )
 def find(
     file: PmFile,
@@ -347,5 +347,5 @@ def require_pm(file: Path) -> None:
     with FileSource(file) as source:
         if source.size >= MAGIC_SIZE and source.read(0, MAGIC_SIZE) == MAGIC:
             beside = file.parent / pm.FILE_NAME
-            hint = "name that" if os.path.exists(beside) else f"`pqassay-ref pm generate {file}` makes it"
+            hint = "name that" if os.path.exists(beside) else f"`pqassay pm generate {file}` makes it"
             fail(f"{file}: a Parquet file; what is meant is the {pm.FILE_NAME} beside it: {hint}", 2)

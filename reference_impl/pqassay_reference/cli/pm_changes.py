@@ -1,4 +1,4 @@
-"""The commands ``pqassay-ref pm …`` that change a ``_pm``: after its Parquet file, or to leave out what is dead in it."""
+"""The commands ``pqassay pm …`` that change a ``_pm``: after its Parquet file, or to leave out what is dead in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Pair = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm update 2024-01-01`")
+@pm_app.command(epilog="Example: `pqassay pm update 2024-01-01`")
 def update(
     folder: Pair,
     history: Annotated[
@@ -58,7 +58,7 @@ def _updated(done: Growth, *, dry_run: bool) -> str:
     return f"{'would append' if dry_run else 'appended'} {appended}, {blocks}"
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm migrate 2024-01-01/_pm --output new/_pm`")
+@pm_app.command(epilog="Example: `pqassay pm migrate 2024-01-01/_pm --output new/_pm`")
 def migrate(
     file: PmFile,
     output: Annotated[
@@ -100,7 +100,7 @@ def migrate(
     )
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm compact 2024-01-01 --if-unused-above 30%`")
+@pm_app.command(epilog="Example: `pqassay pm compact 2024-01-01 --if-unused-above 30%`")
 def compact(
     folder: Pair,
     if_unused_above: Annotated[
@@ -155,7 +155,7 @@ def pair(folder: Path) -> tuple[Path, Path]:
         fail(f"{folder}: no such file or folder", 2)
     data, target = pair_of(folder)
     if not os.path.exists(target):
-        hint = f"; `pqassay-ref pm generate {data}` makes it" if os.path.isfile(data) else ""
+        hint = f"; `pqassay pm generate {data}` makes it" if os.path.isfile(data) else ""
         fail(f"{target}: no such file{hint}", 2)
     return data, target
 

@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref pm read``: rows of a Parquet file by its ``_pm`` alone."""
+"""The command ``pqassay pm read``: rows of a Parquet file by its ``_pm`` alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_ro
 from pqassay_reference.cli.tables import counted
 
 
-@pm_app.command(epilog="Example: `pqassay-ref pm read 2024-01-01 --columns ts,price --rows 0..100`")
+@pm_app.command(epilog="Example: `pqassay pm read 2024-01-01 --columns ts,price --rows 0..100`")
 def read(
     folder: Pair,
     columns: Annotated[

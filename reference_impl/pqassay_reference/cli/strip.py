@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref strip``: a finished file without some of its metadata."""
+"""The command ``pqassay strip``: a finished file without some of its metadata."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqassay_reference.rewrite.strip import Stripped
 
 
-@example("Example: `pqassay-ref strip part-0.parquet --idx1 --values-are-right`")
+@example("Example: `pqassay strip part-0.parquet --idx1 --values-are-right`")
 def strip(
     file: Annotated[
         str,
@@ -98,9 +98,9 @@ def strip(
         bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
 ) -> None:
-    """Remove indexes, bloom filters, statistics or keys from a finished Parquet file by changing its footer only.
+    """Remove indexes, bloom filters, statistics or keys from a Parquet file.
 
-    Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
+    Only the footer changes. Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
     """
     with reported(file):
         from pqassay_reference.rewrite.strip import Selection, strip_file
@@ -123,7 +123,7 @@ def strip(
                 row_groups=row_group or (),
             )
         except ValueError as error:
-            fail(f"{error}; see pqassay-ref strip --help", 2)
+            fail(f"{error}; see pqassay strip --help", 2)
         done = strip_file(
             file,
             selection,

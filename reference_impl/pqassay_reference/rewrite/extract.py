@@ -39,6 +39,7 @@ class Extracted:
         published: What the published reader gets; ``None`` for draft G0, which it cannot read.
         companion: The companion record if the file has one that may be trusted.
         mistrust: Why a companion record that is there does not count.
+        length: Bytes of the blob.
     """
 
     layout: idx1.Layout
@@ -47,6 +48,7 @@ class Extracted:
     published: tuple[str, ...] | None
     companion: idx1_companion.Companion | None
     mistrust: str = ""
+    length: int = 0
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ def index_of(source: Source, framing: Framing, metadata: FileMetaData) -> Extrac
     if not blob.payload and (not metadata.num_rows or (companion and not companion.value_count)):
         values = ()
     published = None if layout is idx1.Layout.DRAFT_G0 else tuple(idx1.published_values(blob.payload))
-    return Extracted(layout, offset, values, published, companion, mistrust)
+    return Extracted(layout, offset, values, published, companion, mistrust, blob.end - blob.start)
 
 
 def _companion(

@@ -213,7 +213,7 @@ def stored_object(
     at = location(uri)
     if output is None and not dry_run and at.scheme != "s3":  # said before the store is asked anything
         raise Refused(
-            f"it cannot be replaced: pqassay-ref does not know how {at.scheme} is asked to replace an object only if it is "
+            f"it cannot be replaced: pqassay does not know how {at.scheme} is asked to replace an object only if it is "
             "unchanged, and without that somebody else's write would be lost. Write a new object: --output URI"
         )
     target = at if output is None else location(output)

@@ -9,7 +9,7 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.checks import registry
-from pqassay.checks.consequences import ACQUITTED, CONSEQUENCES
+from pqassay.checks.consequences import ACQUITTED, consequences
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
@@ -107,7 +107,7 @@ def test_a_cause_is_as_strong_as_what_follows_from_it_unless_it_acquits() -> Non
     strength = {rule.id: VERDICTS.index(rule.verdict) for rule in rules().values()}
     weaker = {
         (rule, cause)
-        for rule, causes in CONSEQUENCES.items()
+        for rule, causes in consequences().items()
         for cause in causes
         if strength[cause] > strength[rule]
     }
@@ -116,11 +116,11 @@ def test_a_cause_is_as_strong_as_what_follows_from_it_unless_it_acquits() -> Non
 
 
 def test_consequences_are_rules_with_checks_and_no_circles() -> None:
-    assert CONSEQUENCES.keys() | {cause for causes in CONSEQUENCES.values() for cause in causes} <= {
+    assert consequences().keys() | {cause for causes in consequences().values() for cause in causes} <= {
         *registry()
     }
     seen: set[str] = set()
-    waiting = dict(CONSEQUENCES)
+    waiting = dict(consequences())
     while ready := [rule for rule, causes in waiting.items() if waiting.keys().isdisjoint(causes)]:
         seen.update(ready)
         for rule in ready:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from golden_cases import golden_cases
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay.report.model import Finding
 from pqassay_spec.rules.catalogue import file_rules
 from pqassay_suite.cases.case import GoldenCase
@@ -45,7 +45,7 @@ def test_each_command_leaves_a_file_without_findings_and_the_same_rows(
     commands = [shlex.split(one.remedy) for one in findings_on(path) if one.remedy]
     for program, *arguments in commands:
         result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
-        assert ("pqassay-ref", 0) == (program, result.exit_code), result.output
+        assert ("pqassay", 0) == (program, result.exit_code), result.output
     left = {finding.rule for finding in findings_on(path)} - DEAD
 
     assert bool(left) == (golden.case.id in SEVERAL | NOTHING)

@@ -16,7 +16,7 @@ import pqassay
 from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
@@ -265,7 +265,7 @@ def test_each_command_leaves_a_file_without_findings_and_the_same_rows(
     for program, *arguments in commands(path):
         path.write_bytes(before)
         result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
-        assert ("pqassay-ref", 0) == (program, result.exit_code), result.output
+        assert ("pqassay", 0) == (program, result.exit_code), result.output
         assert set() == reported(path) - LEFT_OVER
         assert rows == pq.read_table(path)
 
@@ -293,4 +293,4 @@ def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:
     path = GOLDEN_FILES / "idx1" / "page-index-displaced" / "data.parquet"
     (finding, *_) = pqassay.check(path).files[0].findings
 
-    assert f"pqassay-ref strip {path} --idx1 --page-index" == finding.remedy
+    assert f"pqassay strip {path} --idx1 --page-index" == finding.remedy

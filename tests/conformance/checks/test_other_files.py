@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import edited, parquet
-from pqassay.cli.reference import app as reference
+from pqassay.cli.main import app as reference
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.file import HEAD_SIZE, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData

@@ -23,7 +23,7 @@ from counting_source import CountingSource
 from idx1_files import edited
 from places import GOLDEN_FILES
 from pqassay.checks import asking
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay.judge import file_check
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
@@ -152,7 +152,7 @@ LEFT_OVER = {"PQF-037", "PQF-055"}
 
 def test_the_command_of_a_finding_makes_the_file_clean(removable: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "it's.parquet"
-    command = f"pqassay-ref strip {shlex.quote(str(path))} --page-index"
+    command = f"pqassay strip {shlex.quote(str(path))} --page-index"
     for golden in removable:
         path.write_bytes(golden.read_bytes())
         assert {command} == remedies(path), golden

@@ -460,7 +460,7 @@ def remedies(path: Path) -> list[str | None]:
 def test_a_file_that_differs_is_made_anew(tmp_path: Path) -> None:
     """The command has the path in quotes; what it does leaves nothing to report."""
     path = in_folder(tmp_path / "a b", good().saying(with_null_count(good().value, 4)))
-    command = shlex.join(["pqassay-ref", "pm", "generate", str(path.parent / pm.DATA_NAME)])
+    command = shlex.join(["pqassay", "pm", "generate", str(path.parent / pm.DATA_NAME)])
     assert [command, command] == remedies(path)  # PM-114 and PM-142
     path.write_bytes(generated(good().data).raw)
     assert [] == remedies(path)
@@ -470,9 +470,9 @@ def test_a_chain_is_made_anew_with_its_history(tmp_path: Path) -> None:
     """Readers may hold on to earlier snapshots."""
     pair = real("questdb-9.4.3/o3-chain-5")
     path = in_folder(tmp_path, PmPair(pair.raw, good().data))
-    assert [
-        shlex.join(["pqassay-ref", "pm", "generate", str(tmp_path / pm.DATA_NAME), "--history"])
-    ] == remedies(path)
+    assert [shlex.join(["pqassay", "pm", "generate", str(tmp_path / pm.DATA_NAME), "--history"])] == remedies(
+        path
+    )
 
 
 def test_what_the_parquet_file_itself_has_wrong_has_no_remedy(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import pqassay
 import processes
 from idx1_files import Idx1File, companion, parquet, table
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_spec.idx1 import blob as idx1
 
 
@@ -37,7 +37,7 @@ def test_the_command_fits_what_is_broken(content: bytes, options: str, tmp_path:
     path.write_bytes(content)
     findings = pqassay.check(path, tier="values").files[0].findings
 
-    assert f"pqassay-ref {options.format(shlex.quote(str(path)))}" in {finding.remedy for finding in findings}
+    assert f"pqassay {options.format(shlex.quote(str(path)))}" in {finding.remedy for finding in findings}
 
 
 def test_a_column_that_the_user_names_helps_to_make_the_index_anew(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_column_that_the_user_names_helps_to_make_the_index_anew(tmp_path: Pat
     path.write_bytes(Idx1File(payload=b"a\r\nb").build())
     report = pqassay.check(path, idx1_column="nation", tier="index")
 
-    assert f"pqassay-ref embed {path} --column nation" == report.files[0].findings[0].remedy
+    assert f"pqassay embed {path} --column nation" == report.files[0].findings[0].remedy
 
 
 def test_what_is_no_local_file_is_mended_by_no_command() -> None:
@@ -61,7 +61,7 @@ def test_a_name_that_looks_like_an_option_is_no_option(
     Path("-x.parquet").write_bytes(Idx1File(payload=b"a\r\nb").build())
 
     assert (
-        "pqassay-ref strip ./-x.parquet --idx1"
+        "pqassay strip ./-x.parquet --idx1"
         == pqassay.check("-x.parquet", tier="index").files[0].findings[0].remedy
     )
 
@@ -84,7 +84,7 @@ def test_a_name_that_is_no_text_is_mended_by_what_the_report_shows(tmp_path: Pat
     assert finding.remedy is not None
     assert finding.remedy.isprintable()
     name, *arguments = pasted(finding.remedy)
-    assert ("pqassay-ref", "strip", str(path), "--key", key) == (name, *arguments)
+    assert ("pqassay", "strip", str(path), "--key", key) == (name, *arguments)
     assert 0 == CliRunner().invoke(app, arguments).exit_code
     assert [] == pqassay.check(path, tier="footer").files[0].findings
 

@@ -52,9 +52,9 @@ def interrupted(folder: Path, module: str, command: list[str]) -> tuple[int, str
         ("pebble", CHECK, "error: interrupted; there is no report\n"),
         # Only the process that starts workers imports this.
         ("pqassay.checks.idx1.values", CHECK, "error: interrupted; there is no report\n"),
-        ("pqassay_suite.running.runner", ["pqassay", "run", "--", "true"], "error: interrupted\n"),
-        ("pqassay_reference.rewrite.extract", ["pqassay", "extract", f"{FOLDER}/three-pages/data.parquet"], "error: interrupted\n"),
-        ("pqassay_spark.jobs.java", ["pqassay_spark", "produce", "nowhere"], "error: interrupted\n"),
+        ("pqassay_suite.running.runner", ["pqassay", "suite", "run", "--", "true"], "error: interrupted\n"),
+        ("pqassay_reference.rewrite.extract", ["pqassay", "index", "extract", f"{FOLDER}/three-pages/data.parquet"], "error: interrupted\n"),
+        ("pqassay_spark.jobs.java", ["pqassay", "spark", "produce", "nowhere"], "error: interrupted\n"),
     ],
 )  # fmt: skip
 def test_an_interrupt_is_one_line_at_whatever_moment(

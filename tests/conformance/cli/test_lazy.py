@@ -45,6 +45,7 @@ APP = program(
     help_text="Greet.",
     epilog="Example: `small greet Ada`",
     renamed=RENAMED,
+    aliases={"hi": "greet --times 1"},
 )
 
 
@@ -78,6 +79,13 @@ def test_a_hidden_command_works() -> None:
     result = run("whisper", "Ada")
 
     assert ("Ada\n", "") == (result.stdout, result.stderr)
+
+
+def test_an_alias_is_what_it_stands_for_and_prints_no_note() -> None:
+    result = run("hi", "Ada")
+
+    assert (3, "Ada\n", "") == (result.exit_code, result.stdout, result.stderr)
+    assert "hi" not in run("--help").stdout.split()
 
 
 @pytest.mark.parametrize(

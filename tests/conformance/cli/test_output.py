@@ -44,7 +44,7 @@ def test_hostile_names_stay_on_their_line_and_out_of_the_shell(tmp_path: Path) -
 
     assert "\x1b" not in shown
     assert "\n::error" not in shown
-    assert rf"pqassay-ref embed {path} --column $'FILE_ID; rm -rf x\n::error::\033[31m'" in shown
+    assert rf"pqassay embed {path} --column $'FILE_ID; rm -rf x\n::error::\033[31m'" in shown
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["check", "--format", "json"], ["dump"], ["explain"]])
@@ -94,10 +94,10 @@ def test_output_goes_into_a_pipe_and_never_over_an_input(tmp_path: Path) -> None
     [
         ["check", "--output", "b.parquet", "a.parquet"],
         ["baseline", "--output", "b.parquet", "a.parquet"],
-        ["run", "--output", "b.parquet", "--", "true"],
-        ["run", "--write-expectations", "b.parquet", "--", "true"],
+        ["suite", "run", "--output", "b.parquet", "--", "true"],
+        ["suite", "run", "--write-expectations", "b.parquet", "--", "true"],
     ],
-    ids=lambda arguments: " ".join(arguments[:2]),
+    ids=" ".join,
 )
 def test_no_output_replaces_a_parquet_file(
     arguments: list[str], magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,7 +109,7 @@ def test_no_output_replaces_a_parquet_file(
 
     assert 2 == done.exit_code
     assert (
-        f"error: {arguments[1]} b.parquet: this is a Parquet file; remove it or write somewhere else\n"
+        f"error: {arguments[arguments.index('b.parquet') - 1]} b.parquet: this is a Parquet file; remove it or write somewhere else\n"
         == done.stderr
     )
     assert magic + GOOD[4:] == Path("b.parquet").read_bytes()

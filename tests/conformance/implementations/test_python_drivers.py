@@ -1,6 +1,6 @@
 """The drivers in Python that come with pqassay: how they are started, what they answer, and what ends them.
 
-Which golden files a library gets wrong is for `pqassay run` to find; the cases here are some that all of them get right.
+Which golden files a library gets wrong is for `pqassay suite run` to find; the cases here are some that all of them get right.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def template() -> str:
 def _built(name: str) -> str:
     driver = implementation("parquet-rs")
     if not driver.is_built:
-        pytest.skip("parquet-rs is not built (pqassay drivers --build parquet-rs)")
+        pytest.skip("parquet-rs is not built (pqassay suite drivers --build parquet-rs)")
     return str(driver.build_folder / "release" / name)
 
 

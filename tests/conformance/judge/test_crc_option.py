@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import pqassay
 from pqassay.cli.main import app
+from pqassay.cli.main import spark as spark_app
 from pqassay.errors import UsageError
 from pqassay_golden.tiny.parquet import Column, TinyParquet
-from pqassay_spark.cli.main import app as spark_app
 from pqassay_spec.mutation.mutations import Mutation, mutate
 
 GOOD = TinyParquet((Column("year", "int64", [1958, None]),)).build()

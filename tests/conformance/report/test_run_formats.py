@@ -205,7 +205,7 @@ def test_a_result_of_a_run_is_not_printed_in_the_formats_of_checks(
 ) -> None:
     (tmp_path / "run.json").write_text(RUN.to_json())
     words = [word.format(folder=tmp_path) for word in option]
-    asked = CliRunner().invoke(app, ["run", *words, "--", "no-such-driver"])
+    asked = CliRunner().invoke(app, ["suite", "run", *words, "--", "no-such-driver"])
     printed = CliRunner().invoke(app, ["report", str(tmp_path / "run.json"), *words])
 
     name = "sarif" if "sarif" in option else "markdown"

@@ -242,7 +242,7 @@ def test_the_command_puts_several_results_side_by_side(tmp_path: Path) -> None:
         ),
         (["--against", "{one}"], "--against compares one report with an earlier one; here are 2"),
         (["--output", "{two}"], "this is the report to read"),
-        (["{check}"], "check.json: this is a report of pqassay check; only results of pqassay run"),
+        (["{check}"], "check.json: this is a report of pqassay check; only results of pqassay suite run"),
         (["-", "-"], "only one report can come from stdin"),
     ],
 )

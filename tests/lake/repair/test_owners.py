@@ -48,6 +48,6 @@ def test_in_a_table_no_remedy_is_a_command_that_refuses_there(tmp_path: Path) ->
     (alone,) = pqassay.check(str(false)).files
     files = {Path(file.path).name: file for file in pqassay.check(str(table), tier="values").files}
 
-    assert all((one.remedy or "").startswith("pqassay-ref strip") for one in alone.findings)
+    assert all((one.remedy or "").startswith("pqassay strip") for one in alone.findings)
     found = [one for one in files["part-0.parquet"].findings if one.rule == "STA-041"]
     assert [True] == [(one.remedy or "").startswith("MERGE of the table") for one in found]

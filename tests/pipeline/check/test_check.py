@@ -17,6 +17,7 @@ import wicked_judges
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app as judge_app
+from pqassay.cli.main import spark as app
 from pqassay.errors import UsageError
 from pqassay.judge.checker import concluded, planned
 from pqassay_lake.history.columns import SCHEMA
@@ -24,7 +25,6 @@ from pqassay_lake.history.stores import Wanted, history_at
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import check
 from pqassay_spark.check.spark_judging import judged, packed_positions
-from pqassay_spark.cli.main import app
 from pqassay_spark.jobs.spark_jobs import JobError, run
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_relative_paths_and_the_commands_that_mend_stay_as_they_were_written(
     report = check(spark, "lake", tier="values")
 
     assert ["lake/a.parquet", "lake/b.parquet"] == [file.path for file in report.files]
-    assert "pqassay-ref embed lake/a.parquet" in (report.files[0].findings[0].remedy or "")
+    assert "pqassay embed lake/a.parquet" in (report.files[0].findings[0].remedy or "")
     assert pqassay.check("lake", tier="values") == report
 
 

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from idx1_files import Idx1File
 from pqassay.cli.main import app as judge
+from pqassay.cli.main import spark as app
 from pqassay_lake.sampling import REASON
 from pqassay_spark.check.run import check
-from pqassay_spark.cli.main import app
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
+from pqassay.cli.main import spark as app
 from pqassay.errors import UsageError
 from pqassay.judge.checker import planned
 from pqassay.judge.one_file import Settings
@@ -28,7 +29,6 @@ from pqassay_lake.history.verdict_cache import VerdictCache, is_settled
 from pqassay_lake.running import carried_out
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import OnExecutors, check
-from pqassay_spark.cli.main import app
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

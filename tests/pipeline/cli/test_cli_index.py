@@ -1,4 +1,4 @@
-"""The commands ``pqassay-spark index`` and ``pqassay-spark pm``: what they print, and how they end."""
+"""The commands ``pqassay spark index`` and ``pqassay spark pm``: what they print, and how they end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from pqassay_spark.cli.main import app
+from pqassay.cli.main import spark as app
 from pqassay_spark.index.file_work import FileOutcome, Outcome
 from pqassay_spark.index.run import IndexRun
 
@@ -141,4 +141,4 @@ def test_pm_counts_what_it_did_and_says_where_it_cannot(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["index", "pm"])
 def test_the_help_shows_an_example(command: str) -> None:
     done = run(app, [command, "--help"])
-    assert f"Example: pqassay-spark {command} sales" in " ".join(done.stdout.split())
+    assert f"Example: pqassay spark {command} sales" in " ".join(done.stdout.split())

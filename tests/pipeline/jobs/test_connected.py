@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from pqassay_spark.cli.main import app
+from pqassay.cli.main import spark as app
 from pqassay_spark.jobs import connected
 from pqassay_spark.jobs.spark_jobs import Count, JobError, told
 from pqassay_spark.jobs.start import SparkStartError
@@ -133,7 +133,7 @@ def test_a_command_that_needs_rdds_says_so_before_anything_happens(command: str)
 
     assert 2 == result.exit_code
     assert (
-        f"pqassay-spark {command} needs RDDs, which Spark Connect (sc://host:1) does not have"
+        f"pqassay spark {command} needs RDDs, which Spark Connect (sc://host:1) does not have"
         in result.stderr
     )
 

@@ -82,13 +82,7 @@ def test_a_signal_while_java_starts_ends_it_and_leaves_no_java(tmp_path: Path) -
     )
     java.chmod(0o755)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    command = [
-        sys.executable,
-        "-c",
-        "from pqassay_spark.cli.main import main; main()",
-        "check",
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-m", "pqassay", "spark", "check", str(tmp_path)]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     with processes.started(command, stderr=processes.PIPE, text=True, env=environment) as process:
         started = tmp_path / "pid"

@@ -237,7 +237,7 @@ def test_workers_that_suit_are_accepted(spark: SparkSession) -> None:
 
 def test_importing_the_pipeline_and_its_command_imports_no_pyspark() -> None:
     script = (
-        "import json, sys; import pqassay_spark.cli.main, pqassay_spark.produce.sales, pqassay_spark.jobs.session;"
+        "import json, sys; import pqassay.cli.main, pqassay_spark.produce.sales, pqassay_spark.jobs.session;"
         "print(json.dumps(sorted(m for m in sys.modules if m.split('.')[0] in {'pyspark', 'py4j', 'pyarrow'})))"
     )
     run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -19,7 +19,7 @@ from pqassay_spark.jobs.spark_jobs import lacking
 SCRIPT = """
 import json, os, sys
 from typer.testing import CliRunner
-from pqassay_spark.cli.main import app
+from pqassay.cli.main import spark as app
 from pqassay_spark.jobs.session import open_session
 from pqassay_spark.jobs.shipping import missing_modules
 

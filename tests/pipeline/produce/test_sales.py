@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import pqassay
 import processes
-from pqassay_spark.cli.main import app
+from pqassay.cli.main import spark as app
 from pqassay_spark.jobs.session import session_settings
 from pqassay_spark.produce.sales import NATIONS, RARE_NATION, sales, write_sales
 from pqassay_spec.base.sources import FileSource
@@ -24,7 +24,7 @@ from verdicts import serious
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COMMAND = [sys.executable, "-c", "from pqassay_spark.cli.main import main; main()"]
+COMMAND = [sys.executable, "-m", "pqassay", "spark"]
 
 
 @pytest.fixture(scope="session")
@@ -302,4 +302,4 @@ def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
 
 def test_the_help_shows_an_example() -> None:
     run = processes.run([*COMMAND, "produce", "--help"], capture_output=True, text=True, check=True)
-    assert "Example: pqassay-spark produce sales --rows 100000" in " ".join(run.stdout.split())
+    assert "Example: pqassay spark produce sales --rows 100000" in " ".join(run.stdout.split())

@@ -268,7 +268,7 @@ def test_batches_are_gathered_into_row_groups(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("fields", "options", "words"),
     [
-        ("v variant", {}, "column v has the type variant.*pqassay-spark index"),
+        ("v variant", {}, "column v has the type variant.*pqassay spark index"),
         ("i interval day to second", {}, "column i has the type interval day to second"),
         ("s struct<y: interval year>", {}, r"column s\.y has the type interval year"),
         ("id long", {"column": None}, "one of text at the top level: nation"),

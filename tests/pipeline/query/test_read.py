@@ -359,7 +359,7 @@ def test_a_backslash_means_what_it_means_to_spark(spark: SparkSession) -> None:
 
 def test_asking_for_the_package_imports_neither_pyspark_nor_pyarrow() -> None:
     script = (
-        "import json, sys, pqassay_spark, pqassay_spark.cli.main;"
+        "import json, sys, pqassay_spark, pqassay.cli.main;"
         "print(json.dumps(sorted(m for m in sys.modules if m.split('.')[0] in {'pyspark', 'py4j', 'pyarrow'})))"
     )
     run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

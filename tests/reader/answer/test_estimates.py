@@ -171,7 +171,7 @@ def refusal(path: Path, sql: str) -> str:
         ),  # nor is null
         (
             f"SELECT {DISTINCT}(channel) FROM t",
-            "has none of that column .nor have 2 other files.; pqassay-ref index add .*--type hll",
+            "has none of that column .nor have 2 other files.; pqassay index add .*--type hll",
         ),
         (f"SELECT {DISTINCT}(year) FROM t", "column year is what folders stand for"),
         (f"SELECT channel, {DISTINCT}(customer) FROM t GROUP BY channel", "leave out GROUP BY"),
@@ -197,7 +197,7 @@ def test_a_stale_sketch_is_refused(lake: Path) -> None:
     message = refusal(lake, f"SELECT {DISTINCT}(customer) FROM t")
     said = f"and {path} has none that is good: HLL of customer by ROW_GROUP: stale: customer was written anew"
     assert said in message
-    assert message.endswith(f"pqassay-ref index refresh {path}")
+    assert message.endswith(f"pqassay index refresh {path}")
     assert (
         30
         == Answerer.open(lake)

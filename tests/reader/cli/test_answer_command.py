@@ -1,4 +1,4 @@
-"""The command ``pqassay-ref answer``: the answer in three forms, what it took, and one line for what goes wrong."""
+"""The command ``pqassay answer``: the answer in three forms, what it took, and one line for what goes wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from indexed_directories import add_sums
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
 from pqassay_spec.directory.codes import IndexType

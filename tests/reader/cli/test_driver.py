@@ -153,7 +153,7 @@ def test_what_is_not_known_is_not_supported(request_: dict[str, Any]) -> None:
 
 
 def test_the_command_answers_in_a_file_and_exits_with_3_for_what_it_does_not_know(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("pqassay-ref")), "driver"]
+    command = [str(Path(sys.executable).with_name("pqassay")), "driver"]
     asked, reply = tmp_path / "request.json", tmp_path / "answer.json"
 
     def exit_status(content: str) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""`pqassay-ref scan` prints rows, says what it fetched, and explains itself."""
+"""`pqassay scan` prints rows, says what it fetched, and explains itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import processes
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reader.cli import scan_explained
 from pqassay_reader.query.explained.text import PageTrace
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
@@ -228,7 +228,7 @@ def is_begun(target: Path) -> bool:
 
 HALTING = """
 import threading
-from pqassay.__main__ import reference as main
+from pqassay.__main__ import main
 from pqassay_reader.query.scan import Scan
 
 batches = Scan.__iter__

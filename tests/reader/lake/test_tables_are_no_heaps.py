@@ -14,7 +14,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from typer.testing import CliRunner
 
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reader import scan
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.lake.indexed_dataset import open_indexed
@@ -127,7 +127,7 @@ def test_folders_that_only_look_like_tables_are_read(tmp_path: Path) -> None:
     "arguments",
     [
         ["scan", "TABLE"],
-        ["prune", "TABLE", "id = 1"],
+        ["scan", "--files", "TABLE", "id = 1"],
         ["answer", "TABLE", "SELECT COUNT(*) FROM t"],
         ["index", "add", "TABLE", "--type", "hll", "--columns", "id"],
         ["index", "drop", "TABLE", "--all"],

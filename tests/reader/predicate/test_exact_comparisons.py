@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reader import scan
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.answer.question import parse_question
@@ -436,10 +436,10 @@ def test_what_is_not_comparable_is_refused_where_it_is(condition: str, message: 
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize("command", ["scan", "prune"])
+@pytest.mark.parametrize("command", ["scan", "scan --files"])
 def test_commands_compare_and_refuse_in_one_line(command: str, numbers: Path) -> None:
-    kept = CliRunner().invoke(app, [command, str(numbers), "id < 0.5", "--format", "json"])
-    refused = CliRunner().invoke(app, [command, str(numbers), "id < 'half'"])
+    kept = CliRunner().invoke(app, [*command.split(), str(numbers), "id < 0.5", "--format", "json"])
+    refused = CliRunner().invoke(app, [*command.split(), str(numbers), "id < 'half'"])
 
     assert (0, 1) == (kept.exit_code, refused.exit_code)
     assert ('"id":0' if command == "scan" else '"kept"') in kept.stdout.replace(" ", "")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from indexed_directories import add_sets
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reader import scan
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.rungs import Rung

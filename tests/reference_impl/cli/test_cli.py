@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File, parquet, table
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 
 run = CliRunner().invoke
 
@@ -25,32 +25,32 @@ def test_embed_and_extract(path: Path) -> None:
 
     assert 0 == result.exit_code
     assert result.stdout.startswith(f"{path}: 4 distinct values of column nation in 36 bytes at offset ")
-    assert "Côte d'Ivoire\nPeru\nSingapore\n日本\n" == run(app, ["extract", str(path)]).stdout
-    record = json.loads(run(app, ["extract", "--json", str(path)]).stdout)
+    assert "Côte d'Ivoire\nPeru\nSingapore\n日本\n" == run(app, ["index", "extract", str(path)]).stdout
+    record = json.loads(run(app, ["index", "extract", "--json", str(path)]).stdout)
     assert (["nation"], "published") == (record["column"], record["layout"])
     assert "replaced the index" in run(app, ["embed", str(path), "-c", "nation"]).stdout
 
 
 def test_losses_are_a_warning(path: Path) -> None:
     path.write_bytes(Idx1File(payload=b"a\r\nb").build())
-    result = run(app, ["extract", str(path)])
+    result = run(app, ["index", "extract", str(path)])
 
     assert "a\\r\nb\n" == result.stdout
     assert 'warning: the published reader loses "a\\r"\n' == result.stderr
-    assert "a\nb\n" == run(app, ["extract", "--published", str(path)]).stdout
+    assert "a\nb\n" == run(app, ["index", "extract", "--published", str(path)]).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (["embed", "missing", "-c", "x"], 2, "missing: no such file"),
-        (["embed", ".", "-c", "x"], 2, "is a directory"),
+        (["index", "extract", "."], 2, "is a directory"),
         (["embed", "{path}"], 2, "--column"),
         (["embed", "{path}", "-c", "year"], 1, "column year holds INT64, no text"),
-        (["extract", "{path}"], 1, "the file has no IDX1 index"),
-        (["extract", "missing"], 2, "no such file"),
+        (["index", "extract", "{path}"], 1, "the file has no IDX1 index"),
+        (["index", "extract", "missing"], 2, "no such file"),
         (["strip", "missing", "--idx1"], 2, "missing: no such file"),
-        (["strip", "{path}"], 2, "nothing is selected; see pqassay-ref strip --help"),
+        (["strip", "{path}"], 2, "nothing is selected; see pqassay strip --help"),
         (["strip", "{path}", "--column", "year"], 2, "nothing is selected"),
         (["strip", "{path}", "--all", "--column", "year"], 2, "belong to the whole file"),
         (["strip", "{path}", "--key", "k", "--row-group", "0"], 2, "belong to the whole file"),
@@ -124,6 +124,6 @@ def test_a_column_that_cannot_be_decoded_is_reported(path: Path) -> None:
     assert bytes(data) == path.read_bytes()
 
 
-@pytest.mark.parametrize("command", ["embed", "extract", "strip"])
+@pytest.mark.parametrize("command", ["embed", "index extract", "strip"])
 def test_help_has_an_example(command: str) -> None:
-    assert f"pqassay-ref {command}" in run(app, [command, "--help"]).stdout
+    assert f"pqassay {command}" in run(app, [*command.split(), "--help"]).stdout

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 import processes
 from places import GUIDES, INTEROP
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.cli import pm_tables, tables
 from pqassay_reference.cli.pm import pm_app
 from pqassay_reference.cli.tables import Table, plain_lines
@@ -150,14 +150,14 @@ def test_the_key_can_be_given(data: Path, tmp_path: Path) -> None:
         (["generate", "{data}", "--history"], 1, "only a Parquet file with a questdb key"),
         (["generate", "{text}"], 1, "{text}, offset 0, head.magic"),
         (["show", "missing"], 2, "missing: no such file"),
-        (["show", "{data}"], 2, "`pqassay-ref pm generate {data}` makes it"),
+        (["show", "{data}"], 2, "`pqassay pm generate {data}` makes it"),
         (["show", "{text}"], 1, "{text}, offset 0, header.parquet_meta_file_size"),
         (["snapshots", "{data}"], 2, "a Parquet file"),
         (["plan", "{text}", "--columns", "a"], 1, "[PM-002]"),
         (["plan", "{text}"], 2, "--columns"),
         (["find", "{text}", "--timestamp", ".."], 1, "[PM-002]"),
         (["update", "missing"], 2, "missing: no such file or folder"),
-        (["update", "{data}"], 2, "_pm: no such file; `pqassay-ref pm generate {data}` makes it"),
+        (["update", "{data}"], 2, "_pm: no such file; `pqassay pm generate {data}` makes it"),
         (["migrate", "{data}"], 2, "a Parquet file"),
         (["migrate", "{text}"], 1, "{text}, offset 0, header.parquet_meta_file_size"),
         (["compact", "{data}", "--if-unused-above", "a third"], 2, "a share is written as a percentage"),
@@ -490,7 +490,7 @@ def test_update_refuses_a_file_that_was_rewritten_and_says_what_to_do(data: Path
     result = run("update", data)
 
     assert (1, 1) == (result.exit_code, len(result.stderr.splitlines()))
-    assert f"`pqassay-ref pm generate {data}` writes it anew" in result.stderr
+    assert f"`pqassay pm generate {data}` writes it anew" in result.stderr
 
 
 def test_compact_says_what_was_dead_and_who_finds_nothing_now(chain: Path) -> None:
@@ -556,7 +556,7 @@ def test_the_guide_describes_every_command_and_option() -> None:
     guide = GUIDE.read_text("utf-8")
     commands = typer.main.get_group(pm_app).commands
     described = set(re.findall(r"`(--[a-z0-9-]+)", guide))
-    shown = set(re.findall(r"^\| `pqassay-ref pm ([a-z]+)`", guide, re.MULTILINE))
+    shown = set(re.findall(r"^\| `pqassay pm ([a-z]+)`", guide, re.MULTILINE))
     options = {option for command in commands.values() for found in command.params for option in found.opts}
 
     assert set(commands) == shown
@@ -567,7 +567,7 @@ def test_the_guide_describes_every_command_and_option() -> None:
 def test_help_starts_without_what_only_commands_need() -> None:
     heavy = ("construct", "numpy", "pyarrow", "sqlglot", "rich.table", "xxhash")
     code = (
-        "import sys; from pqassay.cli.reference import app; from typer.testing import CliRunner\n"
+        "import sys; from pqassay.cli.main import app; from typer.testing import CliRunner\n"
         "assert CliRunner().invoke(app, ['pm', '--help']).exit_code == 0\n"
         f"print([name for name in {heavy} if name in sys.modules and name != 'rich.table'])"
     )

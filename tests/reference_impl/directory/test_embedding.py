@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pqassay import check
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_golden.directory.whole import SALES
 from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_reader.answer.answerer import Answerer
@@ -265,7 +265,7 @@ def test_a_mistake_of_ours_with_one_file_keeps_no_other_from_its_index(
     done = CliRunner().invoke(app, ["index", "add", str(path.parent), "--type", "hll", "--columns", "lot"])
 
     assert (70, 1, 0) == (done.exit_code, len(_states(path)), len(_states(broken)))
-    assert f"error: {broken}: a mistake in pqassay-ref, please report it: ZeroDivisionError" in done.stderr
+    assert f"error: {broken}: a mistake in pqassay, please report it: ZeroDivisionError" in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["zone-sums", "kll", "distinct-set", "hll"])

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from places import INTEROP
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.chunk_reading import ChunkRows, schema_of

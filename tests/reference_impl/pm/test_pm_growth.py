@@ -144,7 +144,7 @@ def test_what_was_rewritten_is_refused_and_left_alone(change: str, tmp_path: Pat
         other = tmp_path / "other.parquet"
         pq.write_table(renamed, other, row_group_size=5)
         data.write_bytes(old + other.read_bytes()[4:])
-    with pytest.raises(Refused, match="`pqassay-ref pm generate"):
+    with pytest.raises(Refused, match="`pqassay pm generate"):
         update_beside(data, target)
     assert before == target.read_bytes()
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from places import INTEROP
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import write
 from pqassay_reference.pm.generate import generate_file

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import processes
 from places import INTEROP
 from pm_values import row_group, snapshot
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.read import PmReader

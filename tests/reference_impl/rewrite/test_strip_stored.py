@@ -12,7 +12,7 @@ import pytest
 from pyarrow import fs
 from typer.testing import CliRunner, Result
 
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.rewrite import stored_object
 from store_server import StoreServer, store_server
 

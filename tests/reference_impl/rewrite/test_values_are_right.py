@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import pqassay
-from pqassay.cli.reference import app
+from pqassay.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.strip import Selection, strip_file

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import processes
 from golden_cases import broken_case, valid_case, write_driver
-from pqassay.cli.main import app
+from pqassay.cli.main import suite as app
 from pqassay_suite.drivers import implementations
 from pqassay_suite.drivers.implementations import Implementation, ImplementationError
 
@@ -166,7 +166,7 @@ def test_drivers_are_listed_built_and_built_anew_when_their_sources_change(room:
         ["plain", "sh", "ready"],
     ] == [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
     refused = command("run", "--driver", "new", "--case", "pqf/plain")
-    assert (2, "error: the driver new is not built; `pqassay drivers --build new` builds it\n") == (
+    assert (2, "error: the driver new is not built; `pqassay suite drivers --build new` builds it\n") == (
         refused.exit_code,
         refused.stderr,
     )
@@ -265,7 +265,7 @@ def test_a_new_driver_is_the_skeleton_and_the_next_steps_are_said(language: str,
     assert 0 == result.exit_code
     assert {path for path in there if "__pycache__" not in path.parts} == copied
     assert f"  cd {folder}" in result.stdout
-    assert "  pqassay run --operation read -- " in result.stdout
+    assert "  pqassay suite run --operation read -- " in result.stdout
     assert "{" not in result.stdout
 
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, cast
 
+from pages.cases.changed_bytes import changed_bytes
 from pages.places import GOLDEN_FILES
 from pqassay.difference import Difference
-from pqassay.difference.comparing import compared_with_bytes
+from pqassay.difference.comparing import compared
+from pqassay.difference.fields import Fields
 from pqassay.difference.marks import marked_rows
-from pqassay.difference.tree import Fields
 from pqassay.stores.kinds import dumped_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import IN_DATA
@@ -79,7 +80,7 @@ class Comparison(NamedTuple):
 def comparison_of(parent: str, case_id: str, name: str) -> Comparison:
     """Compare the file of a name in the folder of a case with that of its parent."""
     before, after = (fields_of(one, name) for one in (parent, case_id))
-    return Comparison(before, after, *compared_with_bytes(before, after))
+    return Comparison(before, after, compared(before, after), changed_bytes(before, after))
 
 
 def comparison(case: Mapping[str, Any]) -> Comparison:

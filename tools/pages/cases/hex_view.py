@@ -21,7 +21,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pages.cases.field_types import type_of
-from pqassay.difference.tree import SHORT, Fields, Item, shown
+from pqassay.difference.fields import SHORT, Fields, shown
 from pqassay_spec.grammar.hexdump import ROW, show
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.grammar.trace import Leaf, Unparsed
@@ -62,42 +62,46 @@ class FieldRow:
         path: The path of the field.
         name: What it is called within its parent.
         parent: The path of what it belongs to.
-        items: Its leaves, in the order of their bytes.
+        leaves: Its leaves, in the order of their bytes.
     """
 
     path: str
     name: str
     parent: str
-    items: list[Item]
+    leaves: list[Leaf]
 
     @property
     def start(self) -> int:
         """Offset of its first byte."""
-        return self.items[0].leaf.offset
+        return self.leaves[0].offset
 
     @property
     def end(self) -> int:
         """The offset behind its last byte."""
-        return self.items[-1].end
+        return end_of(self.leaves[-1])
+
+
+def end_of(leaf: Leaf) -> int:
+    """The offset behind the last byte of a leaf."""
+    return leaf.offset + leaf.length
 
 
 def field_rows(fields: Fields) -> list[FieldRow]:
     """The rows of a file's table: header and length of a field are in its row."""
     rows: list[FieldRow] = []
-    for item in fields.items:
-        leaf = item.leaf
+    for leaf in sorted(fields.leaves.values(), key=lambda leaf: leaf.offset):
         path, part = leaf.path, ""
         if leaf.structural:
             path, _, part = leaf.path.rpartition(":")
         if rows and part != "stop":
             last = rows[-1]
-            if last.path == path and last.end == leaf.offset and last.items[-1].leaf.structural:
-                last.items.append(item)
+            if last.path == path and last.end == leaf.offset and last.leaves[-1].structural:
+                last.leaves.append(leaf)
                 continue
         parent, _, name = path.rpartition(".")
         if part == "stop":
             parent, name, path = path, "end of the struct", f"{path}:stop"
-        rows.append(FieldRow(path, name, parent, [item]))
+        rows.append(FieldRow(path, name, parent, [leaf]))
     return rows
 
 
@@ -169,22 +173,21 @@ class HexView:
                 parent = row.parent
                 yield f"<tr><th colspan=6 scope=rowgroup>{_text(parent or 'file')}"
             before = number
-            leaf = row.items[-1].leaf
+            leaf = row.leaves[-1]
             mark = " class=x" if self.changed and self._is_marked(row) else ""
             start = row.start
             yield (
                 f"<tr id={self.prefix}f{number}{mark}><td>{start}<td>{row.end - start}<td>{_text(row.name)}"
-                f"<td>{_text(type_of(row.path))}<td>{self._value(row.items[-1])}<td>{_told(leaf.doc)}"
+                f"<td>{_text(type_of(row.path))}<td>{self._value(leaf)}<td>{_told(leaf.doc)}"
             )
 
-    def _value(self, item: Item) -> str:
-        leaf = item.leaf
+    def _value(self, leaf: Leaf) -> str:
         if isinstance(leaf.value, Unparsed):
             return f"<em>{_text(leaf.value.reason)}</em>"
         if leaf.structural:
             return html.escape(structure(leaf), quote=False)
         if leaf.length > SHORT:
-            return html.escape(shown(item, self.fields.source), quote=False)
+            return html.escape(shown(leaf, self.fields.source), quote=False)
         return html.escape(show(leaf.value, leaf.label, VALUE), quote=False)
 
     # ------------------------------------------------------------------------------------------------- the bytes
@@ -223,10 +226,10 @@ class HexView:
 
     def _runs(self) -> Iterator[Run]:
         """Yield the bytes that are shown, in runs of one field of which all or none differ."""
-        for number, item, begin, end in self._owned():
-            row, leaf = self.rows[number], item.leaf
+        for number, leaf, begin, end in self._owned():
+            row = self.rows[number]
             if leaf.structural:
-                about = f' title="{structure(leaf)}"' if len(row.items) > 1 else ""
+                about = f' title="{structure(leaf)}"' if len(row.leaves) > 1 else ""
                 opening, closing = f"<i data-f={number}{about}>", "</i>"
             else:
                 opening, closing = f"<b data-f={number}>", "</b>"
@@ -242,27 +245,27 @@ class HexView:
                     else:
                         yield start, stop, opening, closing
 
-    def _owned(self) -> Iterator[tuple[int, Item, int, int]]:
+    def _owned(self) -> Iterator[tuple[int, Leaf, int, int]]:
         """Yield the stretches of the bytes that are shown, each with the number of its row and the leaf that it belongs to."""
-        pieces = [(number, item) for number in self.shown for item in self.rows[number].items]
+        pieces = [(number, leaf) for number in self.shown for leaf in self.rows[number].leaves]
         position, is_apart = 0, True
-        for _, item in pieces:
-            is_apart = is_apart and item.leaf.offset >= position
-            position = max(position, item.end)
+        for _, leaf in pieces:
+            is_apart = is_apart and leaf.offset >= position
+            position = max(position, end_of(leaf))
         if is_apart:
-            yield from ((number, item, item.leaf.offset, item.end) for number, item in pieces)
+            yield from ((number, leaf, leaf.offset, end_of(leaf)) for number, leaf in pieces)
             return
         # Structures lie over each other, such as the fields of a text and the text: a byte belongs to the shortest.
         owners: list[int] = [-1] * len(self.data)
-        for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].leaf.length):
-            leaf = pieces[place][1].leaf
+        for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].length):
+            leaf = pieces[place][1]
             owners[leaf.offset : leaf.offset + leaf.length] = [place] * leaf.length
         start = 0
         for owner, group in groupby(owners):
             end = start + sum(1 for _ in group)
             if owner >= 0:
-                number, item = pieces[owner]
-                yield number, item, start, end
+                number, leaf = pieces[owner]
+                yield number, leaf, start, end
             start = end
 
     def _visible(self, row: FieldRow, begin: int, stop: int) -> Iterator[Range]:

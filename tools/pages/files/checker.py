@@ -53,6 +53,7 @@ LEFT_OUT = (
     "pqassay/proof/",
     "pqassay/schemas/",
     "pqassay_suite/",
+    "pqassay_tables/proof/",
     "pqassay/explain.py",
     "pqassay/pytest_plugin.py",
     "pqassay/strategies.py",
@@ -134,7 +135,8 @@ def archive() -> bytes:
 
 
 def _content() -> Iterator[tuple[str, Path]]:
-    roots = [ROOT / "spec" / "pqassay_spec", ROOT / "conformance" / "pqassay"]
+    judge = ROOT / "conformance"
+    roots = [ROOT / "spec" / "pqassay_spec", judge / "pqassay", judge / "pqassay_tables"]
     for name in LIBRARIES:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:

@@ -98,7 +98,7 @@ class Answer:
     @property
     def command(self) -> str:
         """The line that asks again."""
-        return f"pqassay run --driver {self.name} --case {self.case} --operation {self.operation}"
+        return f"pqassay suite run --driver {self.name} --case {self.case} --operation {self.operation}"
 
     @property
     def told(self) -> str:

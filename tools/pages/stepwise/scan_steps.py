@@ -38,7 +38,7 @@ FIRST_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """What makes the file."""
 
 ASKED = re.compile(
-    r'^\$ pqassay-ref scan (?P<file>\S+) "(?P<condition>[^"]+)" --columns (?P<columns>\S+) --explain --explain-to \S+$',
+    r'^\$ pqassay scan (?P<file>\S+) "(?P<condition>[^"]+)" --columns (?P<columns>\S+) --explain --explain-to \S+$',
     re.MULTILINE,
 )
 """The command that draws the picture."""

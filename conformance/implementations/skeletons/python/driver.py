@@ -1,6 +1,6 @@
 """The driver of a library in Python: a start, with pyarrow in the place of yours.
 
-pqassay run -- python3 driver.py
+pqassay suite run -- python3 driver.py
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class YourLibrary(Driver):
 
     name = "your library"
     distribution = "pyarrow"  # what pip calls it: its version is asked of that
-    # Begin with few, see `pqassay run -- python3 driver.py` pass, and add types and operations.
+    # Begin with few, see `pqassay suite run -- python3 driver.py` pass, and add types and operations.
     capabilities: ClassVar = ("parquet", "read", "type.decimal", "type.date", "type.timestamp", "nested")
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:

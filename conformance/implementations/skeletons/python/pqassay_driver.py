@@ -1,6 +1,6 @@
 """What every driver in Python has in common: requests and answers, values, predicates.
 
-A driver lets ``pqassay run`` test a library. This module starts it in both ways that the protocol knows, turns what the library
+A driver lets ``pqassay suite run`` test a library. This module starts it in both ways that the protocol knows, turns what the library
 raises into answers, and holds what no library has: the values of the protocol and the truth of predicates. It needs the
 standard library alone; what Arrow's tables need is in `arrow_tables`.
 

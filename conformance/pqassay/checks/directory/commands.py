@@ -42,7 +42,9 @@ def _making(entry: EntryUnderTest) -> str:
     if columns is None:
         return ""
     options = ["--type", _type(entry), "--columns", columns]
-    if head.type != IndexType.IDX1:
+    if head.type == IndexType.IDX1:
+        options += ["--placement", "body"]  # else it would be written under the key of IDX1
+    else:
         options += ["--granularity", _dashed(Granularity(head.granularity).name)]
         placement = Placement(head.placement)
         if placement is Placement.EXTENSION and has_other_extension(entry.file.metadata):

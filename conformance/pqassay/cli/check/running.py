@@ -131,7 +131,7 @@ def run(
         show: What prints it, by default `print_report`, with notes on stderr.
     """
     from pqassay.judge.checker import planned
-    from pqassay.under_test.tables.states import kept_states
+    from pqassay.tables.kept import kept_states
 
     try:
         request = request_of(given, outputs)

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pqassay.errors import UsageError
-from pqassay.stores.table_files import Moment
+from pqassay.judge.table_reader import reader_of
+from pqassay.stores.formats import Moment
 from pqassay.stores.targets import is_uri
 from pqassay_spec.rules.catalogue import TIERS, Tier
 
@@ -51,7 +52,7 @@ class OnlyFiles:
         number = self.tables.get(normal(table))
         if number is None:
             return None
-        return Moment(version=number) if kind == "delta" else Moment(snapshot=number)
+        return reader_of(kind).moment(number)
 
     @property
     def targets(self) -> list[str]:

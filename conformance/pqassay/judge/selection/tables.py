@@ -5,67 +5,24 @@ What a table's metadata say is read here, before the tier is chosen; where they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from pqassay.errors import UsageError
 from pqassay.judge.selection.only_files import NOT_LISTED, REPLACED, OnlyFiles, normal
+from pqassay.judge.selection.since import Since
+from pqassay.judge.table_reader import Live, LiveFile, reader_of
 from pqassay.stores import kinds as file_kinds
+from pqassay.stores.formats import formats
 from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import Found, Target
-from pqassay.tables.claims import DeletedRows, FileClaims, Place
-from pqassay.tables.delta.segment import NoVersionError
-from pqassay.tables.delta.statistics import claims_of
-from pqassay.tables.delta.vectors import deleted_rows
-from pqassay.tables.iceberg.entry_claims import claims_of as iceberg_claims
-from pqassay.tables.iceberg.metadata import NotKnownError
-from pqassay.tables.iceberg.state import PARQUET, ElsewhereError
-from pqassay.under_test.tables.states import delta_state, iceberg_state
-from pqassay_spec.base.errors import FormatError
+from pqassay.tables.claims import FileClaims, Place
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
-from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, TableKind
 
 NOT_LIVE = "not in the table"
 """Why Parquet files below a table are not judged."""
 
 NOT_REACHABLE = "not reachable: it is outside of the folder of the table"
-
-METADATA_FOLDERS = (f"{DELTA_LOG}/", f"{ICEBERG_METADATA}/")
-
-
-@dataclass
-class LiveFile:
-    """A file that a table names.
-
-    Attributes:
-        path: The file, relative to the table; ``None`` where it is elsewhere.
-        name: The file as the table names it.
-        claims: Makes what the table says of it.
-    """
-
-    path: str | None
-    name: str
-    claims: Callable[[], FileClaims]
-
-
-@dataclass
-class Live:
-    """The files of a table.
-
-    Attributes:
-        files: Its data files.
-        others: Further files that belong to it, such as deletion vectors, relative to it.
-        trouble: Why they are not known, where the table's own verdict does not say it.
-        older: Data files that are live and not judged, since only what is new is.
-        reason: Why they are not.
-    """
-
-    files: Sequence[LiveFile] = ()
-    others: set[str] = field(default_factory=set[str])
-    trouble: str = ""
-    older: Sequence[LiveFile] = ()
-    reason: str = ""
 
 
 def has_tables(found: Found) -> bool:
@@ -80,7 +37,7 @@ def read_tables(found: Found) -> dict[TableAt, Live]:
         UsageError: A table does not have the state that was asked for.
     """
     tables = (target.table for target in found.targets if target.is_table)
-    return {table: _READERS[table.kind](table) for table in tables if table is not None}
+    return {table: reader_of(table.kind).live(table) for table in tables if table is not None}
 
 
 def expanded(
@@ -159,7 +116,7 @@ def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
     if moment is None:
         return None
     try:
-        return {file.name for file in _READERS[table.kind](replace(table, moment=moment)).files}
+        return {file.name for file in reader_of(table.kind).live(replace(table, moment=moment)).files}
     except UsageError:
         return ()  # too old to be read: every file is looked at
 
@@ -173,8 +130,9 @@ def _count_others(found: Found, table: TableAt, live: Live) -> None:
     own = {file.path for file in live.files} | live.others | {file.path for file in live.older}
     for file in live.older:
         found.ignore(live.reason, file.name if file.path is None else table.name_of(file.path))
+    metadata = tuple(f"{one.folder}/" for one in formats().values())
     for path in table.files():
-        if path in own or path.startswith(METADATA_FOLDERS):
+        if path in own or path.startswith(metadata):
             continue
         name = path.rpartition("/")[2]
         kind = file_kinds.kind_of(name)
@@ -187,52 +145,29 @@ def _count_others(found: Found, table: TableAt, live: Live) -> None:
         found.ignore(reason, table.name_of(path))
 
 
-# ---------------------------------------------------------------------------------------------------- the formats
+def only_since(live: dict[TableAt, Live], since: Since) -> dict[TableAt, Live]:
+    """The files of tables without those that were there before; these are kept as `Live.older`.
+
+    Raises:
+        UsageError: A table does not know any more what came since then.
+    """
+    found: dict[TableAt, Live] = {}
+    for table, files in live.items():
+        own = since.of(table)
+        if own is None or files.trouble or not files.files:
+            found[table] = files
+            continue
+        added = reader_of(table.kind).added(table, own)
+        newer = [file for file in files.files if file.name in added]
+        older = [file for file in files.files if file.name not in added]
+        reason = f"in the table since before {own}" if own.time else f"in the table at {own}"
+        found[table] = Live(newer, files.others, files.trouble, older, reason)
+    return found
 
 
-def _of_delta(table: TableAt) -> Live:
-    if table.moment.ref is not None or (table.moment.snapshot is not None and table.moment.version is None):
-        raise UsageError(f"{table.name} is a Delta table: its states are versions, such as 12")
+def version_of(table: TableAt) -> int | None:
+    """The number of the state of a table that is judged, such as its version; ``None`` where it cannot be read."""
     try:
-        state = delta_state(table)
-    except NoVersionError as error:
-        raise UsageError(f"{table.name}: {error}") from None
-    except (FormatError, OSError):
-        return Live()  # the verdict on the table says why
-    others = {
-        table.inside(rows.file) or ""
-        for entry in state.entries
-        if "deletionVector" in entry.action and isinstance(rows := deleted_rows(entry), DeletedRows)
-    }
-    return Live(
-        [LiveFile(entry.inside, entry.path, partial(claims_of, state, entry)) for entry in state.entries],
-        others,
-    )
-
-
-def _of_iceberg(table: TableAt) -> Live:
-    if table.moment.version is not None and table.moment.snapshot is None:
-        raise UsageError(f"{table.name} is an Iceberg table: its states are snapshots, branches and tags")
-    try:
-        state = iceberg_state(table)
-    except NotKnownError as error:
-        if table.moment.snapshot is None and table.moment.ref is None:
-            return Live(trouble=str(error))
-        raise UsageError(f"{table.name}: {error}") from None
-    except ElsewhereError as error:
-        return Live(trouble=str(error))
-    except (FormatError, OSError):
-        return Live()  # the verdict on the table says why
-    files = [entry for entry in state.entries if entry.format == PARQUET]
-    live = dict.fromkeys(entry.path for entry in files)
-    others = {entry.inside for entry in state.entries if entry.format != PARQUET and entry.inside is not None}
-    first = {
-        entry.path: entry for entry in reversed(files)
-    }  # that a file is listed twice is a finding about the table
-    return Live(
-        [LiveFile(first[path].inside, path, partial(iceberg_claims, state, first[path])) for path in live],
-        others,
-    )
-
-
-_READERS: dict[TableKind, Callable[[TableAt], Live]] = {"delta": _of_delta, "iceberg": _of_iceberg}
+        return reader_of(table.kind).number(table)
+    except Exception:  # noqa: BLE001 - the verdict on the table says why
+        return None

@@ -1,4 +1,4 @@
-"""The result of a run of ``pqassay run``: what became of each request, the scores, and what was compared with what.
+"""The result of a run of ``pqassay suite run``: what became of each request, the scores, and what was compared with what.
 
 It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these
 classes.  It holds no times and no machine's paths, so that two runs of the same driver give the same bytes.
@@ -310,7 +310,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class RunReport:
-    """The result of one run of ``pqassay run``.
+    """The result of one run of ``pqassay suite run``.
 
     Attributes:
         rules_sha256: Digest of the rule catalogue.

@@ -101,7 +101,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
         yield (
             "repeat",
-            shlex.join(["pqassay", "run", *report.options, *again, *how_it_is_named(report)]),
+            shlex.join(["pqassay", "suite", "run", *report.options, *again, *how_it_is_named(report)]),
         )
 
 

@@ -244,7 +244,7 @@ def side_by_side(reports: Sequence[Report | RunReport], names: Sequence[str]) ->
     for report, name in zip(reports, names, strict=True):
         if not isinstance(report, RunReport):
             raise UsageError(
-                f"{name}: this is a report of pqassay check; only results of pqassay run are put side by side"
+                f"{name}: this is a report of pqassay check; only results of pqassay suite run are put side by side"
             )
         runs.append(report)
     implementations = [_implementation(run, label) for run, label in zip(runs, _labels(runs), strict=True)]

@@ -1,0 +1,148 @@
+"""What judging a table asks of its format, and the files of a table.
+
+A format of tables is that of a plug-in (`pqassay.stores.formats`): the judge knows that a table is a target whose metadata speak of other
+files, and asks its `TableReader` which they are and what is said of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+from pqassay.judge.selection.since import Since
+from pqassay.stores.formats import Moment, formats, resolved
+from pqassay.stores.table_files import TableAt
+from pqassay.tables.claims import FileClaims
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay_spec.base.errors import FormatError
+
+UNREADABLE = (FormatError, NotApplicable, NotChecked, OSError, MemoryError)
+
+
+@dataclass
+class LiveFile:
+    """A file that a table names.
+
+    Attributes:
+        path: The file, relative to the table; ``None`` where it is elsewhere.
+        name: The file as the table names it.
+        claims: Makes what the table says of it.
+    """
+
+    path: str | None
+    name: str
+    claims: Callable[[], FileClaims]
+
+
+@dataclass
+class Live:
+    """The files of a table.
+
+    Attributes:
+        files: Its data files.
+        others: Further files that belong to it, such as deletion vectors, relative to it.
+        trouble: Why they are not known, where the table's own verdict does not say it.
+        older: Data files that are live and not judged, since only what is new is.
+        reason: Why they are not.
+    """
+
+    files: Sequence[LiveFile] = ()
+    others: set[str] = field(default_factory=set[str])
+    trouble: str = ""
+    older: Sequence[LiveFile] = ()
+    reason: str = ""
+
+
+class TableView(Protocol):
+    """What a report says of a table beside findings."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the metadata that were read."""
+        ...
+
+    @property
+    def engine(self) -> str:
+        """What wrote it; empty if it does not say."""
+        ...
+
+    @property
+    def notes(self) -> list[str]:
+        """What of it is not judged."""
+        ...
+
+
+class TableReader(Protocol):
+    """What a format of tables answers about its tables."""
+
+    def live(self, table: TableAt) -> Live:
+        """The files of a table at its moment.
+
+        Raises:
+            UsageError: The table does not have the state that was asked for.
+        """
+        ...
+
+    def added(self, table: TableAt, since: Since) -> set[str]:
+        """The files that came after a moment, as the table names them.
+
+        Raises:
+            UsageError: The table does not know any more what came since then.
+        """
+        ...
+
+    def number(self, table: TableAt) -> int | None:
+        """The number of the state that is judged; ``None`` for a table without one. Raises what cannot be read."""
+        ...
+
+    def moment(self, number: int) -> Moment:
+        """The state that has a number."""
+        ...
+
+    def view(self, file: FileUnderTest) -> TableView:
+        """The table under test."""
+        ...
+
+    def remedy_of(self, rule_id: str, remedy: str) -> str:
+        """The remedy of a finding in what a table says, given the one that its check names."""
+        ...
+
+    def rewriting(self, claims: FileClaims) -> str:
+        """What makes a file of a table anew: the remedy of what is wrong in the file itself."""
+        ...
+
+
+def reader_of(kind: str) -> TableReader:
+    """The reader of a format, by its kind. Raises `KeyError` where no plug-in has it."""
+    return cast("TableReader", resolved(formats()[kind].reader))
+
+
+def _view(file: FileUnderTest) -> TableView:
+    if file.table is None or file.claims is not None:
+        raise NotApplicable
+    return reader_of(file.table.kind).view(file)
+
+
+def metadata_size(file: FileUnderTest) -> int:
+    """Bytes of a table's metadata that were read; 0 where they cannot be."""
+    try:
+        return _view(file).size
+    except UNREADABLE:
+        return 0
+
+
+def engine_of(file: FileUnderTest) -> str | None:
+    """What wrote the newest metadata of a table, as they say; ``None`` if they do not."""
+    try:
+        return _view(file).engine[:200] or None
+    except UNREADABLE:
+        return None
+
+
+def notes_about(file: FileUnderTest) -> list[str]:
+    """What of a table is not judged."""
+    try:
+        return _view(file).notes
+    except UNREADABLE:
+        return []

@@ -1,0 +1,167 @@
+"""Checks of checkpoints against themselves and against the log before them, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.tables.claims import Place
+from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
+from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.comparison import described_differ, partitions_differ, statistics_differ
+from pqassay_tables.metadata.delta.state import logical_key
+from pqassay_tables.under_test.delta_entries import EntryUnderTest
+from pqassay_tables.under_test.table import DeltaTable, claim_field
+
+WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
+
+
+def has_checkpoint(table: DeltaTable) -> bool:
+    """Whether the version that is judged is read from a checkpoint."""
+    return bool(table.state.segment.checkpoint)
+
+
+@rule("DLT-020", of=TABLE, only=has_checkpoint)
+def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
+    """Once the older commits are gone, nobody can tell any more what they said."""
+    both = table.checkpoint
+    one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
+    for key in log.keys() - one.keys():
+        entry = log[key]
+        yield _wrong(table, entry.place, f"{entry.path} is live by the log, and the checkpoint does not have it", "an entry", "none")  # fmt: skip
+    for key, entry in one.items():
+        before = log.get(key)
+        if before is None:
+            said = f"the checkpoint has {entry.path}, which is not live by the log"
+            yield _wrong(table, entry.place, said, "no entry", "one")
+            continue
+        for member in ("size", "partitionValues", "baseRowId", "defaultRowCommitVersion"):
+            left, right = entry.action.get(member), before.action.get(member)
+            if left is not None and right is not None and left != right:
+                place = entry.place.below(member)
+                said = f"{member} of {entry.path} is {left} in the checkpoint, and {right} in the log"
+                yield _wrong(table, place, said, str(right), str(left))
+        if entry.stats is None or before.stats is None:
+            continue
+        for found in statistics_differ(both[0].schema, entry.stats, before.stats):
+            name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
+            said = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
+            place = entry.stat(found.path[0]).below(*found.path[1:])
+            yield _wrong(table, place, said, found.other, found.one, found.column)
+
+
+def _holds_statistics(table: DeltaTable) -> bool:
+    """Whether the properties of the table say that checkpoints hold statistics."""
+    given: Any = table.state.metadata.get("configuration")
+    properties = cast("Json", given) if isinstance(given, dict) else {}
+    as_json, as_struct = properties.get(STATS_AS_JSON, "true"), properties.get(STATS_AS_STRUCT, "false")
+    return str(as_json).lower() != "false" or str(as_struct).lower() == "true"
+
+
+@rule("DLT-043", of=TABLE, only=has_checkpoint)
+def checkpoints_keep_statistics(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that finds none reads the file for every query."""
+    one, log = ({logical_key(entry): entry for entry in state.entries} for state in table.checkpoint)
+    if not _holds_statistics(table):
+        raise NotApplicable
+    for key, entry in one.items():
+        before = log.get(key)
+        if before is not None and before.stats and entry.stats is None and not entry.stats_problem:
+            said = f"the log has statistics of {entry.path}, and the checkpoint has none"
+            yield _wrong(table, entry.place, said, "statistics", "none")
+
+
+@rule("DLT-044", of=TABLE, only=has_checkpoint)
+def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterator[Violation]:
+    """Once the older commits are gone, the table has the columns that the checkpoint says."""
+    one, log = table.checkpoint
+    for kind, given, expected in (
+        ("protocol", one.protocol, log.protocol),
+        ("metaData", one.metadata, log.metadata),
+    ):
+        for name in described_differ(kind, given, expected):
+            left, right = given.get(name), expected.get(name)
+            said = f"{name} of {kind} is {str(left)[:80]} in the checkpoint, and {str(right)[:80]} in the log"
+            place = Place(one.places[kind].file, one.places[kind].entry, (kind, name))
+            yield _wrong(table, place, said, str(right)[:80], str(left)[:80])
+
+
+@rule("DLT-045", of=TABLE, only=has_checkpoint)
+def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Violation]:
+    """What a domain says, such as the highest row id, is lost with the older commits."""
+    one, log = table.checkpoint
+    if DOMAINS not in table.state.writer_features:
+        raise NotApplicable
+    for name in sorted(one.domains.keys() | log.domains.keys()):
+        left, right = one.domains.get(name), log.domains.get(name)
+        if left != right:
+            said = (
+                f"the domain {name} is {str(left)[:80]} in the checkpoint, and {str(right)[:80]} in the log"
+            )
+            yield _wrong(table, one.places["protocol"], said, str(right)[:80], str(left)[:80])
+
+
+def _wrong(
+    table: DeltaTable, place: Place, said: str, expected: str, actual: str, column: str | None = None
+) -> Violation:  # fmt: skip
+    return Violation(
+        said, claim_field(table.file, place), expected, actual, column=column, remedy=WRITTEN_ANEW
+    )
+
+
+def _parsed(one: EntryUnderTest, member: str) -> Json | None:
+    given: Any = one.entry.action.get(member)
+    return cast("Json", given) if isinstance(given, dict) else None
+
+
+def has_both_statistics(one: EntryUnderTest) -> bool:
+    """Whether statistics are there as a text and as a struct."""
+    return (
+        one.entry.stats is not None
+        and one.entry.stats_member != STATS_PARSED
+        and _parsed(one, STATS_PARSED) is not None
+    )
+
+
+@rule("DLT-036", of=ENTRY, only=has_both_statistics)
+def both_statistics_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
+    """Some readers look at the text, and others at the struct."""
+    parsed = _parsed(one, STATS_PARSED) or {}
+    for found in statistics_differ(one.schema, parsed, one.stats):
+        name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
+        yield Violation(
+            f"{name} of {one.data_file} is {found.one} in {STATS_PARSED}, and {found.other} in stats",
+            one.field(one.entry.place.below(STATS_PARSED, *found.path)),
+            expected=found.other,
+            actual=found.one,
+            column=found.column,
+            remedy=WRITTEN_ANEW,
+        )
+
+
+def has_parsed_partition(one: EntryUnderTest) -> bool:
+    """Whether partition values are there as texts and as a struct."""
+    return (
+        _parsed(one, PARTITION_PARSED) is not None and isinstance(one.entry.action.get("partitionValues"), dict)
+    )  # fmt: skip
+
+
+@rule("DLT-037", of=ENTRY, only=has_parsed_partition)
+def both_partition_values_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
+    """Some readers look at the texts, and others at the struct."""
+    texts = _parsed(one, "partitionValues") or {}
+    for found in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
+        yield Violation(
+            f"the value of partition column {found.column} of {one.data_file} is {found.other} in {PARTITION_PARSED}, "
+            f"and {found.one} in partitionValues",
+            one.field(one.entry.place.below(PARTITION_PARSED, *found.path)),
+            expected=found.one,
+            actual=found.other,
+            column=found.column,
+            remedy=WRITTEN_ANEW,
+        )

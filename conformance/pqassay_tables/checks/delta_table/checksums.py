@@ -1,0 +1,212 @@
+"""Checks of version checksum files, tier ``meta``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.tables.claims import DeletedRows, Place
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import REQUIRED
+from pqassay_spec.table.layout import DELTA_LOG, checksum_name
+from pqassay_tables.checks.delta_table.subjects import TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.comparison import described_differ, statistics_differ
+from pqassay_tables.metadata.delta.state import AddEntry, DeltaState, added, logical_key
+from pqassay_tables.metadata.delta.statistics import count_of
+from pqassay_tables.metadata.delta.vectors import deleted_rows
+from pqassay_tables.under_test.table import DeltaTable, claim_field
+
+REMOVED = repairs.DELTA_CHECKSUM.text
+
+
+class VersionChecksum:
+    """The version checksum file of a Delta table, which is read once for all rules about it."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._table = file.part(DeltaTable)
+
+    @Remembered
+    def content(self) -> tuple[str, Any]:
+        """The file and what it holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
+        file = f"{DELTA_LOG}/{checksum_name(self._table.state.segment.version)}"
+        if self._table.at.size_of(file) is None:  # in a store, its listing tells
+            raise NotApplicable
+        try:
+            raw = self._table.at.read(file)
+        except FileNotFoundError:
+            raise NotApplicable from None
+        except OSError as error:
+            reason = f"{file} cannot be read: {error.strerror or error}"
+            raise NotChecked(reason, "file") from None
+        try:
+            return file, parse(raw.decode())
+        except ValueError as error:
+            return file, error
+
+
+@rule("DLT-021", of=TABLE)
+def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that compare refuse the table, and those that trust it give wrong counts."""
+    state = table.state
+    file, given = table.file.part(VersionChecksum).content
+    if not isinstance(given, dict):
+        said = f"{file} is not a JSON object"
+        yield Violation(said, claim_field(table.file, Place(file, 0, ())), "one JSON object", str(given)[:80], remedy=REMOVED)  # fmt: skip
+        return
+    held = cast("Json", given)
+    for path, expected in _facts(state, held):
+        actual: Any = held
+        for name in path:
+            actual = _member(actual, name)
+        if actual != expected:
+            name = ".".join(path)
+            yield Violation(
+                f"{name} of version {state.segment.version} is {actual}, and the log comes to {expected}",
+                claim_field(table.file, Place(file, 0, path)),
+                expected=str(expected),
+                actual=str(actual),
+                remedy=REMOVED,
+            )
+
+
+@rule("DLT-049", of=TABLE)
+def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that compare refuse the table, and those that trust it see other columns."""
+    state = table.state
+    file, given = table.file.part(VersionChecksum).content
+    held = cast("Json", given) if isinstance(given, dict) else {}
+    described = [
+        (name, kind, cast("Json", one), expected)
+        for name, kind, expected in (
+            ("protocol", "protocol", state.protocol),
+            ("metadata", "metaData", state.metadata),
+        )
+        if isinstance(one := held.get(name), dict)
+    ]
+    if not described:
+        raise NotApplicable
+    for name, kind, one, expected in described:
+        for member in described_differ(kind, one, expected):
+            left, right = str(one.get(member))[:80], str(expected.get(member))[:80]
+            said = f"{member} of {name} of version {state.segment.version} is {left}, and the log comes to {right}"
+            place = Place(file, 0, (name, member))
+            yield Violation(said, claim_field(table.file, place), right, left, remedy=REMOVED)
+
+
+@rule("DLT-061", of=TABLE)
+def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that take the files from it read others than the table has, or believe other statistics."""
+    state = table.state
+    file, given = table.file.part(VersionChecksum).content
+    listed: Any = cast("Json", given).get("allFiles") if isinstance(given, dict) else None
+    if not isinstance(listed, list):
+        raise NotApplicable
+    live = {logical_key(entry): entry for entry in state.entries}
+    seen: set[tuple[str, str]] = set()
+    for number, one in enumerate(listed):
+        place = Place(file, 0, ("allFiles", f"[{number}]"))
+        own = added(file, number, cast("Json", one)) if isinstance(one, dict) else None
+        if own is None or logical_key(own) not in live:
+            name = "an element of allFiles" if own is None else own.path or "a file without a path"
+            yield _listed(
+                table, place, f"{name} is in allFiles, and not live by the log", "no element", "one"
+            )
+            continue
+        seen.add(logical_key(own))
+        for path, said, true in _differences(state, own, live[logical_key(own)]):
+            message = f"{path[-1]} of {own.path} is {said} in allFiles, and {true} in the log"
+            yield _listed(table, place.below(*path), message, true, said)
+    for key in live.keys() - seen:
+        message = f"{live[key].path} is live by the log, and not in allFiles"
+        yield _listed(table, Place(file, 0, ("allFiles",)), message, "an element", "none")
+
+
+def _listed(table: DeltaTable, place: Place, message: str, expected: str, actual: str) -> Violation:
+    return Violation(
+        message[:300], claim_field(table.file, place), expected[:80], actual[:80], remedy=REMOVED
+    )
+
+
+COMPARED = ("size", "modificationTime", "partitionValues", "baseRowId", "defaultRowCommitVersion")
+"""Members of entries that are the same wherever an entry is; whether data changed tells a commit alone."""
+
+
+def _differences(
+    state: DeltaState, own: AddEntry, live: AddEntry
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Yield what two entries of one file say differently: the path to it, and both."""
+    for name in COMPARED:
+        said, true = own.action.get(name), live.action.get(name)
+        if true is not None and said != true:
+            yield (name,), str(said), str(true)
+    if live.stats is None:
+        return
+    if own.stats is None:
+        yield ("stats",), own.stats_problem or "none", "statistics"
+        return
+    for found in statistics_differ(state.schema, own.stats, live.stats, is_whole=True):
+        yield ("stats", *found.path), found.one, found.other
+
+
+@rule("DLT-062", of=TABLE)
+def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that compares the state with it has nothing to compare."""
+    file, given = table.file.part(VersionChecksum).content
+    if not isinstance(given, dict):
+        raise Broken("DLT-021")
+    held = cast("Json", given)
+    for name in REQUIRED["crc"]:
+        if held.get(name) is None:
+            field = claim_field(table.file, Place(file, 0, ()))
+            yield Violation(f"{file} has no {name}", field, f"a member {name}", "none", remedy=REMOVED)
+
+
+def _member(held: Any, name: str) -> Any:
+    return held[int(name)] if isinstance(held, list) else held[name]
+
+
+def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The members that can be compared, and what they should be."""
+    sizes = [count_of(entry.action.get("size")) for entry in state.entries]
+    vectors = [found for entry in state.entries if isinstance(found := deleted_rows(entry), DeletedRows)]
+    wanted: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
+    known = [size for size in sizes if size is not None]
+    if len(known) == len(sizes):
+        wanted["tableSizeBytes"] = sum(known)
+    wanted["numDeletedRecordsOpt"] = sum(vector.cardinality for vector in vectors)
+    wanted["numDeletionVectorsOpt"] = len(vectors)
+    for name, value in wanted.items():
+        if held.get(name) is not None:
+            yield (name,), value
+    histogram: Any = held.get("fileSizeHistogram")
+    if isinstance(histogram, dict) and len(known) == len(sizes):
+        yield from _histogram(cast("Json", histogram), known)
+
+
+def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], int]]:
+    lists = [_whole_numbers(held.get(name)) for name in ("sortedBinBoundaries", "fileCounts", "totalBytes")]
+    if not all(lists) or len({len(one) for one in lists}) != 1:
+        return
+    starts = lists[0]
+    found = [[0, 0] for _ in starts]
+    for size in sizes:
+        place = bisect_right(starts, size) - 1
+        if place >= 0:
+            found[place][0] += 1
+            found[place][1] += size
+    for number, (count, total) in enumerate(found):
+        yield ("fileSizeHistogram", "fileCounts", str(number)), count
+        yield ("fileSizeHistogram", "totalBytes", str(number)), total
+
+
+def _whole_numbers(given: Any) -> list[int]:
+    """A list of whole numbers; an empty one where it is none."""
+    if not isinstance(given, list):
+        return []
+    numbers = given
+    return numbers if all(type(one) is int for one in numbers) else []

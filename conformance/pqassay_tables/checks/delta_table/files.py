@@ -1,0 +1,50 @@
+"""Checks of entries against the files that they name, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.under_test.file import Broken
+from pqassay.under_test.violation import Violation
+from pqassay_tables.checks.delta_table.subjects import ENTRY
+from pqassay_tables.metadata import repairs
+from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+
+MISSING = repairs.DELTA_MISSING.text
+RESTATED = repairs.DELTA_SIZE.text
+
+
+def is_inside(one: EntryUnderTest) -> bool:
+    """Whether the file can be looked at: it is below the table, or the log does not even name it."""
+    return one.entry.inside is not None or not one.entry.path
+
+
+@rule("DLT-007", of=ENTRY, only=is_inside, screen=shape_of)
+def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
+    """Every query that reads the file fails."""
+    if one.entry.path and one.actual_size is not None:
+        return
+    yield Violation(
+        f"{one.data_file} is live, and there is no such file",
+        one.field(one.entry.place.below("path")),
+        expected="a file of that name",
+        actual="none",
+        remedy=MISSING,
+    )
+
+
+@rule("DLT-008", of=ENTRY, only=is_inside, screen=shape_of)
+def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers look for the footer where the size says that the file ends."""
+    size, actual = one.entry.action.get("size"), one.actual_size
+    if actual is None:
+        raise Broken("DLT-007")
+    if type(size) is not int or size != actual:
+        yield Violation(
+            f"size of {one.data_file} is {size}, and the file has {actual} bytes",
+            one.field(one.entry.place.below("size")),
+            expected=str(actual),
+            actual=str(size),
+            remedy=RESTATED,
+        )

@@ -1,0 +1,110 @@
+"""Checks of ``_last_checkpoint``, the file of a log that says which checkpoint was the newest, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.tables.claims import Place
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.last_checkpoint import CHECKSUM, checksum_of
+from pqassay_spec.table.layout import DELTA_LAST_CHECKPOINT, DELTA_LOG, delta_checkpoint
+from pqassay_tables.checks.delta_table.subjects import TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.segment import complete_checkpoints
+from pqassay_tables.under_test.table import DeltaTable, claim_field
+
+FILE = f"{DELTA_LOG}/{DELTA_LAST_CHECKPOINT}"
+
+WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
+
+
+class LastCheckpoint:
+    """The file, which is read once for all rules about it."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._table = file.part(DeltaTable)
+
+    @Remembered
+    def content(self) -> Any:
+        """What the file holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
+        if self._table.at.size_of(FILE) is None:
+            raise NotApplicable
+        try:
+            raw = self._table.at.read(FILE)
+        except FileNotFoundError:
+            raise NotApplicable from None
+        except OSError as error:
+            raise NotChecked(f"{FILE} cannot be read: {error.strerror or error}", "file") from None
+        try:
+            return parse(raw.decode())
+        except ValueError as error:
+            return error
+
+
+@rule("DLT-059", of=TABLE)
+def the_checkpoint_is_there(table: DeltaTable) -> Iterator[Violation]:
+    """Some readers refuse the table, and others list the whole log."""
+    given = table.file.part(LastCheckpoint).content
+    if not isinstance(given, dict):
+        said = f"{FILE} is not a JSON object"
+        yield _wrong(table, (), said, "one JSON object", str(given)[:80])
+        return
+    version: Any = cast("Json", given).get("version")
+    there = sorted(complete_checkpoints(table.at.listed(DELTA_LOG)))
+    if type(version) is not int or not there or version > there[-1]:
+        known = ", ".join(map(str, there[-20:])) or "none"
+        said = f"{FILE} is about the checkpoint of version {str(version)[:40]}, and the log has {known}"
+        yield _wrong(table, ("version",), said, known, str(version)[:40])
+
+
+@rule("DLT-065", of=TABLE)
+def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation]:
+    """Readers reserve too little for it, or too much."""
+    given = table.file.part(LastCheckpoint).content
+    if not isinstance(given, dict):
+        raise Broken("DLT-059")
+    held, state = cast("Json", given), table.state
+    names = [name for name in map(delta_checkpoint, table.at.listed(DELTA_LOG)) if name is not None]
+    alike = {(one.parts, one.unique) for one in names if one.version == held.get("version")}
+    read = next(map(delta_checkpoint, state.segment.checkpoint), None)
+    if read is None or read.version != held.get("version") or len(alike) > 1:
+        raise NotApplicable  # of an older one, or of several, what it holds is not known
+    of_checkpoint = [size for file, size in state.sizes.items() if file in state.checkpoint.files]
+    true: Mapping[str, int] = {
+        "size": state.checkpoint.actions,
+        "numOfAddFiles": state.checkpoint.adds,
+        "sizeInBytes": sum(of_checkpoint),
+        "parts": read.parts,
+    }
+    if held.get("size") is None:
+        yield _wrong(table, (), f"{FILE} has no size", f"a size of {true['size']}", "none")
+    for name, expected in true.items():
+        actual = held.get(name)
+        if actual is not None and actual != expected:
+            said = f"{name} of {FILE} is {str(actual)[:40]}, and that of the checkpoint is {expected}"
+            yield _wrong(table, (name,), said, str(expected), str(actual)[:40])
+
+
+@rule("DLT-060", of=TABLE)
+def its_checksum_is_that_of_its_members(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that compare it leave the file aside, and list the log."""
+    given = table.file.part(LastCheckpoint).content
+    if not isinstance(given, dict):
+        raise Broken("DLT-059")
+    held = cast("Json", given)
+    said = held.get(CHECKSUM)
+    if said is None:
+        raise NotApplicable
+    actual = checksum_of(held)
+    if said != actual:
+        message = f"the checksum of {FILE} is {str(said)[:40]}, and that of its members is {actual}"
+        yield _wrong(table, (CHECKSUM,), message, actual, str(said)[:40])
+
+
+def _wrong(table: DeltaTable, path: tuple[str, ...], message: str, expected: str, actual: str) -> Violation:
+    field = claim_field(table.file, Place(FILE, 0, path))
+    return Violation(message, field, expected, actual, remedy=WRITTEN_ANEW)

@@ -1,0 +1,114 @@
+"""Checks of the log itself, tier ``meta``: what cannot be read, and what a commit says twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import PRIMITIVE_TYPES, TYPE_CHANGES, TYPE_WIDENING
+from pqassay_tables.checks.delta_table.subjects import TABLE, broken_by_reading
+from pqassay_tables.metadata.delta.schema import NESTED
+from pqassay_tables.metadata.delta.widening import wrong_change
+from pqassay_tables.under_test.table import DeltaTable, claim_field
+
+KNOWN = (*PRIMITIVE_TYPES, *NESTED)
+
+
+@rule("DLT-001", of=TABLE)
+def lines_are_objects(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not understand a line does not read the table."""
+    return broken_by_reading(table, "DLT-001")
+
+
+@rule("DLT-002", of=TABLE)
+def versions_are_contiguous(table: DeltaTable) -> Iterator[Violation]:
+    """What a missing commit added or removed, nobody knows."""
+    return broken_by_reading(table, "DLT-002")
+
+
+def has_checkpoint(table: DeltaTable) -> bool:
+    """Whether there is a checkpoint at all."""
+    return table.has_checkpoint
+
+
+@rule("DLT-003", of=TABLE, only=has_checkpoint)
+def checkpoints_can_be_read(table: DeltaTable) -> Iterator[Violation]:
+    """The commits before it may be gone."""
+    return broken_by_reading(table, "DLT-003")
+
+
+@rule("DLT-004", of=TABLE)
+def the_table_is_described(table: DeltaTable) -> Iterator[Violation]:
+    """Without these there is no schema, and nobody knows what a reader has to do."""
+    return broken_by_reading(table, "DLT-004")
+
+
+@rule("DLT-005", of=TABLE)
+def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
+    """Without the schema no column has a type."""
+    return broken_by_reading(table, "DLT-005")
+
+
+@rule("DLT-006", of=TABLE)
+def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
+    """Actions of a commit have no order: which of two counts, every reader decides for itself."""
+    for one in table.state.repetitions:
+        yield Violation(
+            f"a second {one.kind} action of one commit has the path {one.path}",
+            claim_field(table.file, one.place.below("path")),
+            expected=f"one {one.kind} action for {one.path}",
+            actual=f"two, the first in line {one.before.entry + 1}",
+        )
+
+
+@rule("DLT-048", of=TABLE)
+def no_commit_describes_the_table_twice(table: DeltaTable) -> Iterator[Violation]:
+    """Actions of a commit have no order: which of two counts, every reader decides for itself."""
+    for one in table.state.doubles:
+        of = f" of {one.path}" if one.path else ""
+        yield Violation(
+            f"a commit has a second {one.kind} action{of}",
+            claim_field(table.file, one.place),
+            expected=f"one {one.kind} action{of}",
+            actual=f"two, the first in line {one.before.entry + 1}",
+        )
+
+
+def may_have_widened(table: DeltaTable) -> bool:
+    """Whether types of columns may have changed."""
+    return any(name in table.state.features for name in TYPE_WIDENING)
+
+
+@rule("DLT-047", of=TABLE, only=may_have_widened)
+def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not know a change must not read the table."""
+    state = table.state
+    for column in state.schema.columns:
+        if column.changes is None:
+            continue
+        wrong = wrong_change(column)
+        if wrong is not None:
+            place = state.places["metaData"].below("schemaString")
+            yield Violation(
+                f"{TYPE_CHANGES} of column {column.name} {wrong}",
+                claim_field(table.file, place),
+                expected=f"changes that the protocol allows, up to {column.type}",
+                actual=str(column.changes)[:80],
+                column=column.name,
+            )
+
+
+@rule("DLT-054", of=TABLE)
+def types_are_known(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that does not know a type does not read the table."""
+    state = table.state
+    for column in state.schema.columns:
+        if column.type not in KNOWN and column.decimal is None:
+            yield Violation(
+                f"column {column.name} has the type {column.type[:40]}",
+                claim_field(table.file, state.places["metaData"].below("schemaString")),
+                expected="a type of the protocol",
+                actual=column.type[:40],
+                column=column.name,
+            )

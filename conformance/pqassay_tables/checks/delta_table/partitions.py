@@ -1,0 +1,75 @@
+"""Checks of partition values, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.under_test.file import Broken
+from pqassay.under_test.violation import Violation
+from pqassay_tables.checks.delta_table.subjects import ENTRY
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.statistics import written
+from pqassay_tables.metadata.delta.values import UnknownType, partition_value
+from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+
+RESTATED = repairs.DELTA_PARTITION.text
+
+
+def is_partitioned(one: EntryUnderTest) -> bool:
+    """Whether the table has partition columns."""
+    return bool(one.schema.partition)
+
+
+def _values(one: EntryUnderTest) -> Json | None:
+    given: Any = one.entry.action.get("partitionValues")
+    return cast("Json", given) if isinstance(given, dict) else None
+
+
+@rule("DLT-016", of=ENTRY, screen=shape_of)
+def partition_values_are_complete(one: EntryUnderTest) -> Iterator[Violation]:
+    """A value that is missing is read as null."""
+    place = one.entry.place.below("partitionValues")
+    wanted = [column.path[0] for column in one.schema.partition]
+    values = _values(one)
+    have = sorted(values or {})
+    if values is None and not wanted and one.entry.action.get("partitionValues") is None:
+        return  # writers of unpartitioned tables leave it out
+    if values is None or have != sorted(wanted):
+        yield Violation(
+            f"partitionValues of {one.data_file} has "
+            + (", ".join(have) or "no members" if values is not None else "no form that is known"),
+            one.field(place),
+            expected=", ".join(wanted) or "no members",
+            actual=", ".join(have) or "none",
+            remedy=RESTATED,
+        )
+
+
+@rule("DLT-017", of=ENTRY, only=is_partitioned, screen=shape_of)
+def partition_values_are_of_their_types(one: EntryUnderTest) -> Iterator[Violation]:
+    """Of what cannot be read, readers make null, or an error."""
+    values = _values(one)
+    if values is None:
+        raise Broken("DLT-016")
+    for column in one.schema.partition:
+        raw = values.get(column.path[0])
+        if raw is None or raw == "":
+            continue
+        try:
+            if not isinstance(raw, str):
+                raise ValueError("it is no text")  # noqa: TRY301, TRY004 - reported like a text that is no value
+            _ = partition_value(column, raw)
+        except UnknownType:
+            continue
+        except ValueError as error:
+            yield Violation(
+                f"the partition value of column {column.name} is {written(raw)} for {one.data_file}: {error}",
+                one.field(one.entry.place.below("partitionValues", column.path[0])),
+                expected=f"a value of type {column.type}",
+                actual=written(raw),
+                column=column.name,
+                remedy=RESTATED,
+            )

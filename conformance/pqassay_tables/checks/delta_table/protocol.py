@@ -1,0 +1,104 @@
+"""Checks of what the actions of a Delta table have to say, and of the features that it needs, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.tables.claims import Place
+from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import (
+    DELETION_VECTORS,
+    FEATURES_SINCE,
+    PROVIDER,
+    REQUIRED,
+    TIMESTAMP_NTZ,
+    TYPE_CHANGES,
+    TYPE_WIDENING,
+)
+from pqassay_tables.checks.delta_table.subjects import TABLE
+from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.under_test.table import DeltaTable, claim_field
+
+
+@rule("DLT-056", of=TABLE)
+def actions_have_their_members(table: DeltaTable) -> Iterator[Violation]:
+    """Many readers refuse the whole table."""
+    state = table.state
+    for kind, action in (("protocol", state.protocol), ("metaData", state.metadata)):
+        yield from _missing(table, kind, action, state.places[kind])
+    names = REQUIRED["add"]
+    for entry in state.entries:
+        action = entry.action
+        if any(action.get(name) is None for name in names):
+            yield from _missing(table, "add", action, entry.place)
+
+
+def _missing(table: DeltaTable, kind: str, action: Mapping[str, Any], place: Place) -> Iterator[Violation]:
+    for name in REQUIRED[kind]:
+        if action.get(name) is None:
+            of = f" of {action.get('path')}" if kind == "add" else ""
+            said = f"the {kind} action{of} has no {name}"
+            yield Violation(said, claim_field(table.file, place), f"a member {name}", "none")
+
+
+@rule("DLT-057", of=TABLE)
+def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Violation]:
+    """Readers and writers that go by the version do not look for features, and those that look find none."""
+    state = table.state
+    for member, features in FEATURES_SINCE.items():
+        version, listed = state.protocol.get(member), state.protocol.get(features.member)
+        if version is None:
+            continue  # DLT-056
+        if (listed is not None) is not (version == features.version):
+            said = f"{member} is {version}, and {features.member} are {'not ' if listed is None else ''}there"
+            place = state.places["protocol"].below(member)
+            expected = f"{member} {features.version}" if listed is not None else f"a list of {features.member}"  # fmt: skip
+            yield Violation(said, claim_field(table.file, place), expected, str(version)[:40])
+
+
+@rule("DLT-063", of=TABLE)
+def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
+    """A reader that goes by it takes the files for others than they are."""
+    given: Any = table.state.metadata.get("format")
+    if not isinstance(given, dict):
+        raise Broken("DLT-056") if given is None else NotApplicable
+    provider = cast("Json", given).get("provider")
+    if provider != PROVIDER:
+        said = f"the provider of the format is {str(provider)[:40]}, and the files of the table are Parquet files"
+        place = table.state.places["metaData"].below("format", "provider")
+        yield Violation(said, claim_field(table.file, place), PROVIDER, str(provider)[:40])
+
+
+@rule("DLT-064", of=TABLE)
+def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Violation]:
+    """Writers that do not know the feature write what readers do not expect; some readers refuse the table."""
+    state = table.state
+    if not state.features or state.protocol.get("writerFeatures") is None:
+        raise NotApplicable  # DLT-057 says where a list is missing
+    for feature in sorted(state.features - state.writer_features):
+        said = f"{feature[:40]} is among the readerFeatures, and not among the writerFeatures"
+        place = state.places["protocol"].below("readerFeatures")
+        yield Violation(said, claim_field(table.file, place), f"{feature[:40]} in both", "in one")
+
+
+@rule("DLT-058", of=TABLE)
+def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that do not know it read the table all the same, and return rows that were deleted, or other values."""
+    state = table.state
+    columns = state.schema.columns
+    uses = {
+        (DELETION_VECTORS,): next(("deletion vectors" for one in state.entries if one.action.get("deletionVector")), ""),
+        TYPE_WIDENING: next((f"column {one.name} with {TYPE_CHANGES}" for one in columns if one.changes is not None), ""),
+        (TIMESTAMP_NTZ,): next((f"column {one.name} of type timestamp_ntz" for one in columns if one.type == "timestamp_ntz"), ""),
+    }  # fmt: skip
+    if not any(uses.values()):
+        raise NotApplicable
+    for features, used in uses.items():
+        if used and not state.features & set(features):
+            said = f"the table has {used}, and its readerFeatures lack {features[0]}"
+            listed = ", ".join(sorted(state.features)) or "none"
+            place = state.places["protocol"]
+            yield Violation(said, claim_field(table.file, place), features[0], listed[:80])

@@ -1,0 +1,123 @@
+"""Checks of row tracking, tier ``meta``: the ids that rows have by the entries of their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_TRACKING, ROW_TRACKING_DOMAIN
+from pqassay_spec.table.layout import delta_checkpoint, delta_commit
+from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.state import AddEntry
+from pqassay_tables.metadata.delta.statistics import ROWS, count_of
+from pqassay_tables.under_test.delta_entries import EntryUnderTest
+from pqassay_tables.under_test.table import DeltaTable, claim_field
+
+BASE, SINCE = "baseRowId", "defaultRowCommitVersion"
+RESTATED = repairs.DELTA_ROW_IDS.text
+
+
+def tracks_rows(table: DeltaTable) -> bool:
+    """Whether rows have ids."""
+    return ROW_TRACKING in table.state.writer_features
+
+
+def entry_is_tracked(one: EntryUnderTest) -> bool:
+    """Whether the rows of the table have ids."""
+    return tracks_rows(one.table)
+
+
+def must_be_tracked(one: EntryUnderTest) -> bool:
+    """Whether every row of the table has an id."""
+    configuration: Any = one.table.state.metadata.get("configuration")
+    return (
+        tracks_rows(one.table)
+        and isinstance(configuration, dict)
+        and str(cast("Json", configuration).get(ENABLE_ROW_TRACKING)).lower() == "true"
+    )
+
+
+def _ranges(table: DeltaTable) -> list[tuple[int, int, AddEntry]]:
+    """The first row id of each file, the one behind its last, and its entry; ascending."""
+    found: list[tuple[int, int, AddEntry]] = []
+    for entry in table.state.entries:
+        base, rows = count_of(entry.action.get(BASE)), count_of((entry.stats or {}).get(ROWS))
+        if base is not None and rows:
+            found.append((base, base + rows, entry))
+    return sorted(found, key=lambda one: one[:2])
+
+
+@rule("DLT-022", of=TABLE, only=tracks_rows)
+def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
+    """Two rows have one id, and what is told of the one is taken for the other."""
+    end, before = 0, ""
+    for start, behind, entry in _ranges(table):
+        if before and start < end:
+            yield Violation(
+                f"the row ids of {entry.path} begin at {start}, and those of {before} end at {end - 1}",
+                claim_field(table.file, entry.place.below(BASE)),
+                expected=f"{end} or more",
+                actual=str(start),
+                remedy=RESTATED,
+            )
+        if behind > end:
+            end, before = behind, entry.path
+
+
+@rule("DLT-040", of=ENTRY, only=must_be_tracked)
+def all_rows_have_ids(one: EntryUnderTest) -> Iterator[Violation]:
+    """Where it is said that every row has an id, readers count on it."""
+    for name in (BASE, SINCE):
+        if one.entry.action.get(name) is None:
+            yield Violation(
+                f"rows are tracked, and the entry of {one.data_file} has no {name}",
+                one.field(one.entry.place),
+                expected=name,
+                actual="none",
+                remedy=RESTATED,
+            )
+
+
+@rule("DLT-041", of=TABLE, only=tracks_rows)
+def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violation]:
+    """The next writer gives away ids that are taken."""
+    ranges = _ranges(table)
+    if not ranges:
+        return
+    end = max(behind for _, behind, _ in ranges)
+    entry = next(entry for _, behind, entry in ranges if behind == end)
+    try:
+        found: Any = parse(table.state.domains.get(ROW_TRACKING_DOMAIN, ""))
+    except ValueError:
+        found = None
+    mark = count_of(cast("Json", found).get(HIGH_WATER_MARK)) if isinstance(found, dict) else None
+    if mark is None or mark < end - 1:
+        yield Violation(
+            f"the highest row id is {end - 1}, of {entry.path}, and the domain {ROW_TRACKING_DOMAIN} says {'nothing' if mark is None else mark}",
+            claim_field(table.file, entry.place.below(BASE)),
+            expected=f"{HIGH_WATER_MARK} of {end - 1} or more",
+            actual="none" if mark is None else str(mark),
+            remedy=RESTATED,
+        )
+
+
+@rule("DLT-042", of=ENTRY, only=entry_is_tracked)
+def rows_come_from_versions_that_there_are(one: EntryUnderTest) -> Iterator[Violation]:
+    """Who asks for the changes since a version gets rows that did not change."""
+    since = one.entry.action.get(SINCE)
+    name = one.entry.file.rpartition("/")[2]
+    told, commit = delta_checkpoint(name), delta_commit(name)
+    version = commit if commit is not None else one.table.state.segment.version  # of a sidecar, nobody knows
+    version = version if told is None else told.version
+    if since is not None and (type(since) is not int or not 0 <= since <= version):
+        yield Violation(
+            f"{SINCE} of {one.data_file} is {since}, in version {version}",
+            one.field(one.entry.place.below(SINCE)),
+            expected=f"0 to {version}",
+            actual=str(since),
+            remedy=RESTATED,
+        )

@@ -1,0 +1,160 @@
+"""Checks of what a manifest says of a data file, against its footer: tier ``footer``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_tables.checks.table_claims import (
+    absent_nulls,
+    bounds_of_footer,
+    claimed_by,
+    columns_claimed_by,
+    null_count,
+    row_count,
+)
+from pqassay_tables.under_test.claimed_columns import ClaimedColumn, ClaimedFile
+from pqassay_tables.under_test.screens.iceberg_claims import iceberg_claims_shape
+from pqassay_tables.under_test.table import claim_field
+
+CLAIMED = claimed_by("iceberg", iceberg_claims_shape)
+COLUMN = columns_claimed_by("iceberg", iceberg_claims_shape)
+
+
+@rule("ICE-030", of=CLAIMED)
+def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
+    """Engines answer counts from it, and skip a file that is said to have no rows."""
+    return row_count(file)
+
+
+@rule("ICE-031", of=COLUMN)
+def nulls_are_those_of_the_footer(column: ClaimedColumn) -> Iterator[Violation]:
+    """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+    return null_count(column, column.claims.nulls)
+
+
+@rule("ICE-032", of=COLUMN)
+def bounds_enclose_those_of_the_footer(column: ClaimedColumn) -> Iterator[Violation]:
+    """A bound that a value lies beyond makes readers skip the file for it."""
+    return bounds_of_footer(column)
+
+
+def has_bounds(file: ClaimedFile) -> bool:
+    """Whether the table bounds a column."""
+    return any(column.lower or column.upper for column in file.claims.columns)
+
+
+@rule("ICE-033", of=CLAIMED, only=has_bounds)
+def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
+    """Readers find nulls where the bounds promise values, unless they take the values from elsewhere.
+
+    They take the value of an identity partition (which ICE-057 compares with the bounds), or else the default of the column.
+    """
+    from_default: list[str] = []
+    constant = {one.field_id for one in file.claims.partition if one.transform == "identity"}
+    for column in file.columns:
+        bound = column.claims.lower or column.claims.upper
+        if column.leaf is not None or bound is None or not (file.has_ids or not file.claims.has_names):
+            continue
+        if column.claims.is_null_where_absent:
+            yield Violation(
+                f"the table has bounds of column {column.claims.name} for {file.name}, which has no column of its id",
+                claim_field(file.file, bound.place),
+                expected=f"a column with the field id {column.claims.field_id}",
+                actual="none",
+                column=column.claims.name,
+                remedy=file.claims.remedy,
+            )
+        elif column.claims.field_id not in constant:
+            from_default.append(column.claims.name)
+    if from_default:
+        names = ", ".join(from_default)
+        raise NotChecked(f"bounds of {names} in {file.name} are of a default, which is not compared", "tool")
+
+
+def has_split_offsets(file: ClaimedFile) -> bool:
+    """Whether the table says where the file can be split, and the file has row groups."""
+    return file.claims.first_split is not None and bool(file.file.metadata.row_groups)
+
+
+@rule("ICE-034", of=CLAIMED, only=has_split_offsets)
+def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Violation]:
+    """What lies before the first split, a reader that begins there does not read."""
+    first = file.claims.first_split
+    starts = [
+        start
+        for chunk in file.file.metadata.row_groups[0].columns
+        if (start := chunk_start(chunk)) is not None
+    ]
+    if first is not None and starts and first.value > min(starts):
+        yield Violation(
+            f"the first split of {file.name} begins at {first.value}, and its first row group at {min(starts)}",
+            claim_field(file.file, first.place),
+            expected=f"{min(starts)} or less",
+            actual=str(first.value),
+            remedy=file.claims.remedy,
+        )
+
+
+def has_size(column: ClaimedColumn) -> bool:
+    """Whether the bytes of the column are counted."""
+    return column.claims.size is not None
+
+
+@rule("ICE-059", of=COLUMN, only=has_size)
+def sizes_are_those_of_the_chunks(column: ClaimedColumn) -> Iterator[Violation]:
+    """Planners guess by them what a query costs."""
+    claimed = column.claims.size
+    actual = sum(chunk.facts.total_compressed_size for chunk in column.chunks)
+    if claimed is not None and claimed.value != actual:
+        yield Violation(
+            f"column_sizes of column {column.claims.name} is {claimed.value} in the table's entry for {column.owner.name}, "
+            f"and its chunks have {actual} bytes",
+            column.field(claimed.place),
+            expected=str(actual),
+            actual=str(claimed.value),
+            column=column.claims.name,
+            remedy=column.owner.claims.remedy,
+        )
+
+
+def has_more_splits(file: ClaimedFile) -> bool:
+    """Whether the table says where there are further splits."""
+    return bool(file.claims.splits)
+
+
+@rule("ICE-060", of=CLAIMED, only=has_more_splits)
+def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
+    """Tasks that begin within a row group have less to read than was planned, or nothing."""
+    starts: set[int] = set()
+    for group in file.file.metadata.row_groups:
+        chunks = [start for chunk in group.columns if (start := chunk_start(chunk)) is not None]
+        starts.update((*chunks[:1], min(chunks, default=-1)))
+        if group.file_offset is not None:
+            starts.add(group.file_offset)
+    for split in file.claims.splits:
+        if split not in starts and file.claims.first_split is not None:
+            yield Violation(
+                f"a split of {file.name} begins at {split}, where no row group begins",
+                claim_field(file.file, file.claims.first_split.place),
+                expected="the beginning of a row group",
+                actual=str(split),
+                remedy=file.claims.remedy,
+            )
+            return
+
+
+def has_null_counts(file: ClaimedFile) -> bool:
+    """Whether the table counts nulls."""
+    return any(column.nulls for column in file.claims.columns)
+
+
+@rule("ICE-062", of=CLAIMED, only=has_null_counts)
+def absent_columns_are_null(file: ClaimedFile) -> Iterator[Violation]:
+    """A query for nulls of the column skips a file in which every row is one."""
+    if not file.has_ids:
+        raise NotApplicable  # by which of several names a column would be found, nobody knows
+    return absent_nulls(file)

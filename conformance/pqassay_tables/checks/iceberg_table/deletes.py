@@ -1,0 +1,95 @@
+"""Checks of the entries of delete files, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pqassay.checks import rule
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import (
+    ADDED,
+    DELETE_FILE_PATH,
+    EQUALITY_DELETES,
+    FORMAT_VERSION,
+    POSITION_DELETES,
+    VECTORS_SINCE,
+)
+from pqassay_tables.checks.iceberg_table.subjects import ENTRY
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.iceberg.entry_claims import LOWER, UPPER
+from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN
+from pqassay_tables.metadata.iceberg.values import shown
+from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+
+REMEDY = repairs.ICEBERG_POSITIONS.text
+
+
+def names_one_file(one: EntryUnderTest) -> bool:
+    """Whether it is a position delete file whose deletes are said to be of one data file."""
+    entry = one.entry
+    return (
+        entry.content == POSITION_DELETES
+        and entry.format == PARQUET
+        and entry.value(field_ids.REFERENCED_DATA_FILE) is not None
+    )
+
+
+@rule("ICE-021", of=ENTRY, only=names_one_file, screen=shape_of)
+def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Violation]:
+    """A reader that does not find the data file between them does not read the deletes, and deleted rows come back."""
+    named: str = one.entry.value(field_ids.REFERENCED_DATA_FILE)
+    raw = named.encode()
+    for field, name in ((LOWER, "lower"), (UPPER, "upper")):
+        given: dict[int, bytes] = one.entry.value(field) or {}
+        bound = given.get(DELETE_FILE_PATH)
+        if bound is not None and (bound > raw if field == LOWER else bound < raw):
+            actual = shown("string", bound)
+            yield Violation(
+                f"the {name} bound of file_path of {one.data_file} is {actual}, and its deletes are of {named}",
+                one.field(one.entry.place(field, DELETE_FILE_PATH)),
+                expected=f"{named} or {'less' if field == LOWER else 'more'}",
+                actual=actual,
+                column="file_path",
+                remedy=REMEDY,
+            )
+
+
+def is_equality_delete(one: EntryUnderTest) -> bool:
+    """Whether it is an equality delete file."""
+    return one.entry.content == EQUALITY_DELETES
+
+
+@rule("ICE-022", of=ENTRY, only=is_equality_delete, screen=shape_of)
+def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers do not know which rows are deleted."""
+    given: Any = one.entry.value(field_ids.EQUALITY_IDS)
+    unknown = [number for number in given or () if one.column(number) is None]
+    if not given or unknown:
+        actual = f"the id {unknown[0]}, which no schema has" if unknown else "none"
+        yield Violation(
+            f"the equality delete {one.data_file} compares columns that are not known",
+            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
+            expected="ids of columns",
+            actual=actual,
+        )
+
+
+def is_position_delete(one: EntryUnderTest) -> bool:
+    """Whether it is a position delete file, and no deletion vector."""
+    return one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
+
+
+@rule("ICE-077", of=ENTRY, only=is_position_delete, screen=shape_of)
+def position_deletes_are_older_than_version_3(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers of version 3 look for one deletion vector of each data file, and may look no further."""
+    raw = one.entry.manifest.metadata.get(FORMAT_VERSION, b"")
+    if one.entry.status == ADDED and raw.isdigit() and int(raw[:9]) >= VECTORS_SINCE:
+        yield Violation(
+            f"the position delete file {one.data_file} was added by a manifest of version {int(raw[:9])}",
+            one.field(one.entry.place(field_ids.FILE_FORMAT)),
+            expected="a deletion vector",
+            actual=one.entry.format[:40],
+            remedy=REMEDY,
+        )

@@ -1,0 +1,141 @@
+"""Checks of the schemas that manifests have in their headers, and of which snapshot their entries say that they are, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.tables.claims import Place
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, Remembered
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import ADDED, MANIFEST_ENTRY
+from pqassay_tables.checks.iceberg_table.metadata import first_version, ids_of
+from pqassay_tables.checks.iceberg_table.subjects import MANIFEST, TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.iceberg.records import Layout
+from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
+from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
+from pqassay_tables.under_test.iceberg_table import IcebergTable
+from pqassay_tables.under_test.table import claim_field
+
+REMEDY = repairs.ICEBERG_MANIFESTS.text
+
+
+def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
+    return Violation(message, one.field(place), expected, actual, remedy=REMEDY)
+
+
+@lru_cache(maxsize=64)
+def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
+    """The id and the columns of a schema in a header; ``None`` where it is none. Many manifests have the same one."""
+    try:
+        given: Any = parse(raw.decode())
+        identifier: Any = cast("dict[str, Any]", given).get("schema-id") if isinstance(given, dict) else None
+        return (identifier if type(identifier) is int else None), columns_of(given)
+    except (ValueError, FormatError):
+        return None
+
+
+class _Sound:
+    """Whether the schemas of the metadata are such that others can be compared with them, looked at once for all manifests."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._table = file.part(IcebergTable)
+
+    @Remembered
+    def broken(self) -> str | None:
+        """The rule that they break; ``None`` of sound ones."""
+        state = self._table.state
+        if any(first_version(column.type) is None for column in state.schema.columns.values()):
+            return "ICE-075"
+        counts = (Counter(ids_of(schema, 0)).values() for schema in objects(state.metadata, "schemas"))
+        return "ICE-081" if any(max(one, default=1) > 1 for one in counts) else None
+
+
+@rule("ICE-083", of=MANIFEST)
+def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Whoever reads the manifest by itself takes its files for such of other columns."""
+    raw = one.manifest.metadata.get("schema")
+    if raw is None:
+        raise Broken("ICE-079")
+    place = one.manifest.listed.place(field_ids.MANIFEST_PATH)
+    own = _in_header(raw)
+    if own is None:
+        said = f"the schema in the header of {one.name} is none"
+        yield _wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
+        return
+    if (broken := one.table.file.part(_Sound).broken) is not None:
+        raise Broken(broken)
+    identifier, columns = own
+    known = one.table.schemas.get(identifier if identifier is not None else _numbered(one))
+    if known is None:
+        raise NotApplicable  # that schema is gone from the metadata
+    if columns != known:
+        said = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
+        theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
+        yield _wrong(one, place, said, theirs or "no further column", mine or "columns that are missing")
+
+
+def _numbered(one: ManifestUnderTest) -> int | None:
+    """The id of the schema in the key of a header that is for it."""
+    raw = one.manifest.metadata.get("schema-id", b"")
+    return int(raw) if raw.isdigit() and len(raw) < 10 else None
+
+
+@rule("ICE-088", of=TABLE)
+def fields_have_their_numbers(table: IcebergTable) -> Iterator[Violation]:
+    """Readers find fields by their numbers: for them the field is not there."""
+    state = table.state
+    if not state.manifests:
+        raise NotApplicable
+    first = state.manifests[0].listed
+    yield from _misnumbered(table, state.list_file, first.layouts, f"the manifest list {state.list_file}")
+    for manifest in state.manifests:
+        yield from _misnumbered(table, manifest.name, (manifest.layout, manifest.files), manifest.name)
+
+
+def _misnumbered(
+    table: IcebergTable, file: str, layouts: tuple[Layout, ...], said: str
+) -> Iterator[Violation]:
+    for layout in layouts:
+        wrong: Mapping[str, tuple[int, int]] = layout.misnumbered
+        for name, (actual, expected) in wrong.items():
+            message = f"field {name} of {said} has the number {actual}, and the format gives it {expected}"
+            field = claim_field(table.file, Place(file, 0, (name,)))
+            yield Violation(message, field, str(expected), str(actual)[:40], remedy=REMEDY)
+
+
+@rule("ICE-089", of=MANIFEST)
+def added_entries_are_of_the_snapshot_that_added_them(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers of what a snapshot added do not find the file, or find one that was there before."""
+    added = one.manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
+    entries = [entry for entry in one.manifest.entries if entry.status == ADDED]
+    if added is None or not entries:
+        raise NotApplicable
+    for entry in entries:
+        if entry.own_snapshot is not None and entry.own_snapshot != added:
+            said = f"entry {entry.number} of {one.name} was added by snapshot {entry.own_snapshot}, and the manifest by snapshot {added}"
+            yield _wrong(one, entry.own_place(field_ids.SNAPSHOT_ID), said, str(added), str(entry.own_snapshot))  # fmt: skip
+            return
+
+
+@rule("ICE-090", of=MANIFEST)
+def file_sequence_numbers_are_those_of_the_snapshots(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers of changes take the file for older or newer than it is."""
+    numbered = one.manifest.misnumbered_files
+    if numbered is None:
+        raise NotApplicable
+    name = MANIFEST_ENTRY.called(field_ids.FILE_SEQUENCE_NUMBER)
+    of_manifest = one.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+    for number, status, actual in numbered[:1]:
+        expected = f"null or {of_manifest}" if status == ADDED else f"a number up to {of_manifest}"
+        kind = "added" if status == ADDED else "existing"
+        said = f"{name} of the {kind} entry {number} of {one.name} is {'null' if actual is None else actual}"
+        place = Place(one.name, number, (one.manifest.layout.name(field_ids.FILE_SEQUENCE_NUMBER),))
+        yield _wrong(one, place, said, expected, "null" if actual is None else str(actual))

@@ -1,0 +1,406 @@
+"""Checks of manifest lists against the manifests that they list, tier ``meta``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from pqassay.checks import rule
+from pqassay.tables.claims import Place
+from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import (
+    ADDED,
+    DATA,
+    DELETED,
+    EQUALITY_DELETES,
+    EXISTING,
+    FORMAT_VERSION,
+    HEADER_KEYS,
+    MANIFEST_FILE,
+    POSITION_DELETES,
+    TRANSFORMS,
+)
+from pqassay_tables.checks.iceberg_table.subjects import MANIFEST, TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.iceberg.manifests import Entry, Summary
+from pqassay_tables.metadata.iceberg.schema import PartitionField, objects, partition_fields
+from pqassay_tables.metadata.iceberg.state import PUFFIN
+from pqassay_tables.metadata.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
+from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
+from pqassay_tables.under_test.iceberg_table import IcebergTable
+
+REMEDY = repairs.ICEBERG_MANIFESTS.text
+
+BEFORE_NUMBERS = 0
+"""The sequence number of what version 1 wrote."""
+
+CONTENTS = (0, 1)
+"""Contents of manifests: data files, or delete files."""
+
+PARAMETERS = ("bucket", "truncate")
+"""Transforms that have a number."""
+
+COUNTS = {
+    field_ids.ADDED_FILES_COUNT: (ADDED, False),
+    field_ids.EXISTING_FILES_COUNT: (EXISTING, False),
+    field_ids.DELETED_FILES_COUNT: (DELETED, False),
+    field_ids.ADDED_ROWS_COUNT: (ADDED, True),
+    field_ids.EXISTING_ROWS_COUNT: (EXISTING, True),
+    field_ids.DELETED_ROWS_COUNT: (DELETED, True),
+}
+"""The fields of counts: the status of the entries that they count, and whether they count rows."""
+
+
+def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
+    return Violation(message, one.field(place), expected, actual, remedy=REMEDY)
+
+
+@rule("ICE-005", of=MANIFEST)
+def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
+    """A reader that asks for so many bytes gets less than the manifest, or none."""
+    given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
+    if given != one.manifest.size:
+        said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.MANIFEST_LENGTH),
+            said,
+            str(one.manifest.size),
+            str(given),
+        )
+
+
+@rule("ICE-006", of=MANIFEST)
+def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violation]:
+    """A manifest without live files is not read, and engines answer counts from the sums."""
+    files: Counter[int] = Counter()
+    rows: Counter[int] = Counter()
+    for entry in one.manifest.entries:
+        files[entry.status] += 1
+        rows[entry.status] += entry.value(field_ids.RECORD_COUNT)
+    for field, (status, is_of_rows) in COUNTS.items():
+        given = one.manifest.listed.value(field)
+        actual = (rows if is_of_rows else files)[status]
+        if given is not None and given != actual and not (is_of_rows and given < 0):
+            said = f"{MANIFEST_FILE.called(field)} of {one.name} is {given}, and its entries come to {actual}"
+            yield _wrong(one, one.manifest.listed.place(field), said, str(actual), str(given))
+
+
+def has_summaries(one: ManifestUnderTest) -> bool:
+    """Whether there are summaries of partition fields, or there should be."""
+    return bool(one.manifest.listed.summaries)
+
+
+@rule("ICE-007", of=MANIFEST, only=has_summaries)
+def summaries_cover_their_entries(one: ManifestUnderTest) -> Iterator[Violation]:
+    """A manifest that can hold nothing for a query by its summaries is not read."""
+    summaries = one.manifest.listed.summaries or ()
+    live = list(one.manifest.live)
+    for summary, field in zip(summaries, one.spec, strict=False):
+        values = [value for entry in live if (value := _partition_value(entry, field)) is not _ABSENT]
+        yield from _of_summary(one, summary, field, values)
+
+
+_ABSENT = object()
+
+
+def _partition_value(entry: Entry, field: PartitionField) -> Any:
+    is_there, value = entry.partition_value(field.id)
+    return value if is_there else _ABSENT
+
+
+def _of_summary(
+    one: ManifestUnderTest, summary: Summary, field: PartitionField, values: list[Any]
+) -> Iterator[Violation]:
+    def wrong(member: str, said: str, expected: str, actual: str) -> Violation:
+        message = f"the summary of partition field {field.name} of {one.name} {said}"
+        return _wrong(
+            one, one.manifest.listed.summary_place(summary.number, member), message, expected, actual
+        )
+
+    if summary.contains_null is False and any(value is None for value in values):
+        yield wrong("contains_null", "says that no value is null, and one is", "true", "false")
+    are_nan = [isinstance(value, float) and math.isnan(value) for value in values]
+    if summary.contains_nan is False and any(are_nan):
+        yield wrong("contains_nan", "says that no value is NaN, and one is", "true", "false")
+    kind = one.result_type(field)
+    held = [value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan]
+    if kind is None or kind == "uuid" or not held:  # there are two orders of these in use
+        return
+    for member, raw, is_upper in (
+        ("lower_bound", summary.lower, False),
+        ("upper_bound", summary.upper, True),
+    ):
+        if raw is None:
+            said = f"has no {member.replace('_', ' ')}, and an entry has the value {str(held[0])[:60]}; readers take it for one of no values"
+            yield wrong(member, said, "a bound", "null")
+            if not is_upper and summary.upper is None:
+                return  # said once
+            continue
+        try:
+            bound = value_of(kind, raw).value
+        except (ValueError, UnknownTypeError):
+            continue  # another rule says so
+        comparable = [
+            number for value in held if (number := partition_scalar(bound, value, kind)) is not None
+        ]
+        if not comparable:
+            continue
+        extreme = max(comparable) if is_upper else min(comparable)
+        if (bound < extreme) if is_upper else (bound > extreme):  # type: ignore[operator]
+            place = comparable.index(extreme)
+            actual = str(held[place])[:60]
+            said = (
+                f"has the {member.replace('_', ' ')} {shown(kind, raw)}, and an entry has the value {actual}"
+            )
+            yield wrong(member, said, f"{actual} or {'more' if is_upper else 'less'}", shown(kind, raw))
+
+
+@rule("ICE-008", of=MANIFEST)
+def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers take the summaries one after the other for the fields of the spec."""
+    summaries = one.manifest.listed.summaries
+    if summaries is None or one.manifest.listed.spec not in one.table.state.schema.specs:
+        raise NotApplicable
+    if len(summaries) != len(one.spec):
+        said = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.PARTITIONS),
+            said,
+            str(len(one.spec)),
+            str(len(summaries)),
+        )
+        return
+    for summary, field in zip(summaries, one.spec, strict=True):
+        kind = one.result_type(field)
+        for member, raw in (("lower_bound", summary.lower), ("upper_bound", summary.upper)):
+            if raw is None or kind is None:
+                continue
+            try:
+                value = value_of(kind, raw).value
+            except UnknownTypeError:
+                continue
+            except ValueError as error:
+                reason = str(error)
+            else:
+                if not isinstance(value, float) or not math.isnan(value):
+                    continue
+                reason = "it is NaN"
+            said = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is no {kind}: {reason}"
+            place = one.manifest.listed.summary_place(summary.number, member)
+            yield _wrong(one, place, said, f"a value of type {kind}", shown(kind, raw))
+
+
+@rule("ICE-009", of=MANIFEST)
+def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Deletes are not looked for in manifests that are too new."""
+    given = one.manifest.listed.value(field_ids.MIN_SEQUENCE_NUMBER)
+    numbers = [number for entry in one.manifest.live if (number := entry.sequence) is not None]
+    if given is None or not numbers or one.table.state.version < 2:
+        raise NotApplicable
+    if given > min(numbers):
+        said = f"min_sequence_number of {one.name} is {given}, and a live entry has {min(numbers)}"
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.MIN_SEQUENCE_NUMBER),
+            said,
+            f"{min(numbers)} or less",
+            str(given),
+        )
+
+
+@rule("ICE-011", of=TABLE)
+def files_are_live_once(table: IcebergTable) -> Iterator[Violation]:
+    """Engines read the file as often as it is listed."""
+    seen: dict[tuple[str, Any], Entry] = {}
+    if not table.state.entries:
+        raise NotApplicable
+    for entry in table.state.entries:
+        key = entry.path, entry.value(field_ids.CONTENT_OFFSET) if entry.format == PUFFIN else None
+        before = seen.setdefault(key, entry)
+        if before is not entry:
+            one = ManifestUnderTest(table, entry.manifest)
+            said = f"{entry.inside or entry.path} is live a second time; the first is entry {before.number} of {before.manifest.name}"
+            yield _wrong(one, entry.place(field_ids.FILE_PATH), said, "one live entry", "two")
+
+
+@rule("ICE-012", of=MANIFEST)
+def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Delete files that are taken for data become rows, and data files that are taken for deletes are missing."""
+    content = one.manifest.listed.content
+    if content not in CONTENTS:
+        said = f"{one.name} is listed with content {content}"
+        yield _wrong(one, one.manifest.listed.place(field_ids.MANIFEST_CONTENT), said, "0 or 1", str(content))
+        return
+    allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
+    for entry in one.manifest.live:
+        if entry.content not in allowed:
+            said = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
+            yield _wrong(
+                one,
+                entry.place(field_ids.CONTENT),
+                said,
+                "0" if content == DATA else "1 or 2",
+                str(entry.content),
+            )
+            return
+    header = one.manifest.metadata.get("content")
+    if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
+        said = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
+        yield _wrong(
+            one,
+            one.manifest.listed.place(field_ids.MANIFEST_CONTENT),
+            said,
+            "0" if header == b"data" else "1",
+            str(content),
+        )
+
+
+@rule("ICE-063", of=MANIFEST)
+def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Nobody knows what the partition values of its files mean."""
+    spec, known = one.manifest.listed.spec, one.table.state.schema.specs
+    if spec not in known:
+        said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
+        expected = f"one of {', '.join(map(str, sorted(known)[:20])) or 'none'}"
+        yield _wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, expected, str(spec))
+
+
+@rule("ICE-064", of=MANIFEST)
+def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that take the one make other partition values of it than those that take the other."""
+    raw = one.manifest.metadata.get("partition-spec-id")
+    if raw is None:
+        raise NotApplicable
+    own, spec = raw.decode(errors="replace")[:20], one.manifest.listed.spec
+    if own != str(spec):
+        said = f"the partition spec of {one.name} is {spec} in the manifest list, and {own} in its header"
+        yield _wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, own, str(spec))
+
+
+@rule("ICE-065", of=MANIFEST)
+def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Files that inherit the number seem newer or older than deletes that are about them."""
+    listed, state = one.manifest.listed, one.table.state
+    given = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+    added = listed.value(field_ids.ADDED_SNAPSHOT_ID)
+    known = {snapshot.get("snapshot-id"): snapshot for snapshot in objects(state.metadata, "snapshots")}
+    if given is None or state.version < 2:
+        raise NotApplicable
+    if added in known:
+        its = known[added].get("sequence-number", BEFORE_NUMBERS)
+        is_right, expected, of = given == its, str(its), f"snapshot {added}, which added it"
+    else:  # that one is gone
+        its = (state.snapshot or {}).get("sequence-number", BEFORE_NUMBERS)
+        is_right, expected, of = type(its) is not int or given <= its, f"{its} or less", "the snapshot"
+    if not is_right:
+        said = f"sequence_number of {one.name} is {given}, and that of {of}, is {its}"
+        place = listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER)
+        yield _wrong(one, place, said.replace("snapshot,", "snapshot"), expected, str(given))
+
+
+@rule("ICE-073", of=MANIFEST)
+def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that find no value take it for null, and skip the file for every other one."""
+    layout, listed = one.manifest.partition, one.manifest.listed
+    if listed.spec not in one.table.state.schema.specs:
+        raise Broken("ICE-063")
+    if not one.spec:
+        raise NotApplicable
+    header = one.manifest.metadata.get("partition-spec-id")
+    if header is not None and header != str(listed.spec).encode():
+        raise Broken("ICE-064")
+    there = {} if layout is None else layout.places
+    for field in one.spec:
+        if field.id not in there:
+            said = f"the entries of {one.name} have no value of partition field {field.id}, {field.name}, of spec {listed.spec}"
+            actual = f"values of {', '.join(map(str, sorted(there)[:20])) or 'no field'}"
+            place = listed.place(field_ids.PARTITION_SPEC_ID)
+            yield _wrong(one, place, said, f"a value of field {field.id}", actual)
+
+
+def _unknown(field: PartitionField) -> bool:
+    """Whether the format does not have the transform of a field."""
+    named = re.sub(r"\[.*", "", field.transform)
+    return named not in TRANSFORMS or (named in PARAMETERS and not field.parameter)
+
+
+def is_live(one: ManifestUnderTest) -> bool:
+    """Whether it has live files, and partition fields."""
+    return bool(one.spec) and any(True for _ in one.manifest.live)
+
+
+@rule("ICE-076", of=MANIFEST, only=is_live)
+def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Nobody knows which files can have rows for a query."""
+    for field in one.spec:
+        if _unknown(field):
+            said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
+            place = one.manifest.listed.place(field_ids.PARTITION_SPEC_ID)
+            yield _wrong(one, place, said, ", ".join(TRANSFORMS), field.transform[:40])
+
+
+@rule("ICE-079", of=MANIFEST)
+def headers_have_their_keys(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that find no schema or partition spec in it do not read the manifest."""
+    header, listed = one.manifest.metadata, one.manifest.listed
+    is_numbered = FORMAT_VERSION in header or bool(listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER))
+    raw = header.get(FORMAT_VERSION, b"")
+    since = int(raw[:9]) if raw.isdigit() else 2 if is_numbered else 1
+    for key, first in HEADER_KEYS.items():
+        if key not in header and first <= since:
+            said = f"the header of {one.name} has no {key}"
+            yield _wrong(one, listed.place(field_ids.MANIFEST_PATH), said, f"a key {key}", "none")
+
+
+@rule("ICE-082", of=MANIFEST)
+def headers_have_the_spec_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
+    """Readers that take it from there make other partition values of it, and skip files for rows that these have."""
+    raw, listed = one.manifest.metadata.get("partition-spec"), one.manifest.listed
+    header = one.manifest.metadata.get("partition-spec-id")
+    if raw is None:
+        raise Broken("ICE-079")
+    if listed.spec not in one.table.state.schema.specs:
+        raise Broken("ICE-063")
+    if header is not None and header != str(listed.spec).encode():
+        raise Broken("ICE-064")
+    if any(_unknown(field) for field in one.spec):
+        raise Broken("ICE-076")
+    if any(
+        field.id not in (one.manifest.partition.places if one.manifest.partition else ())
+        for field in one.spec
+    ):
+        raise Broken("ICE-073")
+    own = _fields_of(raw)
+    known = [(field.id, field.source, _transform(field)) for field in one.spec]
+    if own is None or sorted(own) != sorted(known):
+        said = f"the partition spec in the header of {one.name} is not spec {listed.spec} of the table"
+        actual = raw.decode(errors="replace")[:80]
+        expected = (
+            ", ".join(f"{number}: {name} of column {source}" for number, source, name in known) or "no fields"
+        )
+        yield _wrong(one, listed.place(field_ids.PARTITION_SPEC_ID), said, expected[:200], actual)
+
+
+def _transform(field: PartitionField) -> str:
+    return f"{field.transform}[{field.parameter}]" if field.parameter else field.transform
+
+
+def _fields_of(raw: bytes) -> list[tuple[int, int, str]] | None:
+    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is none."""
+    try:
+        given = parse(raw.decode())
+        return [
+            (field.id, field.source, _transform(field))
+            for field in partition_fields(objects({"fields": given}, "fields"))
+        ]
+    except (ValueError, FormatError):
+        return None

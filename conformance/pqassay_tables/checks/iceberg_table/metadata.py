@@ -1,0 +1,332 @@
+"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says of its own snapshots and columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pqassay.checks import rule
+from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import (
+    BRANCH,
+    DATA,
+    EQUALITY_DELETES,
+    MAIN,
+    MOST_PRECISION,
+    POSITION_DELETES,
+    PRIMITIVE_TYPES,
+    REQUIRED_IN_1,
+    REQUIRED_SINCE,
+    TAG,
+)
+from pqassay_tables.checks.iceberg_table.subjects import TABLE, broken_by_reading
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.iceberg.metadata import EMPTY
+from pqassay_tables.metadata.iceberg.schema import (
+    DECIMAL,
+    DEEPEST,
+    FIXED,
+    columns_of,
+    objects,
+    partition_fields,
+)
+from pqassay_tables.metadata.iceberg.state import IcebergState, total
+from pqassay_tables.under_test.iceberg_table import IcebergTable
+from pqassay_tables.under_test.table import metadata_field
+
+
+def has_snapshot(table: IcebergTable) -> bool:
+    """Whether the table is not empty, or its metadata cannot even be read."""
+    try:
+        return table.state.snapshot is not None
+    except Malformed:
+        return True
+
+
+@rule("ICE-001", of=TABLE)
+def metadata_can_be_read(table: IcebergTable) -> Iterator[Violation]:
+    """A reader that does not understand the metadata does not read the table."""
+    return broken_by_reading(table, "ICE-001")
+
+
+@rule("ICE-002", of=TABLE, only=has_snapshot)
+def the_snapshot_is_there(table: IcebergTable) -> Iterator[Violation]:
+    """Without the snapshot nobody knows which files the table has."""
+    return broken_by_reading(table, "ICE-002")
+
+
+@rule("ICE-003", of=TABLE, only=has_snapshot)
+def the_manifest_list_can_be_read(table: IcebergTable) -> Iterator[Violation]:
+    """Every query reads it first."""
+    return broken_by_reading(table, "ICE-003")
+
+
+@rule("ICE-004", of=TABLE, only=has_snapshot)
+def manifests_can_be_read(table: IcebergTable) -> Iterator[Violation]:
+    """The files that a manifest lists, nothing else lists."""
+    return broken_by_reading(table, "ICE-004")
+
+
+def _wrong(table: IcebergTable, path: tuple[str, ...], said: str, expected: str, actual: str) -> Violation:
+    field = metadata_field(table.file, table.state.file, *path)
+    return Violation(said, field, expected, actual, remedy=repairs.ICEBERG_METADATA.text)
+
+
+@rule("ICE-050", of=TABLE)
+def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Violation]:
+    """Some readers take the one, and others the other."""
+    metadata = table.state.metadata
+    refs: Any = metadata.get("refs")
+    main: Any = cast("dict[str, Any]", refs).get(MAIN) if isinstance(refs, dict) else None
+    if not isinstance(main, dict):
+        raise NotApplicable
+    current, named = metadata.get("current-snapshot-id"), cast("dict[str, Any]", main).get("snapshot-id")
+    if named != current and not (named in EMPTY and current in EMPTY):
+        said = f"current-snapshot-id is {current}, and the branch {MAIN} is at snapshot {named}"
+        yield _wrong(table, ("refs", MAIN, "snapshot-id"), said, str(current), str(named))
+
+
+@rule("ICE-078", of=TABLE)
+def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
+    """Many readers refuse the whole table."""
+    metadata, version = table.state.metadata, table.state.version
+    required = [name for name, since in REQUIRED_SINCE.items() if since <= version]
+    for name in (*required, *(REQUIRED_IN_1 if version == 1 else ())):
+        if metadata.get(name) is None:
+            said = f"the metadata are of version {version}, and have no {name}"
+            field = metadata_field(table.file, table.state.file, name)
+            yield Violation(said, field, f"a {name}", "none", remedy="a commit that writes the metadata anew")
+
+
+def _given(table: IcebergTable, name: str) -> Any:
+    """A member of the metadata that is required."""
+    found = table.state.metadata.get(name)
+    if found is None:
+        raise Broken("ICE-078")
+    return found
+
+
+@rule("ICE-051", of=TABLE)
+def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next column gets an id that another one has, and readers find the values of that in it."""
+    last, greatest = _given(table, "last-column-id"), table.state.schema.greatest
+    if type(last) is not int or last < greatest:
+        said = f"last-column-id is {last}, and a schema has a column with the id {greatest}"
+        yield _wrong(table, ("last-column-id",), said, f"{greatest} or more", str(last))
+
+
+@rule("ICE-052", of=TABLE)
+def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next snapshot gets a number that is taken, and its deletes do not reach files that are older."""
+    metadata = table.state.metadata
+    given = [one.get("sequence-number") for one in objects(metadata, "snapshots")]
+    numbers = [one for one in given if type(one) is int]
+    if table.state.version < 2 or not numbers:
+        raise NotApplicable
+    last, greatest = _given(table, "last-sequence-number"), max(numbers)
+    if type(last) is not int or last < greatest:
+        said = f"last-sequence-number is {last}, and a snapshot has the sequence number {greatest}"
+        yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
+
+
+@rule("ICE-074", of=TABLE)
+def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
+    """The next partition field gets an id that another one has, and readers find the values of that in it."""
+    metadata = table.state.metadata
+    ids = [field.id for spec in table.state.schema.specs.values() for field in spec]
+    if not ids or (metadata.get("last-partition-id") is None and table.state.version < 2):
+        raise NotApplicable
+    last = _given(table, "last-partition-id")
+    if type(last) is not int or last < max(ids):
+        said = f"last-partition-id is {last}, and a partition field has the id {max(ids)}"
+        yield _wrong(table, ("last-partition-id",), said, f"{max(ids)} or more", str(last))
+
+
+@rule("ICE-075", of=TABLE)
+def types_are_known(table: IcebergTable) -> Iterator[Violation]:
+    """A reader that does not know a type does not read the table."""
+    state = table.state
+    for column in state.schema.columns.values():
+        since = first_version(column.type)
+        if since is None or since > state.version:
+            fault = "is not known" if since is None else f"is of version {since}"
+            said = f"column {column.name} has the type {column.type[:40]}, which {fault}"
+            schemas = "schemas" if "schemas" in state.metadata else "schema"
+            yield _wrong(table, (schemas,), said, f"a type of version {state.version}", column.type[:40])
+
+
+def first_version(kind: str) -> int | None:
+    """The first version of the format that has a type; ``None`` where none has."""
+    match = NAME.fullmatch(kind)
+    if match is None:
+        return None
+    if match[1] == "decimal":
+        digits = DECIMAL.fullmatch(kind)
+        is_known = digits is not None and 0 < int(digits[1]) <= MOST_PRECISION and int(digits[2]) <= int(digits[1])  # fmt: skip
+    elif match[1] == "fixed":
+        is_known = FIXED.fullmatch(kind) is not None
+    else:
+        is_known = match[2] is None or match[1] in ("geometry", "geography")
+    return PRIMITIVE_TYPES.get(match[1]) if is_known else None
+
+
+NAME = re.compile(r"([a-z_]+)\s*([(\[].*[)\]])?", re.ASCII | re.DOTALL)
+"""A type: its name, and what follows some in brackets."""
+
+
+@rule("ICE-080", of=TABLE)
+def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
+    """Readers refuse the table, or find no rows by the name."""
+    metadata = table.state.metadata
+    refs: Any = metadata.get("refs")
+    if not isinstance(refs, dict) or not refs:
+        raise NotApplicable
+    ids = {one.get("snapshot-id") for one in objects(metadata, "snapshots")}
+    for name, given in cast("dict[str, Any]", refs).items():
+        ref: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        kind, snapshot = ref.get("type"), ref.get("snapshot-id")
+        if kind not in (BRANCH, TAG):
+            said = f"the reference {name[:40]} is a {str(kind)[:40]}"
+            yield _wrong(table, ("refs", name, "type"), said, f"{BRANCH} or {TAG}", str(kind)[:40])
+        if snapshot not in ids and not (name == MAIN and snapshot in EMPTY):
+            said = f"the reference {name[:40]} is at snapshot {snapshot}, which the metadata do not have"
+            yield _wrong(table, ("refs", name, "snapshot-id"), said, "a snapshot of the table", str(snapshot)[:40])  # fmt: skip
+
+
+@rule("ICE-081", of=TABLE)
+def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
+    """Readers find the values of one column in the other."""
+    metadata = table.state.metadata
+    lists: list[tuple[tuple[str, ...], Any]] = [
+        (("schemas", f"[{place}]"), one) for place, one in enumerate(objects(metadata, "schemas"))
+    ]
+    lists += [] if lists or "schema" not in metadata else [(("schema",), metadata["schema"])]
+    for path, schema in lists:
+        seen = Counter(ids_of(schema, 0))
+        for identifier, count in seen.items():
+            if count > 1:
+                said = f"{count} fields of schema {schema.get('schema-id', 0)} have the id {identifier}"
+                yield _wrong(table, (*path, "fields"), said, "one field of an id", f"{count} fields")
+
+
+def ids_of(kind: Any, depth: int) -> Iterator[int]:
+    """The ids in a type, nested ones included."""
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        return
+    declared = cast("dict[str, Any]", kind)
+    for one in objects(declared, "fields"):
+        yield one["id"]
+        yield from ids_of(one.get("type"), depth + 1)
+    for member in ("element", "key", "value"):
+        if f"{member}-id" in declared:
+            yield declared[f"{member}-id"]
+            yield from ids_of(declared.get(member), depth + 1)
+
+
+DEPRECATED = (("schema", "schemas", "current-schema-id", "schema-id"), ("partition-spec", "partition-specs", "default-spec-id", "spec-id"))  # fmt: skip
+"""Members of version 1 that have one of a list alone: the member, the list, what chooses of it, and its id."""
+
+
+@rule("ICE-084", of=TABLE)
+def version_1_says_the_same_twice(table: IcebergTable) -> Iterator[Violation]:
+    """Readers that know the older members alone see other columns, or other partitions."""
+    metadata = table.state.metadata
+    if table.state.version > 1:
+        raise NotApplicable
+    known = False
+    for name, holder, choice, key in DEPRECATED:
+        chosen = metadata.get(choice)
+        of_list = next((one for one in objects(metadata, holder) if one.get(key) == chosen), None)
+        if name not in metadata or of_list is None:
+            continue
+        known = True
+        if _compared(name, metadata[name]) != _compared(
+            name, of_list if name == "schema" else of_list.get("fields")
+        ):
+            said = f"{name} is another one than that of the {holder} which {choice} {chosen} chooses"
+            yield _wrong(table, (name,), said, f"the one of {choice} {chosen}", "another one")
+    if not known:
+        raise NotApplicable
+
+
+def _compared(name: str, given: Any) -> Any:
+    """What a schema or a partition spec says, so that two can be compared; ``None`` where it says nothing that can be read."""
+    try:
+        if name == "schema":
+            return columns_of(given)
+        return sorted((one.source, one.transform, one.parameter, one.name) for one in partition_fields(objects({"fields": given}, "fields")))  # fmt: skip
+    except Malformed:
+        return None
+
+
+CHOSEN = (
+    ("current-schema-id", "schemas", "schema-id"),
+    ("default-spec-id", "partition-specs", "spec-id"),
+    ("default-sort-order-id", "sort-orders", "order-id"),
+)
+"""Members that choose one of a list, by its id."""
+
+
+@rule("ICE-069", of=TABLE)
+def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
+    """Readers do not know which columns the table has, and writers not how to write it."""
+    metadata = table.state.metadata
+    for name, holder, key in CHOSEN:
+        given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
+        if given is not None and ids and given not in ids:
+            said = f"{name} is {given}, which none of the {holder} has"
+            known = ", ".join(str(one) for one in ids[:20])
+            yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
+
+
+TOTALS = {
+    "total-data-files": "data files",
+    "total-records": "rows of data files",
+    "total-files-size": "bytes of files",
+    "total-delete-files": "delete files",
+    "total-position-deletes": "position deletes",
+    "total-equality-deletes": "equality deletes",
+}
+"""The totals that a snapshot may have, and what they count."""
+
+
+@rule("ICE-056", of=TABLE, only=has_snapshot)
+def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violation]:
+    """Engines that answer counts by them give a wrong number."""
+    state = table.state
+    summary: Any = (state.snapshot or {}).get("summary")
+    given = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
+    sums = _sums(state)
+    if not given.keys() & sums.keys():
+        raise NotApplicable
+    place = next(
+        number for number, one in enumerate(objects(state.metadata, "snapshots")) if one is state.snapshot
+    )
+    for name, number in given.items():
+        actual = sums.get(name, number)
+        if number != actual:
+            said = f"{name} of the snapshot is {number}, and its entries come to {actual} {TOTALS[name]}"
+            path = ("snapshots", f"[{place}]", "summary", name)
+            yield _wrong(table, path, said, str(actual), str(number))
+
+
+def _sums(state: IcebergState) -> dict[str, int]:
+    """What the totals should be; none of sizes where there are delete files, since writers count parts of them, or all, or nothing."""
+    files, records, sizes = Counter[int](), Counter[int](), 0
+    for entry in state.entries:
+        files[entry.content] += 1
+        records[entry.content] += entry.value(field_ids.RECORD_COUNT)
+        sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
+    found = {
+        "total-data-files": files[DATA],
+        "total-records": records[DATA],
+        "total-delete-files": files[POSITION_DELETES] + files[EQUALITY_DELETES],
+        "total-position-deletes": records[POSITION_DELETES],
+        "total-equality-deletes": records[EQUALITY_DELETES],
+    }
+    return found if found["total-delete-files"] else {**found, "total-files-size": sizes}

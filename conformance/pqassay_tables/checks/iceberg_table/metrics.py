@@ -1,0 +1,145 @@
+"""Checks of which metrics an entry has, and of metrics that are against each other or the schema, tier ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.under_test.file import Broken
+from pqassay.under_test.violation import Violation
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
+from pqassay_spec.table.single_values import POINT_WIDTHS
+from pqassay_tables.checks.iceberg_table.entries import NAMES, has_bounds, has_counts, wrong
+from pqassay_tables.checks.iceberg_table.subjects import ENTRY
+from pqassay_tables.metadata.iceberg.entry_claims import LOWER, NANS, NULLS, UPPER, VALUES
+from pqassay_tables.metadata.iceberg.schema import DECIMAL
+from pqassay_tables.metadata.iceberg.transforms import outside
+from pqassay_tables.metadata.iceberg.values import geospatial, point, shown
+from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+
+
+def _ids(one: EntryUnderTest) -> list[tuple[int, int]]:
+    """The columns that have bounds, each once, with the field that has one."""
+    low, high = (one.entry.map(field) for field in (LOWER, UPPER))
+    return [(key, LOWER if key in low else UPPER) for key in dict.fromkeys((*low, *high))]
+
+
+@rule("ICE-053", of=ENTRY, only=has_bounds, screen=shape_of)
+def bounds_are_of_ids_that_were_assigned(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers look for the bounds of a column by its id, and do not find these."""
+    last = one.table.state.metadata.get("last-column-id")
+    if type(last) is not int:
+        raise Broken("ICE-051")
+    for key, field in _ids(one):
+        if not 0 < key <= last and key < FIRST_RESERVED_ID and one.column(key) is None:
+            said = f"there is a bound of column {key}, and the last id of a column is {last}"
+            yield wrong(one, one.entry.place(field, key), said, f"an id from 1 to {last}", str(key))
+
+
+@rule("ICE-054", of=ENTRY, only=has_bounds, screen=shape_of)
+def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
+    """What a bound of all elements of all lists means for a row, the specification does not say."""
+    nested = one.table.state.schema.nested
+    for key, field in _ids(one):
+        column = one.column(key)
+        if key in nested or (column is not None and column.is_repeated):
+            name = str(key) if column is None else column.name
+            said = f"column {name} is {'a struct, a list or a map' if column is None else 'in a list or a map'}, and has bounds"
+            yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", name)
+
+
+@rule("ICE-055", of=ENTRY, only=has_bounds, screen=shape_of)
+def columns_without_values_have_no_bounds(one: EntryUnderTest) -> Iterator[Violation]:
+    """A bound is a promise about values, and here there are none."""
+    rows: int = one.entry.value(field_ids.RECORD_COUNT)
+    values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
+    for key, field in _ids(one):
+        column = one.column(key)
+        if column is None or column.is_repeated:
+            continue
+        count = values.get(key, rows)
+        if count > 0 and nulls.get(key, 0) + nans.get(key, 0) == count:
+            said = (
+                f"all {count} values of column {column.name} are null or NaN, and there is a {NAMES[field]}"
+            )
+            actual = shown(column.type, one.entry.value(field)[key])
+            yield wrong(one, one.entry.place(field, key), said, "no bounds", actual, column.name)
+
+
+def is_data(one: EntryUnderTest) -> bool:
+    """Whether it is a data file with partition values and bounds."""
+    return one.entry.content == DATA and has_bounds(one) and bool(one.spec)
+
+
+@rule("ICE-057", of=ENTRY, only=is_data, screen=shape_of)
+def partition_values_follow_from_the_bounds(one: EntryUnderTest) -> Iterator[Violation]:
+    """A query for a value between the bounds does not look into the partition."""
+    for found in outside(one.entry, one.table.state.schema):
+        name = found.field.transform
+        made = f"{found.low} to {found.high}" if found.low != found.high else found.low
+        said = (
+            f"the partition value {found.field.name} is {found.actual}, and by the bounds of column {found.column.name} "
+            f"its {name} is {made}"
+        )
+        yield wrong(
+            one, one.entry.partition_place(found.field.id), said, made, found.actual, found.column.name
+        )
+
+
+@rule("ICE-058", of=ENTRY, only=has_bounds, screen=shape_of)
+def decimals_have_the_fewest_bytes(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers take more bytes for the same number."""
+    for field, name in NAMES.items():
+        for column, raw in one.bounds(field):
+            if DECIMAL.fullmatch(column.type) is None or len(raw) < 2:
+                continue
+            number = int.from_bytes(raw, "big", signed=True)
+            needed = (number + (number < 0)).bit_length() // 8 + 1
+            if needed < len(raw):
+                said = (
+                    f"the {name} of column {column.name} has {len(raw)} bytes, and {needed} hold the number"
+                )
+                place = one.entry.place(field, column.id)
+                yield wrong(one, place, said, f"{needed} bytes", f"{len(raw)} bytes", column.name)
+
+
+@rule("ICE-061", of=ENTRY, only=has_bounds, screen=shape_of)
+def bounds_of_shapes_are_points(one: EntryUnderTest) -> Iterator[Violation]:
+    """A reader that makes other coordinates of it skips the file for shapes that it has, or fails."""
+    for field, name in NAMES.items():
+        for column, raw in one.bounds(field):
+            kind = geospatial(column.type)
+            if kind is None:
+                continue
+            found = point(raw)
+            if found is None:
+                reason = "x, y or m is NaN" if len(raw) in POINT_WIDTHS else f"it has {len(raw)} bytes"
+                said = f"the {name} of column {column.name} is no point: {reason}"
+                expected = "16, 24 or 32 bytes of coordinates"
+                actual = f"0x{raw[:40].hex()}"
+                yield wrong(one, one.entry.place(field, column.id), said, expected, actual, column.name)
+
+
+@rule("ICE-067", of=ENTRY, only=has_bounds, screen=shape_of)
+def bounds_of_geographies_are_on_the_globe(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers compare with longitudes and latitudes, and skip the file for what it has."""
+    for field, name in NAMES.items():
+        for column, raw in one.bounds(field):
+            found = point(raw) if geospatial(column.type) == "geography" else None
+            if found is not None and not (-180 <= found[0] <= 180 and -90 <= found[1] <= 90):
+                said = f"the {name} of column {column.name} is at {found[0]}, {found[1]}"
+                expected = "-180 to 180, and -90 to 90"
+                actual = f"{found[0]}, {found[1]}"
+                yield wrong(one, one.entry.place(field, column.id), said, expected, actual, column.name)
+
+
+@rule("ICE-066", of=ENTRY, only=has_counts, screen=shape_of)
+def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+    """A query for nulls of a column that cannot be null is answered without a look at any file."""
+    nulls = one.entry.map(NULLS)
+    for key, count in nulls.items():
+        column = one.column(key)
+        if column is not None and column.is_required and not column.is_repeated and count > 0:
+            said = f"{count} values of column {column.name} are said to be null, which is required"
+            yield wrong(one, one.entry.place(NULLS, key), said, "0", str(count), column.name)

@@ -1,0 +1,187 @@
+"""Checks of deletion vectors: what manifests say of them, tier ``meta``, and their bytes, tier ``footer``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pqassay.checks import rule
+from pqassay.checks.subjects import Subject
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table import deletion_vector as grammar
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.iceberg import DATA_FILE
+from pqassay_tables.checks.deletion_vectors import vectors_of
+from pqassay_tables.checks.iceberg_table.subjects import ENTRY, TABLE
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.iceberg.entry_claims import AROUND
+from pqassay_tables.metadata.iceberg.manifests import Entry
+from pqassay_tables.metadata.iceberg.state import PUFFIN
+from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.iceberg_table import IcebergTable
+from pqassay_tables.under_test.table import claim_field
+
+if TYPE_CHECKING:
+    from pqassay_tables.values.deletion_vector import DeletionVector
+
+REMEDY = repairs.ICEBERG_BEFORE.text
+
+
+def is_vector(one: EntryUnderTest) -> bool:
+    """Whether it is the entry of a deletion vector."""
+    return one.entry.format == PUFFIN
+
+
+@rule("ICE-023", of=ENTRY, only=is_vector, screen=shape_of)
+def vectors_can_be_found(one: EntryUnderTest) -> Iterator[Violation]:
+    """Readers do not know which rows of which file are deleted."""
+    offset, size = field_ids.CONTENT_OFFSET, field_ids.CONTENT_SIZE_IN_BYTES
+    for number in (field_ids.REFERENCED_DATA_FILE, offset, size):
+        value = one.entry.value(number)
+        if value is None or (number == offset and value < 0) or (number == size and value < AROUND):
+            yield Violation(
+                f"{DATA_FILE.called(number)} of a deletion vector in {one.data_file} is {value}",
+                one.field(one.entry.place(number)),
+                expected="a place in the file" if number in (offset, size) else "the data file",
+                actual=str(value),
+                remedy=REMEDY,
+            )
+
+
+@rule("ICE-024", of=TABLE)
+def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
+    """Readers take one of them, and rows that the others delete come back."""
+    seen: dict[str, Entry] = {}
+    vectors = [entry for entry in table.state.entries if entry.format == PUFFIN]
+    if not vectors:
+        raise NotApplicable
+    for entry in vectors:
+        named = entry.value(field_ids.REFERENCED_DATA_FILE)
+        if named is None:
+            raise Broken("ICE-023")
+        before = seen.setdefault(named, entry)
+        if before is not entry:
+            yield Violation(
+                f"{named} has a second deletion vector; the first is entry {before.number} of {before.manifest.name}",
+                claim_field(table.file, entry.place(field_ids.REFERENCED_DATA_FILE)),
+                expected="one deletion vector",
+                actual="two",
+                remedy=REMEDY,
+            )
+
+
+@rule("ICE-025", of=ENTRY, only=is_vector, screen=shape_of)
+def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
+    """Without the vector the file cannot be read, or all deleted rows come back."""
+    offset, size, actual = (
+        one.entry.value(field_ids.CONTENT_OFFSET),
+        one.entry.value(field_ids.CONTENT_SIZE_IN_BYTES),
+        one.actual_size,
+    )
+    if one.entry.inside is None:
+        raise NotApplicable
+    if actual is None:
+        raise Broken("ICE-013")
+    if offset is None or size is None:
+        raise Broken("ICE-023")
+    if offset + size > actual:
+        yield Violation(
+            f"a deletion vector ends at byte {offset + size} of {one.data_file}, which has {actual} bytes",
+            one.field(one.entry.place(field_ids.CONTENT_OFFSET)),
+            expected=f"{actual - size} or less",
+            actual=str(offset),
+            remedy=REMEDY,
+        )
+
+
+# --------------------------------------------------------------------------------------------------- their bytes
+
+
+def _vectors(file: FileUnderTest) -> list[DeletionVector]:
+    return vectors_of(file, "iceberg")
+
+
+VECTOR: Subject[DeletionVector] = Subject("deletion vector of an Iceberg table", _vectors)
+"""The deletion vector of a data file."""
+
+
+@rule("ICE-035", of=VECTOR)
+def lengths_agree(one: DeletionVector) -> Iterator[Violation]:
+    """Where they differ, the vector is elsewhere, and readers refuse it or delete other rows."""
+    size, claimed = one.stored.size, one.claims.length
+    if size != claimed:
+        yield Violation(
+            f"by the manifest the deletion vector at {one.claims.offset} of {one.name} has {claimed} bytes without length and "
+            f"checksum, and it says {size}",
+            one.field("size", -grammar.SIZE_SIZE, grammar.SIZE_SIZE),
+            expected=str(claimed),
+            actual=str(size),
+            remedy=REMEDY,
+        )
+
+
+@rule("ICE-036", of=VECTOR)
+def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
+    """A bit that is turned deletes another row; only readers that compare the checksum notice."""
+    stored = one.stored
+    if stored.size != one.claims.length:
+        raise Broken("ICE-035")
+    actual = grammar.checksum(stored.vector)
+    if actual != stored.checksum:
+        yield Violation(
+            f"the checksum of the deletion vector at {one.claims.offset} of {one.name} is {stored.checksum:#010x}, "
+            f"and that of its bytes is {actual:#010x}",
+            one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE),
+            expected=f"{actual:#010x}",
+            actual=f"{stored.checksum:#010x}",
+            remedy=REMEDY,
+        )
+
+
+@rule("ICE-037", of=VECTOR)
+def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
+    """Nobody can read anything else, and nobody knows which rows are deleted."""
+    try:
+        _ = one.bitmap
+    except Malformed as error:
+        if error.rule != "ICE-037":
+            raise
+        yield Violation(
+            f"the deletion vector at {one.claims.offset} of {one.name} is no bitmap: {error.reason}",
+            one.field(error.field or "bitmap", error.offset or 0, error.length),
+            expected=error.expected,
+            actual=error.actual,
+            remedy=REMEDY,
+        )
+
+
+@rule("ICE-038", of=VECTOR)
+def cardinalities_are_right(one: DeletionVector) -> Iterator[Violation]:
+    """Engines that count rows by manifests give a wrong number, and others refuse the vector."""
+    count, claimed = one.bitmap.count, one.claims.cardinality
+    if count != claimed:
+        yield Violation(
+            f"by the manifest a deletion vector deletes {claimed} rows, and it holds {count} positions",
+            claim_field(one.file, one.claims.place.below("record_count")),
+            expected=str(count),
+            actual=str(claimed),
+            remedy=REMEDY,
+        )
+
+
+@rule("ICE-039", of=VECTOR)
+def positions_are_those_of_rows(one: DeletionVector) -> Iterator[Violation]:
+    """The vector is that of another file: rows that were to go remain, and others are gone."""
+    rows, greatest = one.file.metadata.num_rows, one.bitmap.greatest
+    if rows < 0:
+        raise Broken("PQF-015")
+    if greatest is not None and greatest >= rows:
+        yield Violation(
+            f"a deletion vector deletes row {greatest} of a file of {rows} rows",
+            claim_field(one.file, one.claims.place.below("referenced_data_file")),
+            expected=f"positions less than {rows}",
+            actual=str(greatest),
+            remedy=REMEDY,
+        )

@@ -1,0 +1,140 @@
+"""What two sources say of one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
+
+Where one of them says nothing, there is nothing to compare.  Numbers compare by value and not as they are written, and timestamps may be cut to
+milliseconds in one of the two.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+from pqassay.tables.claims import ValueKind
+from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.schema import DeltaColumn, DeltaSchema
+from pqassay_tables.metadata.delta.statistics import MAX, MIN, NULLS, ROWS, TIGHT, member_of, written
+from pqassay_tables.metadata.delta.values import UnknownType, bound_value, partition_value
+from pqassay_tables.metadata.moments import MILLISECOND
+
+
+class Difference(NamedTuple):
+    """A member of which two sources say different things.
+
+    Attributes:
+        path: The names that lead to it, in the statistics or partition values.
+        column: The column, for messages; ``None`` for what is about the file.
+        one, other: What they say.
+    """
+
+    path: tuple[str, ...]
+    column: str | None
+    one: str
+    other: str
+
+
+def statistics_differ(
+    schema: DeltaSchema, one: Json, other: Json, *, is_whole: bool = False
+) -> Iterator[Difference]:
+    """Yield what two statistics of one file say differently.
+
+    Args:
+        schema: The columns.
+        one, other: The statistics.
+        is_whole: Whether the first has to say all that the second does.
+    """
+    for name in (ROWS, TIGHT):
+        said, again = one.get(name), other.get(name)
+        if again is not None and said != again and (is_whole or said is not None):
+            yield Difference((name,), None, written(said), written(again))
+    for name in (MIN, MAX, NULLS):
+        for column in schema.columns:
+            said, again = (member_of(stats.get(name), column.path) for stats in (one, other))
+            if again is None or (said is None and not is_whole):
+                continue
+            if said is not None and _is_same(column, name, said, again, is_open=not is_whole):
+                continue
+            yield Difference((name, *column.path), column.name, written(said), written(again))
+
+
+def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:
+    """Whether two values say the same; of what is no value of the type, another rule may say so, unless that is not open."""
+    if said == again or member == NULLS:
+        return bool(said == again) or isinstance(
+            said, dict
+        )  # of lists and maps, some count what is in them as well
+    try:
+        (kind, left), (_, right) = bound_value(column, said), bound_value(column, again)
+    except (ValueError, UnknownType):
+        return is_open
+    if isinstance(left, float) and isinstance(right, float) and math.isnan(left) and math.isnan(right):
+        return True
+    if kind is ValueKind.TIMESTAMP:
+        return _cut(left) == _cut(right) and (_cut(left) in (left, right))
+    if kind is ValueKind.FLOATING and column.type == "float":
+        return _narrow(left) == _narrow(right)
+    return left == right
+
+
+def _narrow(value: Any) -> bytes | float:
+    """A number as a column of 4 bytes holds it."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return float(value)
+
+
+def _cut(moment: Any) -> int:
+    return int(moment) // MILLISECOND * MILLISECOND
+
+
+def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterator[Difference]:
+    """Yield where the texts and the struct of partition values differ."""
+    for column in schema.partition:
+        name = column.path[0]
+        if name not in texts or name not in parsed:
+            continue
+        text, value = texts[name], parsed[name]
+        is_null = text is None or text == ""
+        if is_null or value is None:
+            if is_null is not (value is None or value == ""):
+                yield Difference((name,), column.name, written(text), written(value))
+            continue
+        try:
+            left = partition_value(column, cast("str", text))
+            right = bound_value(column, value)
+        except (ValueError, UnknownType, TypeError, AttributeError):
+            continue
+        if left.value != right.value and written(left.value) != written(
+            right.value
+        ):  # two NaN are written alike
+            yield Difference((name,), column.name, written(text), written(value))
+
+
+DESCRIBED = {
+    "protocol": ("minReaderVersion", "minWriterVersion", "readerFeatures", "writerFeatures"),
+    "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),
+}
+"""The members that say what a table is; names and dates change nothing."""
+
+
+def described_differ(kind: str, one: Json, other: Json) -> Iterator[str]:
+    """Yield the members of two actions ``protocol`` or ``metaData`` that say different things."""
+    for name in DESCRIBED[kind]:
+        if _meant(name, one.get(name)) != _meant(name, other.get(name)):
+            yield name
+
+
+def _meant(name: str, given: Any) -> Any:
+    """What a member says, however it is written: features have no order, and none of them are as good as an empty list."""
+    if name.endswith("Features"):
+        return sorted(map(str, given)) if isinstance(given, list) else []
+    if name == "format" and isinstance(given, dict):
+        return cast("Json", given).get("provider")  # its options are empty, or absent
+    if name == "schemaString" and isinstance(given, str):
+        try:
+            return parse(given)
+        except ValueError:
+            return given
+    return given or None

@@ -1,0 +1,401 @@
+"""A Delta table at a version: its columns, and the entries of its live files as the log holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import unquote
+
+from pqassay.tables.claims import Place
+from pqassay.tables.files import TableFiles
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.table.delta import KNOWN_READER_FEATURES, STATS_PARSED
+from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
+from pqassay_tables.metadata.delta.actions import Json, actions, parse
+from pqassay_tables.metadata.delta.schema import DeltaSchema, schema_of
+from pqassay_tables.metadata.delta.segment import Segment, segment_of
+
+DESCRIBED, REPEATED = "DLT-004", "DLT-006"
+
+COLUMN_MAPPING_READER = 2
+"""The version of the protocol for readers that brought column mapping; from the next one on, features are listed."""
+
+FEATURES_READER = 3
+
+
+@dataclass(slots=True, eq=False)
+class AddEntry:
+    """The entry of a live file.
+
+    Attributes:
+        file: The file of the log that holds it, relative to the table.
+        number: Its line or row there.
+        action: The ``add`` action.
+        path: The data file, decoded, as the log names it; empty where it does not.
+        inside: The data file relative to the table; ``None`` where it is elsewhere.
+        stats: Its statistics; ``None`` without any, or where they are no JSON object.
+        stats_problem: Why they are none.
+        stats_member: The member of the action that holds them.
+    """
+
+    file: str
+    number: int
+    action: Json
+    path: str
+    inside: str | None
+    stats: Json | None = None
+    stats_problem: str = ""
+    stats_member: str = "stats"
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return Place(self.file, self.number, ("add",))
+
+    @property
+    def statistics(self) -> Place:
+        """Where its statistics are."""
+        return Place(self.file, self.number, ("add", self.stats_member))
+
+    def stat(self, name: str) -> Place:
+        """Where a member of its statistics is."""
+        return self.statistics.below(name)
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """An action that repeats one of the same commit."""
+
+    kind: str
+    path: str
+    place: Place
+    before: Place
+
+
+@dataclass
+class CheckpointRead:
+    """The checkpoint with which the log begins.
+
+    Attributes:
+        files: Its files, relative to the table, sidecars included.
+        actions: Its actions, those in its sidecars included.
+        adds: Those of them that add a file.
+    """
+
+    files: frozenset[str] = frozenset()
+    actions: int = 0
+    adds: int = 0
+
+
+@dataclass
+class DeltaState:
+    """What the log says of a version.
+
+    Attributes:
+        segment: The files that were read.
+        protocol, metadata: The newest actions of these kinds.
+        schema: The columns.
+        entries: The live files, in the order of the log.
+        repetitions: Actions on files that occur twice in a commit.
+        doubles: Other actions that do.
+        domains: Configurations of domains, by name.
+        engine: What wrote the newest commit, as it says; empty if it does not.
+        sizes: The files of the log that were read, relative to the table, and their lengths.
+        features: Features that readers have to know.
+        writer_features: Features that writers have to know.
+        places: Where the newest actions of these two kinds are.
+        checkpoint: The checkpoint with which it begins; of no files without one.
+    """
+
+    segment: Segment
+    protocol: Json
+    metadata: Json
+    schema: DeltaSchema
+    entries: list[AddEntry]
+    repetitions: list[Repetition] = field(default_factory=list[Repetition])
+    doubles: list[Repetition] = field(default_factory=list[Repetition])
+    domains: dict[str, str] = field(default_factory=dict[str, str])
+    engine: str = ""
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    features: frozenset[str] = frozenset()
+    writer_features: frozenset[str] = frozenset()
+    places: dict[str, Place] = field(default_factory=dict[str, Place])
+    checkpoint: CheckpointRead = field(default_factory=CheckpointRead)
+
+    @property
+    def unreadable(self) -> list[str]:
+        """Features for readers that are not known here."""
+        return sorted(self.features - set(KNOWN_READER_FEATURES))
+
+
+def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaState, DeltaState] | None:
+    """The state at the version of a checkpoint by it alone, and by the log before it; ``None`` where that is not there any more.
+
+    Raises what `read_state` does.
+    """
+    if not segment.checkpoint:
+        return None
+    names = files.listed(DELTA_LOG)
+    version = segment.version - len(segment.commits)
+    older = {
+        name: size
+        for name, size in names.items()
+        if (told := delta_checkpoint(name)) is None or told.version < version
+    }
+    try:
+        before = segment_of(older, version)
+    except (FormatError, ValueError):
+        return None
+    return _replayed(files, Segment(version, segment.checkpoint, ())), _replayed(files, before)
+
+
+def read_state(files: TableFiles, version: int | None = None) -> DeltaState:
+    """Read a version of a table, the newest by default.
+
+    Raises:
+        FormatError: The log cannot be read; rules DLT-001 to DLT-005.
+        NoVersionError: There is no such version.
+        OSError: A file cannot be read.
+    """
+    return _replayed(files, segment_of(files.listed(DELTA_LOG), version))
+
+
+def _replayed(files: TableFiles, segment: Segment) -> DeltaState:
+    replay = _Replay(files)
+    if segment.checkpoint:
+        replay.checkpoint(segment.checkpoint)
+    for number in segment.commits:
+        replay.commit(f"{DELTA_LOG}/{commit_name(number)}")
+    return replay.state(segment)
+
+
+class _Replay:
+    """The log, read action by action."""
+
+    def __init__(self, files: TableFiles) -> None:
+        self._files = files
+        self._live: dict[tuple[str, str], AddEntry] = {}
+        self._protocol: Json | None = None
+        self._metadata: Json | None = None
+        self._domains: dict[str, str] = {}
+        self._repetitions: list[Repetition] = []
+        self._doubles: list[Repetition] = []
+        self._engine = ""
+        self._places: dict[str, Place] = {}
+        self._sizes: dict[str, int] = {}
+        self._checkpoint = CheckpointRead()
+
+    def checkpoint(self, names: Sequence[str]) -> None:
+        """Begin with the actions of a checkpoint."""
+        from pqassay_tables.metadata.delta.checkpoint import checkpoint_actions  # noqa: PLC0415 - pyarrow, where there is one
+
+        held = adds = 0
+        for file, number, action in checkpoint_actions(self._files, names, self._sizes):
+            held += 1
+            adds += "add" in action
+            self._take(file, number, action)
+        self._checkpoint = CheckpointRead(frozenset(self._sizes), held, adds)
+
+    def commit(self, file: str) -> None:
+        """Apply the actions of a commit."""
+        try:
+            data = self._files.read(file)
+        except FileNotFoundError:
+            raise Malformed("the log lists a commit that is not there", rule="DLT-002", field=file) from None
+        self._sizes[file] = len(data)
+        seen: dict[tuple[str, str], Place] = {}
+        removed: list[tuple[str, int, Json]] = []
+        added: list[tuple[str, int, Json]] = []
+        self._engine = ""
+        for number, action in actions(file, data):
+            if "add" in action:
+                added.append((file, number, action))
+            elif "remove" in action:
+                removed.append((file, number, action))
+            else:
+                self._note_double(file, number, action, seen)
+                self._take(file, number, action)
+        # Actions of one commit have no order: what is removed is what was there before.
+        for kind, taken in (("remove", removed), ("add", added)):
+            for _, number, action in taken:
+                self._note(kind, Place(file, number, (kind,)), action, seen)
+                self._take(file, number, action)
+
+    def _note_double(self, file: str, number: int, action: Json, seen: dict[tuple[str, str], Place]) -> None:
+        """Note an action of a kind of which a commit has one; of `txn`, one for each application."""
+        for kind in ("protocol", "metaData", "txn"):
+            given: Any = action.get(kind)
+            if not isinstance(given, dict):
+                continue
+            name = str(cast("Json", given).get("appId")) if kind == "txn" else ""
+            place = Place(file, number, (kind,))
+            before = seen.setdefault((kind, name), place)
+            if before is not place:
+                self._doubles.append(Repetition(kind, name, place, before))
+
+    def _note(self, kind: str, place: Place, action: Json, seen: dict[tuple[str, str], Place]) -> None:
+        """Note an action whose path another one of the same kind has."""
+        members = action[kind]
+        path = cast("Json", members).get("path") if isinstance(members, dict) else None
+        if not isinstance(path, str):
+            return
+        before = seen.setdefault((kind, path), place)
+        if before is not place:
+            self._repetitions.append(Repetition(kind, path, place, before))
+
+    def _take(self, file: str, number: int, action: Json) -> None:
+        for kind, take in self._TAKING.items():
+            given: Any = action.get(kind)
+            if given is None:
+                continue
+            if not isinstance(given, dict):
+                raise Malformed(
+                    f"{kind} in {file} is not an object",
+                    rule="DLT-001",
+                    field=f"{file}[{number}].{kind}",
+                    expected="an object",
+                    actual=repr(given)[:80],
+                    file=file,
+                )
+            take(self, file, number, cast("Json", given))
+
+    def _add(self, file: str, number: int, add: Json) -> None:
+        entry = added(file, number, add)
+        entry.inside = self._files.inside(entry.path) if entry.path else None
+        self._live[_key(add, entry.path)] = entry
+
+    def _remove(self, _file: str, _number: int, remove: Json) -> None:
+        raw = remove.get("path")
+        if isinstance(raw, str):
+            self._live.pop(_key(remove, unquote(raw)), None)
+
+    def _set_protocol(self, file: str, number: int, given: Json) -> None:
+        self._protocol = given
+        self._places["protocol"] = Place(file, number, ("protocol",))
+
+    def _set_metadata(self, file: str, number: int, given: Json) -> None:
+        self._metadata = given
+        self._places["metaData"] = Place(file, number, ("metaData",))
+
+    def _set_domain(self, _file: str, _number: int, given: Json) -> None:
+        name = given.get("domain")
+        if isinstance(name, str):
+            configuration = given.get("configuration")
+            self._domains[name] = configuration if isinstance(configuration, str) else ""
+            if given.get("removed") is True:
+                del self._domains[name]
+
+    def _note_engine(self, _file: str, _number: int, given: Json) -> None:
+        engine = given.get("engineInfo") or given.get("clientVersion")
+        self._engine = engine if isinstance(engine, str) else ""
+
+    _TAKING = {  # noqa: RUF012 - what each kind of action does
+        "add": _add,
+        "remove": _remove,
+        "protocol": _set_protocol,
+        "metaData": _set_metadata,
+        "domainMetadata": _set_domain,
+        "commitInfo": _note_engine,
+    }
+
+    def state(self, segment: Segment) -> DeltaState:
+        """What came of it."""
+        for kind, given in (("protocol", self._protocol), ("metaData", self._metadata)):
+            if given is None:
+                raise Malformed(
+                    f"no {kind} action in the log up to version {segment.version}",
+                    rule=DESCRIBED,
+                    field=DELTA_LOG,
+                    expected=f"a {kind} action",
+                    actual="none",
+                )
+        protocol, metadata = cast("Json", self._protocol), cast("Json", self._metadata)
+        reader = protocol.get("minReaderVersion", protocol.get("readerVersion", 1))
+        features = _texts(protocol.get("readerFeatures"))
+        is_mapped = reader == COLUMN_MAPPING_READER or (
+            reader == FEATURES_READER and "columnMapping" in features
+        )
+        try:
+            schema = schema_of(metadata, is_mapped)
+        except FormatError as error:
+            error.field = f"{self._places['metaData']}.{error.field or ''}".rstrip(".")
+            raise
+        if not isinstance(reader, int) or reader > FEATURES_READER:
+            raise Unsupported(
+                f"the table needs version {reader!r} of the protocol", field="protocol.minReaderVersion"
+            )
+        return DeltaState(
+            segment,
+            protocol,
+            metadata,
+            schema,
+            list(self._live.values()),
+            self._repetitions,
+            self._doubles,
+            self._domains,
+            self._engine,
+            self._sizes,
+            frozenset(features),
+            frozenset(_texts(protocol.get("writerFeatures"))),
+            self._places,
+            self._checkpoint,
+        )
+
+
+def _texts(given: Any) -> set[str]:
+    return {one for one in given if isinstance(one, str)} if isinstance(given, list) else set()
+
+
+def _key(action: Mapping[str, Any], path: str) -> tuple[str, str]:
+    """What tells logical files apart: the path, and the deletion vector."""
+    vector = action.get("deletionVector")
+    if not isinstance(vector, dict):
+        return path, ""
+    given = cast("Json", vector)
+    offset = given.get("offset")
+    unique = f"{given.get('storageType')}{given.get('pathOrInlineDv')}"
+    return path, unique if offset is None else f"{unique}@{offset}"
+
+
+def added(file: str, number: int, add: Json) -> AddEntry:
+    """The entry that an ``add`` action makes, without where its file is.
+
+    Args:
+        file: The file of the log that holds it, relative to the table.
+        number: Its line or row there.
+        add: The action.
+    """
+    raw = add.get("path")
+    path = unquote(raw) if isinstance(raw, str) else ""
+    entry = AddEntry(file, number, add, path, None)
+    given = add.get("stats")
+    if isinstance(given, str):
+        try:
+            stats = parse(given)
+        except ValueError as error:
+            entry.stats_problem = f"not JSON: {error}"
+        else:
+            if isinstance(stats, dict):
+                entry.stats = cast("Json", stats)
+            else:
+                entry.stats_problem = "not a JSON object"
+    elif isinstance(given, dict):  # of a checkpoint without texts
+        entry.stats = cast("Json", given)
+    elif given is not None:
+        entry.stats_problem = "not a text"
+    elif isinstance(parsed := add.get(STATS_PARSED), dict):
+        entry.stats, entry.stats_member = cast("Json", parsed), STATS_PARSED
+    return entry
+
+
+def logical_key(entry: AddEntry) -> tuple[str, str]:
+    """What tells a logical file from others: the path, and the deletion vector."""
+    return _key(entry.action, entry.path)
+
+
+def live_paths(state: DeltaState) -> Iterator[str]:
+    """The live data files that are below the table."""
+    for entry in state.entries:
+        if entry.inside is not None:
+            yield entry.inside

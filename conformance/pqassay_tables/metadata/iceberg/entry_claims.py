@@ -1,0 +1,224 @@
+"""The claims of a manifest about one file, from its entry.
+
+What is no value of its column's type is left out: rules of tier ``meta`` speak of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pqassay.tables.claims import (
+    Bound,
+    ColumnClaims,
+    Count,
+    DeletedRows,
+    DeletesClaims,
+    FileClaims,
+    PartitionValue,
+    Place,
+    RowOrder,
+    SortedBy,
+)
+from pqassay_spec.table import iceberg_field_ids as field_ids
+from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
+from pqassay_spec.table.iceberg import DATA, POSITION_DELETES, UNSORTED
+from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.iceberg.manifests import Entry
+from pqassay_tables.metadata.iceberg.schema import IcebergColumn, IcebergSchema, PartitionField
+from pqassay_tables.metadata.iceberg.state import IcebergState
+from pqassay_tables.metadata.iceberg.values import UnknownTypeError, value_of, written
+
+AROUND = SIZE_SIZE + CHECKSUM_SIZE
+"""Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
+
+SIZES, VALUES = field_ids.COLUMN_SIZES, field_ids.VALUE_COUNTS
+NULLS, NANS = field_ids.NULL_VALUE_COUNTS, field_ids.NAN_VALUE_COUNTS
+LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
+
+REMEDY = repairs.ICEBERG_FILE.text
+"""What makes the metrics of an Iceberg table anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsSaid:
+    """The metrics of a file, see `pqassay.tables.claims.ColumnsSaid`.
+
+    Attributes:
+        schema: The columns of the table.
+        place: The record of the file in the manifest.
+        names: What the manifest calls the fields of that record.
+        partitioned: The columns whose values the manifest holds.
+        metrics: The maps of the record by their numbers, each by the ids of columns.
+    """
+
+    schema: IcebergSchema
+    place: Place
+    names: Mapping[int, str]
+    partitioned: frozenset[int]
+    metrics: Mapping[int, Mapping[int, Any]]
+
+    def columns(self) -> tuple[ColumnClaims, ...]:
+        """The claims."""
+        return tuple(_columns(self))
+
+    def at(self, metric: int, column: int) -> Place:
+        """Where a metric of a column is."""
+        return self.place.below(f"{self.names.get(metric, metric)}[{column}]")
+
+
+def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
+    """What a manifest says of a live file that is below the table."""
+    splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
+    if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
+        splits = None  # readers leave them aside
+    name = entry.manifest.files.name
+    return FileClaims(
+        table="iceberg",
+        place=own.below(name(field_ids.FILE_PATH)),
+        path=entry.inside or "",
+        rows=Count(entry.value(field_ids.RECORD_COUNT), own.below(name(field_ids.RECORD_COUNT))),
+        said=_said(state, entry),
+        partition=tuple(_partition(state, entry)),
+        deleted=_deleted(state, entry),
+        order=_order(state, entry),
+        deletes=_deletes(state, entry),
+        has_names=bool(state.schema.names),
+        first_split=Count(splits[0], own.below(name(field_ids.SPLIT_OFFSETS))) if splits else None,
+        splits=tuple(splits[1:]) if splits else (),
+        remedy=REMEDY,
+    )
+
+
+def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
+    """The deletion vector of a data file; ``None`` without one that can be found."""
+    vector = state.vectors.get(entry.path) if entry.content == DATA else None
+    if vector is None or vector.inside is None:
+        return None
+    offset, size = vector.value(field_ids.CONTENT_OFFSET), vector.value(field_ids.CONTENT_SIZE_IN_BYTES)
+    if offset is None or size is None or offset < 0 or size < AROUND:
+        return None
+    place = Place(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
+    cardinality = vector.value(field_ids.RECORD_COUNT)
+    return DeletedRows(place, vector.inside, offset, size - AROUND, cardinality, of=entry.path)
+
+
+def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
+    """The order of the rows; ``None`` of a file that is not sorted, or whose order the table does not know."""
+    number = entry.value(field_ids.SORT_ORDER_ID)
+    if number is None or number == UNSORTED or entry.content == POSITION_DELETES:
+        return None
+    columns: list[SortedBy] = []
+    unknown = ""
+    for one in state.schema.orders.get(number, ()):
+        column = None if one.source is None else state.schema.column(one.source)
+        if not one.is_known:
+            unknown = unknown or f"sort order {number} has a direction or a place of nulls that is not known"
+        elif column is None or column.is_repeated:
+            unknown = (
+                unknown or f"sort order {number} is by {one.transform} of no column that has a single value"
+            )
+        else:
+            columns.append(
+                SortedBy(
+                    name=column.name,
+                    path=state.schema.names.get(column.id, ()),
+                    field_id=column.id,
+                    type=column.type,
+                    transform=one.transform,
+                    descending=one.descending,
+                    nulls_first=one.nulls_first,
+                )
+            )
+    if not columns and not unknown:
+        return None
+    return RowOrder(entry.place(field_ids.SORT_ORDER_ID), number, tuple(columns), unknown)
+
+
+def _deletes(state: IcebergState, entry: Entry) -> DeletesClaims | None:
+    if entry.content == DATA:
+        return None
+    by_position = entry.content == POSITION_DELETES
+    compared: list[int] = [] if by_position else entry.value(field_ids.EQUALITY_IDS) or []
+    columns = {number: state.schema.column(number) for number in compared}
+    return DeletesClaims(
+        entry.place(field_ids.FILE_PATH if by_position else field_ids.EQUALITY_IDS),
+        state.snapshot_id,
+        by_position,
+        tuple((number, "" if column is None else column.name) for number, column in columns.items()),
+        entry.value(field_ids.REFERENCED_DATA_FILE) if by_position else None,
+    )
+
+
+METRICS = (SIZES, VALUES, NULLS, NANS, LOWER, UPPER)
+"""The maps of a record that are by the ids of columns."""
+
+
+def _said(state: IcebergState, entry: Entry) -> MetricsSaid | None:
+    metrics = {identifier: found for identifier in METRICS if (found := entry.value(identifier))}
+    if not metrics:
+        return None
+    partitioned = frozenset(one.source for one in _spec(state, entry) if one.transform == "identity")
+    return MetricsSaid(state.schema, entry.own, entry.manifest.files.names, partitioned, metrics)
+
+
+def _columns(said: MetricsSaid) -> Iterator[ColumnClaims]:
+    maps: dict[int, Mapping[int, Any]] = {number: said.metrics.get(number, {}) for number in METRICS}
+    for identifier in dict.fromkeys(key for one in maps.values() for key in one):
+        column = said.schema.column(identifier)
+        if column is None or column.is_repeated:
+            continue
+        counts = {
+            number: Count(maps[number][identifier], said.at(number, identifier))
+            if identifier in maps[number]
+            else None
+            for number in (SIZES, VALUES, NULLS, NANS)
+        }
+        yield ColumnClaims(
+            name=column.name,
+            path=said.schema.names.get(identifier, ()),
+            field_id=identifier,
+            type=column.type,
+            values=counts[VALUES],
+            nulls=counts[NULLS],
+            nans=counts[NANS],
+            lower=_bound(column, maps[LOWER].get(identifier), said, LOWER),
+            upper=_bound(column, maps[UPPER].get(identifier), said, UPPER),
+            size=counts[SIZES],
+            is_null_where_absent=not column.has_default and identifier not in said.partitioned,
+        )
+
+
+def _bound(column: IcebergColumn, raw: bytes | None, said: MetricsSaid, field: int) -> Bound | None:
+    if raw is None:
+        return None
+    try:
+        typed = value_of(column.type, raw)
+    except (ValueError, UnknownTypeError):
+        return None
+    return Bound(typed.kind, typed.value, written(typed), said.at(field, column.id))
+
+
+def _spec(state: IcebergState, entry: Entry) -> tuple[PartitionField, ...]:
+    """The partition fields of a file."""
+    return state.schema.specs.get(entry.manifest.listed.spec, ())
+
+
+def _partition(state: IcebergState, entry: Entry) -> Iterator[PartitionValue]:
+    for one in _spec(state, entry):
+        is_there, value = entry.partition_value(one.id)
+        column = state.schema.column(one.source)
+        if not is_there or column is None or column.is_repeated:
+            continue
+        yield PartitionValue(
+            name=one.name,
+            path=state.schema.names.get(one.source, ()),
+            field_id=one.source,
+            transform=f"{one.transform}[{one.parameter}]" if one.parameter else one.transform,
+            kind=None,
+            value=value,
+            written="null" if value is None else str(value)[:80],
+            place=entry.partition_place(one.id),
+            type=column.type,
+        )

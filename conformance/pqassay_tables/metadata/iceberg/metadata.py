@@ -1,0 +1,148 @@
+"""The metadata file of an Iceberg table."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from typing import Any, cast
+
+from pqassay.tables.files import TableFiles, most_plain
+from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.table.iceberg import FORMAT_VERSIONS
+from pqassay_spec.table.layout import ICEBERG_METADATA, is_iceberg_metadata
+from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.iceberg.schema import objects
+
+METADATA, CURRENT = "ICE-001", "ICE-002"
+
+Json = dict[str, Any]
+
+EMPTY = (None, -1)
+"""What ``current-snapshot-id`` is of a table without rows."""
+
+
+class NotKnownError(Exception):
+    """Which state of the table is meant, its files do not tell."""
+
+
+_NUMBERED = re.compile(r"(?:v(\d{1,18})|(\d{1,18})-.+?)(?:\.gz)?\.metadata\.json(?:\.gz)?", re.ASCII)
+"""Names of metadata files that begin with a version: of tables in a file system, and of those that a catalog knows."""
+
+
+def metadata_file(files: TableFiles, pointer: str = "") -> str:
+    """The metadata file that is read: the one that somebody names, else the one of the highest version.
+
+    A catalog may know better, since a file of a higher version may be left over from a commit that lost a race.  What `VERSION_HINT` says
+    is never newer than that, so that it is not read.
+
+    Raises:
+        Malformed: There is none.
+        NotKnownError: There are two of the highest version.
+        OSError: The folder cannot be listed.
+    """
+    if pointer:
+        return pointer
+    names = sorted(name for name in files.listed(ICEBERG_METADATA) if is_iceberg_metadata(name))
+    if not names:
+        raise Malformed("there is no metadata file", rule=METADATA, field=ICEBERG_METADATA)
+    versions = {name: _version(name) for name in names}
+    highest = max(versions.values())
+    newest = [name for name in names if versions[name] == highest]
+    if len(newest) > 1:
+        raise NotKnownError(
+            f"{len(newest)} metadata files have the version {highest}, and a catalog knows which of them counts: give its path instead"
+            if highest >= 0
+            else "several metadata files have no version in their names: give the path of the one that counts instead"
+        )
+    return f"{ICEBERG_METADATA}/{newest[0]}"
+
+
+def _version(name: str) -> int:
+    match = _NUMBERED.fullmatch(name)
+    return int(match[1] or match[2]) if match else -1
+
+
+def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json | None:
+    """The snapshot that is judged; ``None`` of an empty table.
+
+    Args:
+        metadata: The table metadata.
+        snapshot: The id of one that somebody asked for.
+        ref: The name of a branch or tag that somebody asked for.
+
+    Raises:
+        Malformed: ICE-002, there is no such snapshot in the metadata.
+        NotKnownError: There is none of what somebody asked for.
+    """
+    kept = objects(metadata, "snapshots")
+    if ref is not None:
+        refs: Any = metadata.get("refs")
+        found: Any = cast("Json", refs).get(ref) if isinstance(refs, dict) else None
+        if not isinstance(found, dict):
+            names = sorted(cast("Json", refs))[:20] if isinstance(refs, dict) else []
+            raise NotKnownError(f"there is no branch or tag {ref}; there are {', '.join(names) or 'none'}")
+        snapshot = cast("Json", found).get("snapshot-id")
+    wanted = metadata.get("current-snapshot-id") if snapshot is None and ref is None else snapshot
+    if wanted in EMPTY:
+        return None
+    one = next((one for one in kept if one.get("snapshot-id") == wanted), None)
+    if one is not None:
+        return one
+    if snapshot is not None and ref is None:
+        some = ", ".join(str(one.get("snapshot-id")) for one in kept[-20:])
+        raise NotKnownError(f"there is no snapshot {snapshot}; there are {some or 'none'}")
+    raise Malformed(
+        f"snapshot {wanted} is not among the {len(kept)} that the metadata hold",
+        rule=CURRENT,
+        field="metadata.current-snapshot-id" if ref is None else "metadata.refs",
+        expected="the id of a snapshot in the list",
+        actual=str(wanted),
+    )
+
+
+def read_metadata(files: TableFiles, name: str) -> tuple[Json, int]:
+    """What a metadata file says, and its length in bytes.
+
+    Raises:
+        Malformed: ICE-001.
+        OSError: It cannot be read.
+    """
+    data = files.read(name)
+    try:
+        found = parse(_plain(name, data).decode())
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise _broken(name, f"{name} is not JSON: {error}", "a JSON object", str(error)) from None
+    if not isinstance(found, dict):
+        raise _broken(name, f"{name} is not a JSON object", "a JSON object", repr(found)[:80])
+    members = cast("Json", found)
+    version = members.get("format-version")
+    if version not in FORMAT_VERSIONS or type(version) is not int:
+        known = f"one of {', '.join(map(str, FORMAT_VERSIONS))}"
+        raise _broken(name, f"format-version of {name} is {version!r}", known, repr(version))
+    if not isinstance(members.get("location"), str):
+        raise _broken(name, f"{name} has no location", "a URI", repr(members.get("location"))[:80])
+    return members, len(data)
+
+
+def _plain(name: str, data: bytes) -> bytes:
+    return plain_metadata(name, data) if ".gz." in name or name.endswith(".gz") else data
+
+
+def plain_metadata(name: str, data: bytes) -> bytes:
+    """The bytes of a compressed metadata file without compression; no more of them than are read of any file.
+
+    Raises:
+        Unsupported: There are more; `OSError`, `EOFError` and `zlib.error` are raised where they do not decompress.
+    """
+    most = most_plain(len(data))
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+        plain = packed.read(most + 1)
+    if len(plain) > most:
+        raise Unsupported(f"{name} has more than {most:,} bytes without compression", field=name)
+    return plain
+
+
+def _broken(name: str, reason: str, expected: str, actual: str) -> Malformed:
+    return Malformed(reason, rule=METADATA, field=name, expected=expected, actual=actual, file=name)

@@ -1,0 +1,352 @@
+"""The columns of an Iceberg table and how it is partitioned, by their ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table.iceberg import DELETE_COLUMNS, FIRST_PARTITION_FIELD, FIRST_RESERVED_ID, NAME_MAPPING
+from pqassay_tables.metadata.delta.actions import Json, parse
+
+METADATA = "ICE-001"
+
+DEEPEST = 100
+"""Levels of nested types that are read."""
+
+DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
+FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]", re.ASCII)
+TRANSFORM = re.compile(r"(bucket|truncate)\[\s*(\d{1,10})\s*\]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergColumn:
+    """A column without members, or the element of a list or a map.
+
+    Attributes:
+        name: What users call it, its path joined by dots.
+        path: Its names.
+        id: Its id.
+        type: Its type as the schema has it.
+        is_repeated: Whether it is in a list or a map.
+        is_required: Whether it, and all that it is in, has to have a value.
+        has_default: Whether rows of files without it have another value than null.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    id: int
+    type: str
+    is_repeated: bool = False
+    is_required: bool = False
+    has_default: bool = False
+
+
+@dataclass(frozen=True)
+class PartitionField:
+    """A field by which a table is partitioned.
+
+    Attributes:
+        id: Its number.
+        name: Its name.
+        source: The id of the column from which it follows.
+        transform: The name of its transform.
+        parameter: The number in brackets; 0 without one.
+    """
+
+    id: int
+    name: str
+    source: int
+    transform: str
+    parameter: int = 0
+
+
+@dataclass(frozen=True)
+class SortField:
+    """A value by which rows are sorted.
+
+    Attributes:
+        source: The id of the column from which it follows; ``None`` of several.
+        transform: How it follows, as the table has it.
+        descending, nulls_first: How it is sorted.
+        is_known: Whether the direction and the place of nulls are such as there are.
+    """
+
+    source: int | None
+    transform: str
+    descending: bool
+    nulls_first: bool
+    is_known: bool = True
+
+
+@dataclass
+class IcebergSchema:
+    """The columns of a table.
+
+    Attributes:
+        columns: Each by its id, of the newest schema that has it.
+        specs: The partition fields by the id of the spec.
+        orders: The sort fields by the id of the sort order.
+        names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
+        nested: The ids of structs, lists and maps.
+    """
+
+    columns: dict[int, IcebergColumn]
+    specs: dict[int, tuple[PartitionField, ...]]
+    orders: dict[int, tuple[SortField, ...]] = field(default_factory=dict[int, tuple[SortField, ...]])
+    names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    nested: frozenset[int] = frozenset()
+
+    @property
+    def greatest(self) -> int:
+        """The greatest id of a column, those that the specification reserves aside; 0 without any."""
+        ids = (*self.columns, *self.nested)
+        return max((one for one in ids if one < FIRST_RESERVED_ID), default=0)
+
+    def column(self, identifier: int) -> IcebergColumn | None:
+        """The column of an id; ``None`` if no schema has it."""
+        return self.columns.get(identifier)
+
+
+def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
+    """The columns and partition fields of a table.
+
+    Args:
+        metadata: The table metadata.
+        newest: The id of the schema that counts before others; the current one by default.
+
+    Raises:
+        Malformed: ICE-001.
+    """
+    schemas = objects(metadata, "schemas")
+    if not schemas and isinstance(metadata.get("schema"), dict):
+        schemas = [metadata["schema"]]
+    if newest is None:
+        newest = metadata.get("current-schema-id")
+    ordered = sorted(schemas, key=lambda one: one.get("schema-id") == newest)
+    columns: dict[int, IcebergColumn] = {
+        identifier: IcebergColumn(name, (name,), identifier, kind, is_required=True)
+        for identifier, name, kind in DELETE_COLUMNS
+    }
+    nested: set[int] = set()
+    for schema in ordered:
+        if schema.get("type") != "struct":
+            raise broken("schemas", "a schema is no struct", "struct", schema.get("type"))
+        found = _columns(schema, (), nested, is_repeated=False, depth=0)
+        columns.update({column.id: column for column in found})
+    return IcebergSchema(columns, _specs(metadata), _orders(metadata), _names(metadata), frozenset(nested))
+
+
+Columns = frozenset[tuple[Any, ...]]
+"""The columns of a schema: of each its id, its name, whether it is required, and its type, of nested ones the same of what is in them."""
+
+
+def columns_of(struct: Any, depth: int = 0) -> Columns:
+    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is none."""
+    if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
+        raise broken("schemas", "a schema is no struct", "struct", struct)
+    fields = objects(cast("Json", struct), "fields")
+    return frozenset(
+        (one.get("id"), one.get("name"), one.get("required"), _type_of(one.get("type"), depth + 1))
+        for one in fields
+    )
+
+
+def _type_of(kind: Any, depth: int) -> Any:
+    if isinstance(kind, str):
+        return kind.replace(" ", "")
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        raise broken("schemas", "a type has no form that is known", "a type", kind)
+    declared = cast("Json", kind)
+    if declared.get("type") == "struct":
+        return columns_of(declared, depth)
+    return frozenset(
+        (name, _type_of(value, depth + 1) if name in ("element", "key", "value") else str(value))
+        for name, value in declared.items()
+    )
+
+
+def objects(holder: Json, name: str) -> list[Json]:
+    """The objects in a list; none where the member is absent. Raises `Malformed`."""
+    given = holder.get(name)
+    if given is None:
+        return []
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise broken(name, f"{name} is not a list of objects", "a list of objects", given)
+    return cast("list[Json]", given)
+
+
+def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
+    """The error that a member of the metadata has no form that is known."""
+    return Malformed(
+        reason, rule=METADATA, field=f"metadata.{name}", expected=expected, actual=str(actual)[:80]
+    )
+
+
+def _columns(
+    struct: Json,
+    path: tuple[str, ...],
+    nested: set[int],
+    *,
+    is_repeated: bool,
+    depth: int,
+    is_required: bool = True,
+) -> Iterator[IcebergColumn]:
+    if depth > DEEPEST:
+        raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
+    for one in objects(struct, "fields"):
+        name, identifier = one.get("name"), one.get("id")
+        if not isinstance(name, str) or type(identifier) is not int:
+            raise broken("schemas", "a field of a schema has no name or no id", "both", one)
+        if type(one.get("required")) is not bool:
+            raise broken("schemas", f"field {name} does not say whether it is required", "true or false", one.get("required"))  # fmt: skip
+        yield from _of_type(
+            one.get("type"),
+            (*path, name),
+            identifier,
+            nested,
+            is_repeated=is_repeated,
+            is_required=is_required and one.get("required") is True,
+            has_default=one.get("initial-default") is not None,
+            depth=depth,
+        )
+
+
+def _of_type(
+    kind: Any,
+    path: tuple[str, ...],
+    identifier: int,
+    nested: set[int],
+    *,
+    is_repeated: bool,
+    is_required: bool,
+    depth: int,
+    has_default: bool = False,
+) -> Iterator[IcebergColumn]:
+    if isinstance(kind, str):
+        name = ".".join(path)
+        yield IcebergColumn(name, path, identifier, kind, is_repeated, is_required, has_default)
+        return
+    if not isinstance(kind, dict) or depth > DEEPEST:
+        raise broken(
+            "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
+        )
+    declared = cast("Json", kind)
+    nested.add(identifier)
+    if declared.get("type") == "struct":
+        yield from _columns(
+            declared, path, nested, is_repeated=is_repeated, depth=depth + 1, is_required=is_required
+        )
+        return
+    members = {"list": ("element",), "map": ("key", "value")}.get(str(declared.get("type")), ())
+    if not members:
+        raise broken(
+            "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
+        )
+    for member in members:
+        inner = declared.get(f"{member}-id")
+        if type(inner) is not int:
+            raise broken("schemas", f"the {member} of column {'.'.join(path)} has no id", "an id", inner)
+        yield from _of_type(
+            declared.get(member),
+            (*path, member),
+            inner,
+            nested,
+            is_repeated=True,
+            is_required=False,
+            depth=depth + 1,
+        )
+
+
+def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:
+    given = objects(metadata, "partition-specs")
+    if not given:
+        return {0: tuple(partition_fields(objects(metadata, "partition-spec")))}
+    found: dict[int, tuple[PartitionField, ...]] = {}
+    for spec in given:
+        identifier = spec.get("spec-id")
+        if type(identifier) is not int:
+            raise broken("partition-specs", "a partition spec has no id", "an id", identifier)
+        if "fields" not in spec:
+            raise broken("partition-specs", f"partition spec {identifier} has no fields", "a list of fields", spec)  # fmt: skip
+        found[identifier] = tuple(partition_fields(objects(spec, "fields")))
+    return found
+
+
+def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
+    """The fields of a partition spec. Raises `Malformed`, ICE-001."""
+    for number, one in enumerate(given):
+        sources: Any = one.get("source-ids")
+        first: Any = sources[0] if isinstance(sources, list) and sources else None
+        source = one.get("source-id", first)
+        name, transform = one.get("name"), one.get("transform")
+        identifier = one.get("field-id", FIRST_PARTITION_FIELD + number)
+        if (
+            type(source) is not int
+            or type(identifier) is not int
+            or not isinstance(name, str)
+            or not isinstance(transform, str)
+        ):
+            raise broken(
+                "partition-specs", "a partition field has no source, name or transform", "all three", one
+            )
+        kind, parameter = transform_parts(transform)
+        yield PartitionField(identifier, name, source, kind, parameter)
+
+
+def transform_parts(transform: str) -> tuple[str, int]:
+    """The name of a transform and its parameter; the whole text and 0 where it has none, or one that is not a positive number."""
+    match = TRANSFORM.fullmatch(transform)
+    return (match[1], int(match[2])) if match is not None and int(match[2]) > 0 else (transform, 0)
+
+
+def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
+    found: dict[int, tuple[SortField, ...]] = {}
+    for order in objects(metadata, "sort-orders"):
+        identifier = order.get("order-id")
+        if type(identifier) is not int or "fields" not in order:
+            raise broken("sort-orders", "a sort order has no id or no fields", "both", order)
+        found[identifier] = tuple(
+            SortField(
+                source if type(source := one.get("source-id")) is int else None,
+                str(one.get("transform"))[:80],
+                (direction := str(one.get("direction")).lower()) == "desc",
+                (null_order := str(one.get("null-order")).lower()) == "nulls-first",
+                direction in ("asc", "desc") and null_order in ("nulls-first", "nulls-last"),
+            )
+            for one in objects(order, "fields")
+        )
+    return found
+
+
+def _names(metadata: Json) -> dict[int, tuple[str, ...]]:
+    properties: Any = metadata.get("properties")
+    given: Any = cast("Json", properties).get(NAME_MAPPING) if isinstance(properties, dict) else None
+    if not isinstance(given, str):
+        return {}
+    try:
+        mapping = parse(given)
+    except ValueError:
+        return {}
+    found: dict[int, tuple[str, ...]] = {}
+    _take_names(mapping, (), found, 0)
+    return found
+
+
+def _take_names(mapping: Any, path: tuple[str, ...], found: dict[int, tuple[str, ...]], depth: int) -> None:
+    """Take those names that are the only ones of their id: of several, a file may have any."""
+    if not isinstance(mapping, list) or depth > DEEPEST:
+        return
+    for one in mapping:
+        if not isinstance(one, dict):
+            continue
+        names: Any = cast("Json", one).get("names")
+        if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
+            continue
+        here = (*path, names[0])
+        identifier = cast("Json", one).get("field-id")
+        if type(identifier) is int:
+            found[identifier] = here
+        _take_names(cast("Json", one).get("fields"), here, found, depth + 1)

@@ -1,0 +1,60 @@
+"""Queries that may show what a false claim of a table does; see `pqassay.proof.candidates`."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import chain
+from typing import Any
+
+from pqassay.proof.candidates import MOST_QUERIES, Stretch, every_column, nulls, outside, within
+from pqassay.proof.queries import Query
+from pqassay.proof.true_values import TrueValues, bound_value
+from pqassay.report.model import Finding
+from pqassay.tables.claims import FileClaims
+from pqassay.under_test.file import NotChecked
+from pqassay_tables.under_test.claimed_bounds import stored_bound
+
+
+def claimed_candidates(
+    finding: Finding, values: TrueValues, claims: FileClaims, name: str, remaining: Any
+) -> list[Query]:
+    """The queries to try for what a table says falsely of a file, the most promising first.
+
+    Args:
+        finding: The finding.
+        values: The values of the file.
+        claims: What the table says of it.
+        name: The column that the finding is about, or another one where it is about none.
+        remaining: Its values in the rows that are still part of the table.
+
+    Raises:
+        NotChecked: There are none, for the reason that it gives.
+    """
+    column = values.column(name)
+    rows = remaining.combine_chunks()
+    stretch = Stretch(next(iter(values.chunks.values())), column, rows, None, 0, len(rows), "")
+    queries: dict[Query, None] = {}
+    if finding.column is None:
+        queries[every_column(values)] = None
+    if finding.column is None or counts_rows(finding):
+        queries[Query(())] = None
+    said = next((one for one in claims.columns if one.name == name), None)
+    leaf = next(leaf for leaf in values.file.leaves if leaf.is_called(name))
+    bounds: list[Any] = [None, None]
+    for place, bound in enumerate((said.lower, said.upper) if said is not None else ()):
+        with contextlib.suppress(NotChecked):
+            stored = None if bound is None else stored_bound(leaf.element, bound, above=place == 1)
+            bounds[place] = None if stored is None else bound_value(leaf, stored.raw)
+    nulls_first = bool(finding.at) and "null" in finding.at[0].field.lower()
+    streams = [outside(stretch, *bounds), within(stretch), nulls(stretch)]
+    for query in chain.from_iterable(reversed(streams) if nulls_first else streams):
+        queries[query] = None
+    queries[Query((column,))] = None
+    return list(queries)[:MOST_QUERIES]
+
+
+def counts_rows(finding: Finding) -> bool:
+    """Whether a finding is about how many rows, or nulls, there are."""
+    return any(
+        "count" in position.field.lower() or "records" in position.field.lower() for position in finding.at
+    )

@@ -1,0 +1,62 @@
+"""What Delta and Iceberg answer about engines that read their tables, see `pqassay.proof.table_proof.TableProof`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from pqassay.proof.engines import Engine
+from pqassay.proof.table_proof import TableCopy
+from pqassay.proof.worker import Plan
+from pqassay.report.model import Finding
+from pqassay.stores.table_files import TableAt
+from pqassay_tables.proof import moved_table
+from pqassay_tables.proof.delta_engines import delta_engines
+from pqassay_tables.proof.iceberg_engines import iceberg_engines, location_of
+from pqassay_tables.proof.moved_table import copied, place_for
+from pqassay_tables.proof.table_plan import plan_table
+
+
+class DeltaProof:
+    """Delta: paths of files are relative, so that a table can be read anywhere."""
+
+    def engines(self, spark_packages: str) -> tuple[Engine, ...]:
+        """See `TableProof`."""
+        return delta_engines(spark_packages)
+
+    def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+        """See `pqassay_tables.proof.table_plan.plan_table`."""
+        return plan_table(table, path, findings, folder)
+
+    def copy(self, _: str) -> TableCopy | None:
+        """See `TableProof`."""
+        return None
+
+
+class IcebergProof:
+    """Iceberg: paths of files are absolute."""
+
+    def engines(self, spark_packages: str) -> tuple[Engine, ...]:
+        """See `TableProof`."""
+        return iceberg_engines(spark_packages)
+
+    def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+        """See `pqassay_tables.proof.table_plan.plan_table`."""
+        return plan_table(table, path, findings, folder)
+
+    def copy(self, table: str) -> TableCopy | None:
+        """See `TableProof`."""
+        if is_in_place(table):
+            return None
+        place = place_for(table)
+        return TableCopy(partial(copied, table), place, ("python", "-m", moved_table.__name__, table, place))
+
+
+DELTA, ICEBERG = DeltaProof(), IcebergProof()
+
+
+def is_in_place(table: str) -> bool:
+    """Whether an Iceberg table is where its metadata says. Raises `Unwritable`."""
+    return location_of(table)[1].removeprefix("file://") == os.path.abspath(table)  # noqa: PTH100 - the text that the user wrote

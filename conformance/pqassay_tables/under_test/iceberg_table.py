@@ -1,0 +1,111 @@
+"""The Iceberg table under test."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from typing import Any, cast
+
+from pqassay.stores.table_files import TableAt
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError
+from pqassay_tables.metadata.iceberg.metadata import NotKnownError, metadata_file, read_metadata
+from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
+from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState
+from pqassay_tables.under_test.states import iceberg_state
+
+
+def state_around(file: FileUnderTest) -> IcebergState:
+    """The table to which a delete file belongs, at the snapshot at which the file was listed.
+
+    Only what judges the rows of delete files needs it.  Each process reads it once.
+
+    Raises:
+        NotApplicable: It is no delete file.
+        NotChecked: The table cannot be read, or has changed since.
+    """
+    table, claims = file.table, file.claims
+    if table is None or claims is None or claims.deletes is None:
+        raise NotApplicable
+    state = _read(table)
+    if state.snapshot_id == claims.deletes.snapshot:
+        return state
+    raise NotChecked("the table has changed since its files were listed", "file", judgeable=False)
+
+
+def _read(table: TableAt) -> IcebergState:
+    try:
+        return iceberg_state(table)
+    except NotKnownError as error:
+        raise NotChecked(str(error), "request", judgeable=False) from None
+    except ElsewhereError as error:
+        raise NotChecked(str(error), "file", judgeable=False) from None
+    except OSError as error:
+        reason = f"its metadata cannot be read: {error.strerror or error}"
+        raise NotChecked(reason, "file", judgeable=False) from None
+
+
+class IcebergTable:
+    """The Iceberg table under test: a part of the file, ``file.part(IcebergTable)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    @Remembered
+    def schemas(self) -> dict[int | None, Columns]:
+        """The columns of each schema that the metadata have, by its id. Raises what `state` does."""
+        return {one.get("schema-id"): columns_of(one) for one in objects(self.state.metadata, "schemas")}
+
+    @Remembered
+    def at(self) -> TableAt:
+        """Where it is. Raises `NotApplicable` for other targets."""
+        table = self.file.table
+        if table is None or table.kind != "iceberg" or self.file.claims is not None:
+            raise NotApplicable
+        return table
+
+    @Remembered
+    def metadata(self) -> dict[str, Any]:
+        """What the metadata file says. Raises ICE-001, and `NotChecked`."""
+        with contextlib.suppress(FormatError, NotChecked):
+            return self.state.metadata
+        try:
+            return read_metadata(self.at, metadata_file(self.at, self.at.moment.pointer))[0]
+        except NotKnownError as error:
+            raise NotChecked(str(error), "request", judgeable=False) from None
+        except OSError as error:
+            reason = f"its metadata cannot be read: {error.strerror or error}"
+            raise NotChecked(reason, "file", judgeable=False) from None
+
+    @Remembered
+    def state(self) -> IcebergState:
+        """What manifests say. Raises `FormatError` of the rules ICE-001 to ICE-004, and `NotChecked`."""
+        return _read(self.at)
+
+    @property
+    def size(self) -> int:
+        """See `pqassay.judge.table_reader.TableView`."""
+        return sum(self.state.sizes.values())
+
+    @property
+    def engine(self) -> str:
+        """See `pqassay.judge.table_reader.TableView`."""
+        summary: Any = (self.state.snapshot or {}).get("summary")
+        if not isinstance(summary, dict):
+            return ""
+        names = ("iceberg-version", "engine-name", "engine-version")
+        given = cast("dict[str, Any]", summary)
+        return " ".join(str(given[name]) for name in names if name in given)
+
+    @property
+    def notes(self) -> list[str]:
+        """See `pqassay.judge.table_reader.TableView`."""
+        state = self.state
+        notes: list[str] = []
+        if state.file.startswith("metadata/") and not state.file.removeprefix("metadata/").startswith("v"):
+            notes.append(f"the snapshot is that of {state.file}; a catalog may point to another file")
+        others = Counter(entry.format for entry in state.entries if entry.format not in (PARQUET, PUFFIN))
+        notes.extend(
+            f"{count} files of the table are {name}, and not judged" for name, count in others.items()
+        )
+        return notes

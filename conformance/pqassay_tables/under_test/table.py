@@ -1,0 +1,225 @@
+"""A table under test: what its metadata say, read once, and the fields of its files for the positions of findings."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+
+from pqassay.stores.table_files import TableAt
+from pqassay.tables.claims import Place
+from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.trace import Leaf
+from pqassay_spec.table.avro import MAGIC
+from pqassay_spec.table.delta import CATALOG_MANAGED
+from pqassay_spec.table.json_places import find
+from pqassay_spec.table.layout import (
+    DELTA_LOG,
+    ICEBERG_METADATA,
+    delta_checkpoint,
+    is_delta_json,
+    is_iceberg_metadata,
+)
+from pqassay_tables.metadata.avro import avro_span, container
+from pqassay_tables.metadata.delta.actions import line_span
+from pqassay_tables.metadata.delta.segment import NoVersionError
+from pqassay_tables.metadata.delta.state import DeltaState, states_of_checkpoint
+from pqassay_tables.under_test.states import delta_state
+
+
+class DeltaTable:
+    """The Delta table under test: a part of the file, ``file.part(DeltaTable)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    @Remembered
+    def at(self) -> TableAt:
+        """Where it is. Raises `NotApplicable` for other targets."""
+        table = self.file.table
+        if table is None or table.kind != "delta" or self.file.claims is not None:
+            raise NotApplicable
+        return table
+
+    @Remembered
+    def has_checkpoint(self) -> bool:
+        """Whether the log has a file that is called like a checkpoint."""
+        try:
+            return any(map(delta_checkpoint, self.at.listed(DELTA_LOG)))
+        except OSError as error:
+            raise NotChecked(f"its log cannot be listed: {error}", "file", judgeable=False) from None
+
+    @Remembered
+    def state(self) -> DeltaState:
+        """What its log says. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
+        try:
+            return delta_state(self.at)
+        except NoVersionError as error:
+            raise NotChecked(str(error), "request", judgeable=False) from None
+        except OSError as error:
+            reason = f"its log cannot be read: {error.strerror or error}"
+            raise NotChecked(reason, "file", judgeable=False) from None
+
+    @Remembered
+    def checkpoint(self) -> tuple[DeltaState, DeltaState]:
+        """The state at the version of the checkpoint by it alone, and by the log before it.
+
+        Raises `NotApplicable` where there is no checkpoint, or no log before it, and `NotChecked` where that cannot be read.
+        """
+        try:
+            both = states_of_checkpoint(self.at, self.state.segment)
+        except (FormatError, OSError) as error:
+            raise NotChecked(f"the log before the checkpoint cannot be read: {error}", "file") from None
+        if both is None:
+            raise NotApplicable  # the log before it is gone
+        return both
+
+    @property
+    def size(self) -> int:
+        """See `pqassay.judge.table_reader.TableView`."""
+        return sum(self.state.sizes.values())
+
+    @property
+    def engine(self) -> str:
+        """See `pqassay.judge.table_reader.TableView`."""
+        return self.state.engine
+
+    @property
+    def notes(self) -> list[str]:
+        """See `pqassay.judge.table_reader.TableView`."""
+        state = self.state
+        notes: list[str] = []
+        if features := ", ".join(state.unreadable):
+            notes.append(f"the table uses features for readers that pqassay does not know: {features}")
+        if set(CATALOG_MANAGED) & state.features:
+            notes.append(
+                f"a catalog manages the table, and may know newer versions than {state.segment.version}"
+            )
+        with suppress(OSError):
+            if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
+                notes.append(
+                    "it is judged as a Delta table alone; it has metadata of Iceberg too, which are judged where their file is named: "
+                    f"{ICEBERG_METADATA}/{max(named)}"
+                )
+        return notes
+
+
+# ------------------------------------------------------------------------------------------------------- fields
+
+
+class _MetadataFiles:
+    """The files of a table's metadata that findings point to, each read once."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._table = file.table
+        self._read: dict[str, tuple[bytes, FileUnderTest]] = {}
+        self._options = file.options
+
+    def opened(self, name: str) -> tuple[bytes, FileUnderTest]:
+        """The bytes of a file, and the file as one under test; empty where it cannot be read."""
+        if name not in self._read:
+            data = b""
+            if self._table is not None and name:
+                try:
+                    data = self._table.read(name)
+                except (OSError, FormatError):
+                    data = b""
+            self._read[name] = data, FileUnderTest(BytesSource(data, name), self._options)
+        return self._read[name]
+
+
+def claim_field(file: FileUnderTest, place: Place) -> Field:
+    """The field at which a table says something, with its bytes where the file is of lines of JSON, or of objects of Avro."""
+    data, holder = file.part(_MetadataFiles).opened(place.file)
+    beside = None if file.table is None else file.table.name_of(place.file)
+    if data.startswith(MAGIC):
+        return _avro_field(file, place, data, holder, beside)
+
+    @cache
+    def located() -> Located:
+        if not is_delta_json(place.file.rpartition("/")[2]) or not data:
+            return None, *NOWHERE
+        try:
+            start, end = line_span(data, place.entry)
+        except ValueError:
+            return None, *NOWHERE
+        found = find(data[start:end], place.path)
+        if found is None:
+            return None, start, end - start
+        return None, start + found[0], found[1] - found[0]
+
+    return Field(Structure(str(place), holder, located, beside=beside))
+
+
+def metadata_field(file: FileUnderTest, name: str, *path: str) -> Field:
+    """The member at a path of a file of metadata that is one JSON object, with its bytes unless they are compressed.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The names of members; elements of lists by their numbers in brackets.
+    """
+    data, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+
+    @cache
+    def located() -> Located:
+        found = find(data, path)
+        return (None, *NOWHERE) if found is None else (None, found[0], found[1] - found[0])
+
+    return Field(Structure(".".join((name, *path)).replace(".[", "["), holder, located, beside=beside))
+
+
+def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:
+    """A field of a binary file of the table, whose place is known.
+
+    Args:
+        file: The file under test.
+        name: The file of the table, relative to it.
+        path: The field, with the name.
+        offset: Where it begins.
+        length: Its bytes.
+    """
+    _, holder = file.part(_MetadataFiles).opened(name)
+    beside = None if file.table is None else file.table.name_of(name)
+    return Field(Structure(path, holder, lambda: (None, offset, length), beside=beside))
+
+
+class _TracedEntries:
+    """Where the fields of the entries of a manifest are: what a report says of a file is said of one entry, mostly."""
+
+    def __init__(self, _: FileUnderTest) -> None:
+        self._known: dict[int, tuple[list[Leaf], bytes, int]] = {}
+
+    def of(self, place: Place, data: bytes) -> tuple[list[Leaf], bytes, int]:
+        """See `pqassay_tables.metadata.avro.Container.traced`, for errors as well."""
+        if place.entry not in self._known:
+            self._known[place.entry] = container(place.file, data, "").traced(place.entry)
+        return self._known[place.entry]
+
+
+def _avro_field(
+    file: FileUnderTest, place: Place, data: bytes, holder: FileUnderTest, beside: str | None
+) -> Field:
+    """A field of an object of Avro: in the file, or in the bytes of its block where these are compressed."""
+    try:
+        leaves, plain, start = holder.part(_TracedEntries).of(place, data)
+        found = avro_span(leaves, place.path)
+    except (FormatError, IndexError, ValueError):
+        return Field(Structure(str(place), holder, lambda: (None, *NOWHERE), beside=beside))
+    if start < 0:
+        holder = FileUnderTest(BytesSource(plain, place.file), file.options)
+        beside = None if beside is None else f"{beside} (without compression)"
+        start = 0
+    located: Located = (None, start + found[0], found[1] - found[0])
+    return Field(Structure(str(place), holder, lambda: located, beside=beside))
+
+
+def raised_field(file: FileUnderTest, error: FormatError) -> Field:
+    """The field of the metadata that an error names, with its bytes where the error tells."""
+    _, holder = file.part(_MetadataFiles).opened(error.file or "")
+    located: Located = (None, -1, 0) if error.offset is None else (None, error.offset, error.length)
+    beside = None if file.table is None or not error.file else file.table.name_of(error.file)
+    return Field(Structure(error.field or "", holder, lambda: located, beside=beside))

@@ -1,0 +1,197 @@
+"""The deletion vector of a data file: its bytes, in a file of vectors or in the log, and the rows that it removes.
+
+A rule that its bytes break keeps those behind it from being asked: what is not stored as it was written says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.tables.claims import DeletedRows
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.table import deletion_vector as grammar
+from pqassay_spec.table.delta import DESCRIPTOR_VECTOR
+from pqassay_spec.table.layout import TableKind
+from pqassay_tables.under_test.table import bytes_field, claim_field
+from pqassay_tables.values.roaring import Bitmap, decode
+
+MOST_BYTES = 1 << 28
+"""Bytes of a vector that are read, at most; bits for two billion rows take so many."""
+
+
+class VectorRules(NamedTuple):
+    """The ids of the rules about the bytes of a vector, in one format of tables."""
+
+    lies_in_its_file: str
+    length: str
+    checksum: str
+    bitmap: str
+
+
+RULES: dict[TableKind, VectorRules] = {
+    "delta": VectorRules("DLT-019", "DLT-030", "DLT-031", "DLT-032"),
+    "iceberg": VectorRules("ICE-025", "ICE-035", "ICE-036", "ICE-037"),
+}
+
+
+class StoredVector(NamedTuple):
+    """A vector in a file.
+
+    Attributes:
+        version: What the file begins with.
+        size: The length before the vector.
+        vector: As many bytes as the log says.
+        checksum: What follows it.
+    """
+
+    version: int
+    size: int
+    vector: bytes
+    checksum: int
+
+
+class DeletionVector:
+    """The deletion vector of a data file: a part of the file, ``file.part(DeletionVector)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    @Remembered
+    def claims(self) -> DeletedRows:
+        """What the table says of it. Raises `NotApplicable` without one."""
+        claims = self.file.claims
+        if claims is None or claims.deleted is None:
+            raise NotApplicable
+        return claims.deleted
+
+    @property
+    def rules(self) -> VectorRules:
+        """The ids of its rules."""
+        return RULES["delta" if self.file.claims is None else self.file.claims.table]
+
+    @property
+    def name(self) -> str:
+        """The file that holds it, for messages."""
+        return self.claims.file or "the log"
+
+    @Remembered
+    def stored(self) -> StoredVector:
+        """The vector in its file.
+
+        Raises:
+            NotApplicable: It is in the log.
+            NotChecked: It cannot be read: its descriptor is none, its file is elsewhere, or it is not all there.
+        """
+        claims = self.claims
+        if claims.broken:
+            raise Broken(claims.broken)
+        if claims.inline is not None:
+            raise NotApplicable
+        table = self.file.table
+        path = None if table is None else table.inside(claims.file)
+        if table is None or path is None:
+            raise NotChecked(f"{claims.file} is outside of the folder of the table", "file", judgeable=False)
+        if claims.length > MOST_BYTES:
+            raise NotChecked(f"a deletion vector of {claims.length:,} bytes is not read", "tool")
+        start = claims.offset + grammar.SIZE_SIZE
+        end = start + claims.length + grammar.CHECKSUM_SIZE
+        try:
+            with table.opened(path) as source:
+                if source.size < end:
+                    raise Broken(self.rules.lies_in_its_file)
+                head = source.read(0, grammar.HEAD_SIZE)
+                data = source.read(claims.offset, end - claims.offset)
+        except FileNotFoundError:
+            raise Broken(self.rules.lies_in_its_file) from None
+        except OSError as error:
+            reason = f"{claims.file} cannot be read: {error.strerror or error}"
+            raise NotChecked(reason, "file", judgeable=False) from None
+        behind = grammar.SIZE_SIZE + claims.length
+        return StoredVector(
+            grammar.FILE_HEAD.parse(head).version,
+            int.from_bytes(data[: grammar.SIZE_SIZE], "big"),
+            data[grammar.SIZE_SIZE : behind],
+            int.from_bytes(data[behind:], "big"),
+        )
+
+    @Remembered
+    def vector(self) -> bytes:
+        """Its bytes, which are those that were written. Raises `NotChecked` where they cannot be had."""
+        claims = self.claims
+        if claims.inline is not None:
+            return claims.inline
+        stored = self.stored
+        if stored.size != claims.length:
+            raise Broken(self.rules.length)
+        if stored.checksum != grammar.checksum(stored.vector):
+            raise Broken(self.rules.checksum)
+        return stored.vector
+
+    @Remembered
+    def bitmap(self) -> Bitmap:
+        """The positions of the rows that it removes.
+
+        Raises:
+            Malformed: It is no bitmap, by the rule of its format; the offset is that in the vector.
+            NotChecked: See `vector`.
+        """
+        data = self.vector
+        magic = int.from_bytes(data[: grammar.MAGIC_SIZE], "little")
+        if len(data) < grammar.MAGIC_SIZE or magic != grammar.MAGIC:
+            raise Malformed(
+                f"it begins with {magic}",
+                rule=self.rules.bitmap,
+                field="magic",
+                offset=0,
+                length=grammar.MAGIC_SIZE,
+                expected=str(grammar.MAGIC),
+                actual=str(magic),
+            )
+        try:
+            return decode(data[grammar.MAGIC_SIZE :])
+        except Unsupported:
+            raise
+        except FormatError as error:
+            error.rule = self.rules.bitmap
+            error.offset = (error.offset or 0) + grammar.MAGIC_SIZE
+            error.field = f"bitmap.{error.field}"
+            raise
+
+    def removed(self, group: int, rows: int) -> NDArray[np.bool_]:
+        """Which rows of a row group it removes, bool.
+
+        Args:
+            group: The row group.
+            rows: How many rows that has.
+
+        Raises:
+            NotChecked: It cannot be read, or the rows of the row groups before are not known.
+        """
+        try:
+            bitmap = self.bitmap
+        except FormatError as error:
+            raise NotChecked.because(error) from None
+        before = [one.num_rows for one in self.file.metadata.row_groups[:group]]
+        if any(number < 0 for number in before):
+            raise Broken("PQF-015")
+        return bitmap.mask(sum(before), rows)
+
+    def field(self, path: str, offset: int, length: int) -> Field:
+        """A field of the vector, or what is around it in its file.
+
+        Args:
+            path: The field.
+            offset: Where it begins, from the vector on.
+            length: Its bytes.
+        """
+        claims, table = self.claims, self.file.table
+        inside = None if table is None or not claims.file else table.inside(claims.file)
+        if inside is None:
+            return claim_field(self.file, claims.place.below(DESCRIPTOR_VECTOR))
+        start = claims.offset + grammar.SIZE_SIZE
+        return bytes_field(self.file, inside, f"{inside}[{claims.offset}].{path}", start + offset, length)

@@ -1,0 +1,360 @@
+"""Minimal pairs of tables: what engines make of golden tables that break one rule, beside the healthy tables that these were made from.
+
+The queries are those of a proof.  An answer counts only if the engine answers the same query rightly where the rule is kept: of the healthy table, and
+of a table of the same rows about which nothing is said.  What an engine gets wrong there, or does not read, is its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+from minimal_pairs import NOT_FOUND, Question, effect_of
+
+from pqassay.judge.checker import check
+from pqassay.proof.engines import Engine, Unwritable
+from pqassay.proof.queries import NoQuery, Query, number_of
+from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, Places, ending
+from pqassay.proof.worker import Answered
+from pqassay.report.model import EngineVerdict, Finding
+from pqassay.stores.table_files import TableAt
+from pqassay_spec.rules.observed import HARM, EngineAnswers, Observation, Seen
+from pqassay_spec.table.layout import TableKind
+from pqassay_tables.proof.table_plan import NOT_TOLD, UNREADABLE, plan_table, rows_of
+
+FAMILIES: Mapping[str, TableKind] = {"dlt": "delta", "ice": "iceberg"}
+"""Folders of golden tables, and the format of the tables in them."""
+
+MANIFEST, TABLE = "table.json", "table"
+"""What describes a golden table, and the folder that holds it."""
+
+NO_CONTROL = "no engine here reads the healthy table rightly"
+"""Why there are questions and no answers."""
+
+MOST_SLOW = 2
+"""Questions about one table that an engine is asked that starts slowly; it also answers slowly."""
+
+SIZE = 1 << 20
+"""Bytes by which the time for a golden table is reckoned."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TablePair:
+    """A golden table that breaks a rule, and the healthy one that it was made from.
+
+    Attributes:
+        case: The name of the golden table.
+        title: What is wrong with it.
+        kind: Its format.
+        broken, healthy: The folders.
+        rules: The rules that it breaks.
+    """
+
+    case: str
+    title: str
+    kind: TableKind
+    broken: Path
+    healthy: Path
+    rules: tuple[str, ...]
+
+
+def table_pairs(folder: Path, family: str) -> list[TablePair]:
+    """Every pair of a family of golden tables, by the name of its case."""
+    found = [json.loads(path.read_text("utf-8")) for path in sorted((folder / family).glob(f"*/{MANIFEST}"))]
+    return [
+        TablePair(
+            one["id"],
+            one["title"],
+            FAMILIES[family],
+            folder / one["id"] / TABLE,
+            folder / one["parent"] / TABLE,
+            tuple(one["rules"]),
+        )
+        for one in found
+        if one["kind"] == "invalid" and "parent" in one
+    ]
+
+
+# ------------------------------------------------------------------------------------------------- the queries
+
+
+def table_questions(
+    pair: TablePair, found: Sequence[tuple[str, Finding]], folder: Path
+) -> tuple[list[Question], str]:
+    """The questions about a pair, and why there are none.
+
+    Args:
+        pair: The pair.
+        found: Findings about one rule, each with the file that it is about.
+        folder: Takes the true rows, and tables of the same rows about which nothing is said.
+    """
+    asked: dict[Query, tuple[Path, Path]] = {}
+    reason, is_open = NOT_FOUND, False
+    broken, healthy = (TableAt(pair.kind, str(one), str(one)) for one in (pair.broken, pair.healthy))
+    for number, (path, finding) in enumerate(found):
+        inside = folder / str(number)
+        inside.mkdir()
+        try:
+            plan = plan_table(broken, path, [finding], inside)
+            if isinstance(plan.of_findings[0], str):
+                reason = plan.of_findings[0]
+                is_open |= reason.startswith(NOT_TOLD)
+            for one in plan.queries:
+                asked.setdefault(one.query, (one.truth, one.healthy))
+        except (*UNREADABLE, pa.ArrowException) as error:
+            reason, is_open = f"{NOT_TOLD}: {error}", True
+    if not asked and not is_open:
+        return [], reason
+    twin = folder / "twin"
+    twin.mkdir()
+    questions: list[Question] = []
+    with ExitStack() as stack:
+        rows = rows_of(healthy, stack)
+        try:
+            # Where no row of the broken table can be told, its files are those of the healthy one: so are its rows.
+            queries: Iterable[Query] = asked or rows.general()
+            for number, query in enumerate(queries):
+                try:
+                    of_twin = rows.planned(query, twin, number)
+                except NoQuery:
+                    continue
+                truth, plain = asked.get(query, (of_twin.truth, of_twin.healthy))
+                controls = ((plain, truth), (pair.healthy, of_twin.truth))
+                questions.append(Question(query, truth, controls, is_certain=True))
+        except (*UNREADABLE, pa.ArrowException) as error:
+            reason = f"{NOT_TOLD}: {error}"
+    return questions, reason
+
+
+# ------------------------------------------------------------------------------------------------- the answers
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an engine made of a question.
+
+    Attributes:
+        verdict: In one word or two.
+        answer: Its answer.
+    """
+
+    verdict: EngineVerdict
+    answer: Answered
+
+    @property
+    def seen(self) -> Seen | None:
+        """The effect on whoever asked; ``None`` where the answer says nothing."""
+        return None if self.verdict == "not comparable" else effect_of(self.answer)
+
+
+@dataclass
+class TableMeasurement:
+    """Asks engines about pairs of tables.
+
+    Attributes:
+        running: Their processes.
+        engines: The engines by format.
+    """
+
+    running: EngineProcesses
+    engines: Mapping[TableKind, Sequence[Engine]]
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def ask(self, pair: TablePair, rule: str) -> Json | None:
+        """What engines do with a table, because of a rule; ``None``, and a reason in `reasons`, where nothing could be asked."""
+        found: list[tuple[str, Finding]] = []
+        for only in ([rule], []):  # some rules are about what others find as well
+            report = check(str(pair.broken), tier="values", only=only)
+            found = found or [
+                (file.path, one) for file in report.files for one in file.findings if one.rule == rule
+            ]
+        with TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
+            folder = Path(name)
+            try:
+                questions, reason = self.running.decode(table_questions, pair, found, folder, size=SIZE)
+            except (*ENDINGS, OSError) as error:
+                questions, reason = [], f"the true rows cannot be told: {ending(error)}"
+            if not questions or not found:
+                self.reasons[pair.case, rule] = reason
+                return None
+            told: dict[tuple[int, str], Told] = {}
+            engines = sorted(self.engines[pair.kind], key=lambda one: one.starts_slowly)
+            for engine in engines:
+                numbers = _ranked(range(len(questions)), told)[: MOST_SLOW if engine.starts_slowly else None]
+                for number, one in self._told(engine, pair, questions, numbers, places).items():
+                    told[number, engine.process] = one
+            return _record(pair, rule, questions, told, self.engines[pair.kind])
+
+    def _told(
+        self,
+        engine: Engine,
+        pair: TablePair,
+        questions: Sequence[Question],
+        numbers: Sequence[int],
+        places: Places,
+    ) -> dict[int, Told]:
+        asked = {
+            number: (pair.broken, questions[number].query, questions[number].truth) for number in numbers
+        }
+        found = {
+            number: Told(_verdict(one), one)
+            for number, one in self._answers(engine, pair, asked, places).items()
+        }
+        suspects = [number for number, one in found.items() if one.verdict not in ("right", "not comparable")]
+        for control in range(2):
+            again = {
+                number: (path, questions[number].query, truth)
+                for number in suspects
+                if found[number].verdict != "not comparable"
+                for path, truth in [questions[number].controls[control]]
+            }
+            for number, one in self._answers(engine, pair, again, places, control).items():
+                if effect_of(one) != "nothing":
+                    kept = replace(one, error=one.error or f"{one.lost} rows lost, {one.wrong} wrong")
+                    found[number] = Told("not comparable", kept)
+        return found
+
+    def _answers(
+        self,
+        engine: Engine,
+        pair: TablePair,
+        asked: Mapping[int, tuple[Path, Query, Path]],
+        places: Places,
+        control: int | None = None,
+    ) -> dict[int, Answered]:
+        programs: dict[int, Asked] = {}
+        found: dict[int, Answered] = {}
+        for number, (path, query, truth) in asked.items():
+            try:
+                programs[number] = engine.program(places.path_for(engine, str(path), pair.kind), query), truth
+            except Unwritable as error:
+                found[number] = Answered(error=str(error), is_incomparable=True)
+        if programs:
+            answers = self.running.ask(engine, f"{pair.case} {control}", list(programs.values()), SIZE)
+            found |= dict(zip(programs, answers, strict=True))
+        return found
+
+
+def _verdict(answer: Answered) -> EngineVerdict:
+    if answer.is_incomparable or answer.error == NOT_ASKED:
+        return "not comparable"
+    if answer.error:
+        return "crashed" if answer.has_panicked else "refused"
+    return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "right"
+
+
+_WEIGHTS: Mapping[EngineVerdict, int] = {"rows lost": 100, "wrong rows": 100, "crashed": 1, "refused": 1}
+
+
+def _ranked(numbers: Iterable[int], told: Mapping[tuple[int, str], Told]) -> list[int]:
+    """Questions, the one that most engines get wrong first."""
+
+    def damage(number: int) -> int:
+        return sum(_WEIGHTS.get(one.verdict, 0) for (asked, _), one in told.items() if asked == number)
+
+    return sorted(numbers, key=damage, reverse=True)
+
+
+def _record(
+    pair: TablePair,
+    rule: str,
+    questions: Sequence[Question],
+    told: Mapping[tuple[int, str], Told],
+    engines: Sequence[Engine],
+) -> Json:
+    """What came of it, as it is stored: the question that most engines get wrong, and how many of all questions each engine does."""
+    slow = [engine.process for engine in engines if engine.starts_slowly]
+    everyone = [
+        number for number in range(len(questions)) if all((number, name) in told for name in slow)
+    ] or range(len(questions))
+    best = _ranked(everyone, told)[0]
+    with pa.OSFile(str(questions[best].truth), "rb") as file:
+        true_rows = number_of(pa.ipc.open_file(file).read_all())
+    answers: list[Json] = []
+    for engine in engines:
+        mine = [one for (_, name), one in told.items() if name == engine.process]
+        if (best, engine.process) not in told:
+            continue
+        one = told[best, engine.process]
+        answer: Json = {"engine": engine.title, "version": engine.version, "verdict": one.verdict}
+        if not one.answer.error:
+            answer["rows"] = one.answer.rows
+        answer |= {name: value for name in ("lost", "wrong") if (value := getattr(one.answer, name)) and not one.answer.error}  # fmt: skip
+        if one.answer.error and one.verdict != "right":
+            answer["error"] = one.answer.error[:MOST_SAID]
+        seen = [found for found in (one.seen for one in mine) if found is not None]
+        answer["asked"] = len(seen)
+        answer["seen"] = {effect: seen.count(effect) for effect in HARM if effect in seen}
+        answers.append(answer)
+    return {
+        "rule": rule,
+        "golden": pair.case,
+        "title": pair.title,
+        "query": questions[best].query.sql_from("t"),
+        "true_rows": true_rows,
+        "command": command(pair.case),
+        "engines": answers,
+    }
+
+
+MOST_SAID = 160
+"""Characters of an error that are kept."""
+
+
+def command(case: str) -> str:
+    """What asks the engines about a golden table, from the root folder of the repository."""
+    return f"pqassay prove golden_files/{case}/{TABLE}"
+
+
+# ------------------------------------------------------------------------------------------------- observations
+
+
+def observation(rule: str, records: Sequence[Json], date: str, reason: str = "") -> Observation:
+    """What records about golden tables come to for a rule.
+
+    Args:
+        rule: The rule.
+        records: What `TableMeasurement.ask` found, of any rules.
+        date: The day.
+        reason: Why nothing could be asked, if there are no records.
+    """
+    mine = [one for one in records if one["rule"] == rule]
+    cases = tuple(one["golden"] for one in mine)
+    tallies: dict[str, list[tuple[str, Json]]] = {}
+    for one in mine:
+        for answer in one["engines"]:
+            tallies.setdefault(answer["engine"], []).append((one["golden"], answer))
+    rows = [_answers_of(name, given) for name, given in tallies.items()]
+    found = tuple(row for row in rows if row is not None)
+    return Observation(date, cases, found, "" if found else reason or NO_CONTROL)
+
+
+def _answers_of(name: str, given: Sequence[tuple[str, Json]]) -> EngineAnswers | None:
+    asked = sum(answer["asked"] for _, answer in given)
+    if not asked:
+        return None
+    version = given[0][1]["version"]
+    for effect in HARM:
+        cases = [case for case, answer in given if effect in answer["seen"]]
+        if cases:
+            count = sum(answer["seen"].get(effect, 0) for _, answer in given)
+            return EngineAnswers(name, version, effect, count, asked, cases[0])
+    return EngineAnswers(name, version, "nothing", asked, asked)
+
+
+def measured(
+    pairs: Sequence[TablePair], measurement: TableMeasurement, rules: Sequence[str] = ()
+) -> Iterator[tuple[str, str, Json | None]]:
+    """Ask about all rules of some pairs, and yield case, rule and record as they come in."""
+    for pair in pairs:
+        for rule in pair.rules:
+            if not rules or rule in rules:
+                yield pair.case, rule, measurement.ask(pair, rule)
