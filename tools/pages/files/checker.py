@@ -51,6 +51,7 @@ LEFT_OUT = (
     "pqassay/cli/",
     "pqassay/corpus/",
     "pqassay/proof/",
+    "pqassay/repair/",
     "pqassay/schemas/",
     "pqassay_suite/",
     "pqassay_tables/proof/",
