@@ -35,6 +35,7 @@ COMMANDS = [
     Renamed("pqassay extract", "pqassay index extract", (FILE, "--json")),
     Renamed("pqassay prune", "pqassay scan --files", (FILE, "year > 0", "--format", "json")),
     Renamed("pqassay prune", "pqassay scan --files", (FILE, "year > 0", "--format", "text", "--all")),
+    Renamed("pqassay plan-repair", "pqassay repair", ("nowhere.json",)),
     Renamed("pqassay-ref", "pqassay", ()),
     Renamed("pqassay-ref index", "pqassay index", ("list", FILE)),
     Renamed("pqassay-ref pm", "pqassay pm", ("show", PM)),

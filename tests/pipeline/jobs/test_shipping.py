@@ -112,8 +112,7 @@ def test_executors_in_processes_of_their_own_judge_once_the_package_is_shipped(
     assert ["construct", "pqassay"] == missing
     assert 4 == without[0]
     assert without[2] == (
-        "error: the executors have no pqassay_spec, pqassay, pqassay_lake, pqassay_tables, pqassay_spark, construct, pebble: --ship sends it
-"
+        "error: the executors have no pqassay_spec, pqassay, pqassay_lake, pqassay_tables, pqassay_spark, construct, pebble: --ship sends it\n"
     )
     assert 1 == shipped[0], shipped[2]
     assert ["nonconformant", "conformant"] == [file["outcome"] for file in json.loads(shipped[1])["files"]]
