@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from pqassay_reader.cli.progress import progress_bar
 from pqassay_reference.cli.errors import fail, said
-from pqassay_reference.cli.progress import progress_bar
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from pqassay_reference.cli.errors import fail, reported
-from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
 MAX_BYTES = 16 << 20
@@ -35,89 +34,34 @@ def embed(
         )
 
 
-class Published(NamedTuple):
-    """The index under the key of IDX1, which every reader of the published format finds.
-
-    Attributes:
-        path: The path of its column; empty if no companion record names it.
-        length: Bytes of its blob.
-        values: Values in it.
-        why: Why a reader may not use it; empty if it may.
-    """
-
-    path: tuple[str, ...] = ()
-    length: int = 0
-    values: int = 0
-    why: str = ""
-
-    @property
-    def column(self) -> str:
-        """The path of its column, joined by dots."""
-        return ".".join(self.path)
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether it is of no use, and can be made again."""
-        return bool(self.why and self.path)
-
-    def __str__(self) -> str:
-        """The index for people."""
-        values, length = counted(self.values, "value"), counted(self.length, "byte")
-        return f"idx1 of {self.column or '?'} by file: {values} in {length} (key)"
-
-    def row(self) -> tuple[object, ...]:
-        """The index as a row of a list: type, columns, granularity, placement, bytes, values and state."""
-        state = f"{'stale' if self.is_stale else 'unusable'}: {self.why}" if self.why else "fresh"
-        return "idx1", self.column or "?", "file", "key", self.length, self.values, state
-
-    def record(self) -> dict[str, Any]:
-        """The index as JSON, with the members of an entry of the index directory."""
-        return {
-            "type": "idx1",
-            "columns": [list(self.path)] if self.path else [],
-            "granularity": "file",
-            "placement": "key",
-            "codec": "none",
-            "bytes": self.length,
-            "values": self.values,
-            "rows": None,
-            "writer": None,
-            "fresh": not self.is_stale,
-            "why": self.why or None,
-        }
-
-
-def published_index(path: str) -> Published | None:
-    """The index under the key of IDX1, if a file has one, however damaged."""
+def published_index(path: str) -> dict[str, Any] | None:
+    """The index under the key of IDX1, as JSON of a list has it, however damaged; ``None`` if there is none."""
     from pqassay_reference.rewrite.extract import NoIndexError, index_of
     from pqassay_spec.base.errors import Malformed
     from pqassay_spec.base.sources import FileSource
     from pqassay_spec.idx1 import blob as idx1
-    from pqassay_spec.idx1 import companion as idx1_companion
+    from pqassay_spec.idx1.companion import parse_companion
     from pqassay_spec.parquet.file import read_footer, read_framing
 
+    columns, length, count = [], 0, 0
     with FileSource(path) as source:
         framing = read_framing(source)
         metadata, _ = read_footer(source, framing)
         pairs = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
-        column: tuple[str, ...] = ()
         with contextlib.suppress(Malformed):
-            column = tuple(idx1_companion.parse_companion(pairs.get(idx1.COMPANION_KEY) or "").column)
+            columns = [list(parse_companion(pairs.get(idx1.COMPANION_KEY) or "").column)]
         try:
             index = index_of(source, framing, metadata)
         except NoIndexError:
             return None
         except Malformed as error:
-            return Published(column, why=error.reason)
-    why = index.mistrust or ("" if index.companion else "no companion record names its column")
-    return Published(column, index.length, len(index.values), why)
-
-
-def drop_published(path: str, *, inside_table: bool) -> None:
-    """Remove the keys of IDX1 from a file."""
-    from pqassay_reference.rewrite.strip import Selection, strip_file
-
-    strip_file(path, Selection(idx1=True), inside_table=inside_table, values_are_right=True)
+            why = error.reason
+        else:
+            length, count = index.length, len(index.values)
+            why = index.mistrust or ("" if index.companion else "no companion record names its column")
+    members = {"type": "idx1", "columns": columns, "granularity": "file", "placement": "key", "codec": "none"}
+    numbers = {"bytes": length, "values": count, "rows": None, "writer": None}
+    return {**members, **numbers, "fresh": not (why and columns), "why": why or None}
 
 
 EXTRACT_EXAMPLE = "Example: `pqassay index extract part-0.parquet --json`"

@@ -15,21 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqassay_reference.cli import idx1
 from pqassay_reference.cli.errors import fail, said
-from pqassay_reference.cli.idx1 import (
-    EXTRACT_EXAMPLE,
-    MAX_BYTES,
-    drop_published,
-    embed,
-    extract,
-    published_index,
-)
 from pqassay_reference.cli.tables import Table, counted, show
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay_reference.cli.idx1 import Published
     from pqassay_reference.directory.embedding import Changed
     from pqassay_reference.directory.making.entry import Request
     from pqassay_reference.directory.reading.inventory import Inventory, Listed
@@ -146,7 +138,7 @@ def add(
     ] = True,
     max_bytes: Annotated[
         int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)
-    ] = MAX_BYTES,
+    ] = idx1.MAX_BYTES,
     inside_table: InsideTable = False,
 ) -> None:
     """Add indexes to finished Parquet files. Other indexes stay.
@@ -180,7 +172,7 @@ def add(
 
     def one(path: str) -> None:
         if has_own_key:
-            embed(path, columns, companion=companion, inside_table=inside_table, max_bytes=max_bytes)
+            idx1.embed(path, columns, companion=companion, inside_table=inside_table, max_bytes=max_bytes)
             return
         done = add_indexes(path, requests, inside_table=inside_table)
         for entry in done.made:
@@ -222,11 +214,11 @@ def list_(
 
     def one(path: str) -> None:
         found = list_indexes(path)
-        published = published_index(path)
+        published = idx1.published_index(path)
         if as_json:
             typer.echo(json.dumps(_record(found, published)))
             return
-        rows = [_row(listed) for listed in found.entries] + ([published.row()] if published else [])
+        rows = [_row(listed) for listed in found.entries] + ([_published_row(published)] if published else [])
         if rows:
             headings = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
             show(Table(path, headings, rows, right=frozenset((4, 5))))
@@ -265,7 +257,17 @@ def _row(listed: Listed) -> tuple[object, ...]:
     )
 
 
-def _record(found: Inventory, published: Published | None) -> dict[str, Any]:
+def _published_row(index: dict[str, Any]) -> tuple[object, ...]:
+    why = index["why"]
+    state = f"{'unusable' if index['fresh'] else 'stale'}: {why}" if why else "fresh"
+    return "idx1", _column(index) or "?", "file", "key", index["bytes"], index["values"], state
+
+
+def _column(published: dict[str, Any]) -> str:
+    return ".".join(name for path in published["columns"] for name in path)
+
+
+def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "path": found.path,
         "indexes": [
@@ -284,7 +286,7 @@ def _record(found: Inventory, published: Published | None) -> dict[str, Any]:
             }
             for listed in found.entries
         ]
-        + ([published.record()] if published else []),
+        + ([published] if published else []),
         "other_versions": found.foreign,
         "damaged": [error.reason for error in found.damaged],
     }
@@ -310,6 +312,7 @@ def drop(
     Select by at least one option; an index goes if it meets all of them.
     """
     from pqassay_reference.directory.embedding import drop_indexes
+    from pqassay_reference.rewrite.strip import Selection, strip_file
     from pqassay_spec.directory.codes import IndexType
     from pqassay_spec.directory.identity import why_stale
 
@@ -331,10 +334,10 @@ def drop(
         done = drop_indexes(path, goes, inside_table=inside_table)
         for entry in done.removed:
             typer.echo(printable(f"{path}: removed {_described(entry)}"))
-        published = published_index(path) if kind in (None, TypeName.IDX1) else None
-        if published and names in (None, [published.column]) and (published.is_stale or not stale):
-            drop_published(path, inside_table=inside_table)
-            typer.echo(printable(f"{path}: removed {published}"))
+        published = idx1.published_index(path) if kind in (None, TypeName.IDX1) else None
+        if published and names in (None, [_column(published)]) and not (stale and published["fresh"]):
+            strip_file(path, Selection(idx1=True), inside_table=inside_table, values_are_right=True)
+            typer.echo(printable(f"{path}: removed idx1 of {_column(published) or '?'} by file (key)"))
         elif not done.removed:
             typer.echo(printable(f"{path}: there is nothing to remove"))
         _say_rest(done)
@@ -360,9 +363,9 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
         for entry, reason in done.unable:
             unable = True
             typer.echo(printable(f"{path}: {_described(entry)} stays stale: {reason}"), err=True)
-        published = published_index(path)
-        if published and published.is_stale:
-            embed(path, published.column, inside_table=inside_table)
+        published = idx1.published_index(path)
+        if published and not published["fresh"]:
+            idx1.embed(path, _column(published), inside_table=inside_table)
         elif not done.made and not done.unable:
             is_any = done.left or published
             typer.echo(printable(f"{path}: all indexes are fresh" if is_any else f"{path}: no indexes"))
@@ -373,7 +376,7 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
         raise typer.Exit(1)
 
 
-index_app.command(epilog=EXTRACT_EXAMPLE)(extract)
+index_app.command(epilog=idx1.EXTRACT_EXAMPLE)(idx1.extract)
 
 
 # ---------------------------------------------------------------------------------------------------- what is said
