@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import hashlib
 import json
 import platform
 import re
@@ -40,10 +41,19 @@ from pqassay.report.run.text import exposed, tally
 from pqassay.report.side_by_side.model import side_by_side
 from pqassay.report.side_by_side.text import render_scores
 from pqassay_spec.base.sources import write_whole
+from pqassay_spec.golden.case import (
+    Case,
+    CheckExpectation,
+    Expect,
+    Input,
+    Provenance,
+    ReadExpectation,
+    to_json,
+)
 from pqassay_spec.golden.revision import Revision, current
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectations, parse, written
-from pqassay_suite.cases.writer_cases import case_of_written, writer_cases, writer_of
+from pqassay_suite.cases.writer_cases import ROOM, writer_cases
 from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.drivers.excerpt import TELLING
 from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation, implementation
@@ -210,6 +220,48 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
                     passed, of = told["readers"][reader.name]["passed"], len(results)
                     print(f"{writer} → {reader.name}: {passed} of {of}")
     return found
+
+
+WRITTEN = "written"
+"""Where the ids of cases begin that are about what writers wrote."""
+
+
+def writer_of(name: str) -> str | None:
+    """Who wrote the file of a case of this id; ``None`` if it is about no written file."""
+    room, *rest = name.split("/")
+    return rest[0] if room == WRITTEN else None
+
+
+def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> GoldenCase:
+    """A valid case about a file that a writer wrote, which every reader of a run is asked to read and to scan.
+
+    Args:
+        case: The case that the writer was asked about.
+        by: Who wrote it.
+        content: The file.
+        folder: An empty folder, into which it is put.
+    """
+    (folder / "data.parquet").write_bytes(content)
+    of_reader = Case(
+        id=f"{WRITTEN}/{by}/{case.id.removeprefix(f'{ROOM}/')}",
+        family=case.family,
+        kind="valid",
+        since=case.since,
+        title=f"{by}: {case.title}",
+        effect="none",
+        requires=["parquet"],
+        rules=[],
+        input=Input(file="data.parquet", sha256=hashlib.sha256(content).hexdigest()),
+        expect=Expect(
+            check=CheckExpectation(rules=[], tier="values"),
+            read=ReadExpectation(rows="own", refusal="never"),
+            scan="same-rows",
+            rows=case.expect.rows,
+        ),
+        provenance=Provenance(by=by, oracles=[]),
+    )
+    digest = hashlib.sha256(json.dumps(to_json(of_reader)).encode()).hexdigest()
+    return GoldenCase(of_reader, folder, digest)
 
 
 def reading(results: Sequence[Result], report: RunReport) -> dict[str, Any]:

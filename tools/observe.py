@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from minimal_pairs import observe
+
 from pqassay.judge.workers import Limits
 from pqassay.proof.engines import ENGINES
-from pqassay.proof.minimal_pairs import observe
 from pqassay.proof.trial import WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import family_of, file_rules

@@ -19,13 +19,13 @@ from pathlib import Path
 from kept_results import RESULTS, asked_cases, in_the_matrix, place
 from kept_results import results as kept_results
 from matrix import kept
+from submission import problems
 
 from pqassay.errors import UsageError
 from pqassay.report.reading import parse
 from pqassay.report.run.model import RunReport, Submission
 from pqassay.report.run.text import tally
 from pqassay_spec.base.sources import write_whole
-from pqassay_suite.results.submission import problems
 
 MOST_BYTES = 64 << 20
 """Greatest size of a file; a run with every answer takes a few megabytes."""

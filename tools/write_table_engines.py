@@ -21,11 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pqassay.judge.workers import Limits
-from pqassay.proof.engines import Engine
-from pqassay.proof.moved_table import SHORT
-from pqassay.proof.table_pairs import FAMILIES as KINDS
-from pqassay.proof.table_pairs import (
+from table_pairs import FAMILIES as KINDS
+from table_pairs import (
     MANIFEST,
     TableMeasurement,
     TablePair,
@@ -33,7 +30,11 @@ from pqassay.proof.table_pairs import (
     observation,
     table_pairs,
 )
-from pqassay.proof.table_pairs import TABLE as TABLE_FOLDER
+from table_pairs import TABLE as TABLE_FOLDER
+
+from pqassay.judge.workers import Limits
+from pqassay.proof.engines import Engine
+from pqassay.proof.moved_table import SHORT
 from pqassay.proof.table_sql import PACKAGES
 from pqassay.proof.trial import TABLE_ENGINES, WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole

@@ -15,6 +15,7 @@ import pytest
 import take_results
 from pages.implementations import results_tables
 from pages.implementations.results import Results
+from submission import problems
 
 from pqassay.report.reading import parse
 from pqassay.report.run.model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
@@ -24,7 +25,6 @@ from pqassay_suite.cases.case import inputs_digest
 from pqassay_suite.cases.expectations import Expectations
 from pqassay_suite.cases.revision_score import counted_by
 from pqassay_suite.drivers.protocol import HelloAnswer
-from pqassay_suite.results.submission import problems
 from pqassay_suite.running import runner
 from pqassay_suite.running.runner import Settings
 

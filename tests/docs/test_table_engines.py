@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from table_pairs import command, observation, table_pairs
 
 from places import GOLDEN_FILES, ROOT
-from pqassay.proof.table_pairs import command, observation, table_pairs
 from pqassay_spec.rules.catalogue import family_of
 from pqassay_spec.rules.observed import observations
 

@@ -18,7 +18,6 @@ from pqassay_spec.golden.case import (
     Expect,
     Input,
     Provenance,
-    ReadExpectation,
     to_json,
 )
 from pqassay_spec.golden.literals import (
@@ -43,15 +42,9 @@ from pqassay_suite.drivers.protocol import SortingWish, Wishes
 ROOM = "write"
 """Where the ids of cases begin that ask to write."""
 
-WRITTEN = "written"
-"""Where the ids of cases begin that are about what writers wrote."""
-
 SINCE = "0.7.0"
 
 NO_FILE = Input(file="none", sha256=hashlib.sha256(b"").hexdigest())
-
-
-READ_WHOLE = ReadExpectation(rows="own", refusal="never")
 
 
 @dataclass(frozen=True)
@@ -265,41 +258,3 @@ def asked_cases() -> list[GoldenCase]:
         CaseError: See `pqassay_suite.cases.case.load`.
     """
     return [*load(golden_folder()), *writer_cases()]
-
-
-def writer_of(name: str) -> str | None:
-    """Who wrote the file of a case of this id; ``None`` if it is about no written file."""
-    room, *rest = name.split("/")
-    return rest[0] if room == WRITTEN else None
-
-
-def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> GoldenCase:
-    """A valid case about a file that a writer wrote, which every reader of a run is asked to read and to scan.
-
-    Args:
-        case: The case that the writer was asked about.
-        by: Who wrote it.
-        content: The file.
-        folder: An empty folder, into which it is put.
-    """
-    (folder / "data.parquet").write_bytes(content)
-    written = Case(
-        id=f"{WRITTEN}/{by}/{case.id.removeprefix(f'{ROOM}/')}",
-        family=case.family,
-        kind="valid",
-        since=case.since,
-        title=f"{by}: {case.title}",
-        effect="none",
-        requires=["parquet"],
-        rules=[],
-        input=Input(file="data.parquet", sha256=hashlib.sha256(content).hexdigest()),
-        expect=Expect(
-            check=CheckExpectation(rules=[], tier="values"),
-            read=READ_WHOLE,
-            scan="same-rows",
-            rows=case.expect.rows,
-        ),
-        provenance=Provenance(by=by, oracles=[]),
-    )
-    digest = hashlib.sha256(json.dumps(to_json(written)).encode()).hexdigest()
-    return GoldenCase(written, folder, digest)

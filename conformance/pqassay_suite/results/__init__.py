@@ -1,1 +1,1 @@
-"""Results of runs: whether those that others submit are valid, and what results show of each feature of Parquet."""
+"""Results of runs: what they show of each feature of Parquet."""

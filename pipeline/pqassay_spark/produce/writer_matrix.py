@@ -1,7 +1,7 @@
 """Small files that show what Spark's Parquet writer can do: each option, each codec, each type, and empty tables.
 
 Every case holds its rows as literals, so that what a reader must find never comes from Spark, and names the features
-that its file must have and must lack, in the words of `pqassay_spark.produce.written_features`.
+that its file must have and must lack, in the words of the test of this module.
 """
 
 from __future__ import annotations

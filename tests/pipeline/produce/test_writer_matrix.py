@@ -17,11 +17,11 @@ from engines import ENGINES, WHOLE, Limit, Rows, cell, engine
 from places import INTEROP
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.produce.writer_matrix import MATRIX, WriterCase, write_case, write_matrix
-from pqassay_spark.produce.written_features import features
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import chunks_of_this_file, read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
 from verdicts import serious
+from written_features import features
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

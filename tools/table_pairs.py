@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
+from minimal_pairs import NOT_FOUND, Question, effect_of
 
 from pqassay.judge.checker import check
 from pqassay.proof.engines import Engine, Unwritable
-from pqassay.proof.minimal_pairs import NOT_FOUND, Question, effect_of
 from pqassay.proof.queries import NoQuery, Query, number_of
 from pqassay.proof.table_plan import NOT_TOLD, UNREADABLE, plan_table, rows_of
 from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, Places, ending

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import minimal_pairs
 import pytest
+from minimal_pairs import Measurement, Pair, chosen, effect_of, observe, pairs
 
 from places import GOLDEN_FILES
 from pqassay.judge.workers import Limits
-from pqassay.proof import minimal_pairs, worker
+from pqassay.proof import worker
 from pqassay.proof.engines import Engine, require_engines
-from pqassay.proof.minimal_pairs import Measurement, Pair, chosen, effect_of, observe, pairs
 from pqassay.proof.trial import Asked, EngineProcesses
 from pqassay.proof.worker import Answered
 from pqassay_spec.rules.catalogue import rules
