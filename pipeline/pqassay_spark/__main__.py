@@ -1,20 +1,11 @@
-"""The entry point of the command ``pqassay-spark``, as a script or as ``python -m pqassay_spark``.
+"""The entry point of the command ``pqassay-spark``, as a script or as ``python -m pqassay_spark``."""
 
-It imports next to nothing before Ctrl-C is taken care of, and only then the command.
-"""
-
-from pqassay_spec.base.interrupts import end_at_once
+from pqassay.__main__ import run
 
 
 def main() -> None:
     """Run the command."""
-    end_at_once()
-    from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
-
-    with own_mistakes("pqassay-spark"):
-        from pqassay_spark.cli.main import main as command  # noqa: PLC0415 - see above
-
-        command()
+    run("pqassay-spark", "pqassay_spark.cli.main")
 
 
 if __name__ == "__main__":

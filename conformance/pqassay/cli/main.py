@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from pqassay.cli.lazy import program
 from pqassay.cli.reference import FILES
-from pqassay_spec.base.interrupts import CleanEnd
-from pqassay_spec.base.terminal import guarded_output
 
 JUDGE = {
     "check": "pqassay.cli.check.command:check",
@@ -36,9 +34,3 @@ app = program(
     help_text="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
     epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
 )
-
-
-def main() -> None:
-    """Entry point of the command."""
-    with CleanEnd(), guarded_output():
-        app()

@@ -6,8 +6,6 @@ Exit codes: 0 done; 1 the file is malformed, or the request is refused; 2 wrong 
 from __future__ import annotations
 
 from pqassay.cli.lazy import program
-from pqassay_spec.base.interrupts import CleanEnd
-from pqassay_spec.base.terminal import guarded_output
 
 FILES = {
     "index": "pqassay_reference.cli.index:index_app",
@@ -27,9 +25,3 @@ app = program(
     help_text="Reference reader and writer of metadata attached to Parquet files.",
     epilog="Example: `pqassay-ref embed part-0.parquet --column nation`. Each command has a page like this: `pqassay-ref embed --help`.",
 )
-
-
-def main() -> None:
-    """Entry point of the command."""
-    with CleanEnd(), guarded_output():
-        app()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from pqassay.cli.lazy import program
-from pqassay_spec.base.interrupts import CleanEnd
-from pqassay_spec.base.terminal import guarded_output
 
 COMMANDS = {
     "produce": "pqassay_spark.cli.produce:produce",
@@ -19,9 +17,3 @@ app = program(
     help_text="The pipeline on Apache Spark. Needs Java 17 or newer and `pip install 'pqassay[spark]'`.",
     epilog="Example: `pqassay-spark check lake`. Each command has a page like this: `pqassay-spark check --help`.",
 )
-
-
-def main() -> None:
-    """Entry point of the command."""
-    with CleanEnd(), guarded_output():
-        app()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
+from pqassay_golden.delta.states import protocol
 from pqassay_golden.delta.table import (
     COLUMNS,
     INFO,
@@ -31,15 +32,7 @@ from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table import deletion_vector, roaring, z85
 from pqassay_spec.table.delta import DELETION_VECTOR_NAME
 
-FEATURES = ["deletionVectors"]
-PROTOCOL: Json = {
-    "protocol": {
-        "minReaderVersion": 3,
-        "minWriterVersion": 7,
-        "readerFeatures": FEATURES,
-        "writerFeatures": FEATURES,
-    }
-}
+PROTOCOL = protocol(["deletionVectors"], ["deletionVectors"])
 
 
 def vector(positions: Sequence[int]) -> bytes:

@@ -155,7 +155,7 @@ def test_workers_that_are_killed_midway_leave_old_or_new_files_and_the_run_goes_
 def test_a_program_that_is_killed_midway_is_simply_run_again(
     spark: SparkSession, lake: Lake, copy: Path
 ) -> None:
-    command = [sys.executable, "-c", "from pqassay_spark.cli.main import main; main()"]
+    command = [sys.executable, "-c", "from pqassay_spark.__main__ import main; main()"]
     command += ["index", str(copy), "--column", "nation", "--master", "local[2]"]
     with held(copy), processes.started(command, stdout=processes.PIPE, stderr=processes.PIPE) as program:
         wait_for_files(lake, copy)

@@ -85,7 +85,7 @@ def test_a_signal_while_java_starts_ends_it_and_leaves_no_java(tmp_path: Path) -
     command = [
         sys.executable,
         "-c",
-        "from pqassay_spark.cli.main import main; main()",
+        "from pqassay_spark.__main__ import main; main()",
         "check",
         str(tmp_path),
     ]

@@ -24,7 +24,7 @@ from verdicts import serious
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COMMAND = [sys.executable, "-c", "from pqassay_spark.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", "from pqassay_spark.__main__ import main; main()"]
 
 
 @pytest.fixture(scope="session")
