@@ -27,7 +27,7 @@ from pqassay_spec.directory.entries import CRC_SIZE, KEY, Entry, build_directory
 from pqassay_spec.golden.case import Acceptance, Answering, CheckExpectation, Expect, Scan
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.file import read_footer, read_framing
-from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData, KeyValue
+from pqassay_spec.parquet.thrift import CompressionCodec, KeyValue
 
 SINCE = "0.7.0"
 
@@ -89,12 +89,6 @@ def with_indexes(data: bytes, indexes: Sequence[Index]) -> bytes:
     footer = source.read(framing.footer_start, framing.footer_length)
     change = changed_file(file, footer, stored_indexes(metadata), made, set())
     return data[: change.body_end] + change.added + footer_and_tail(change.footer)
-
-
-def footer_of(data: bytes) -> FileMetaData:
-    """The footer of a file."""
-    source = BytesSource(data)
-    return read_footer(source, read_framing(source))[0]
 
 
 def edited(data: bytes, edit: Edit) -> bytes:

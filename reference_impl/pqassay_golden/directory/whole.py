@@ -159,7 +159,6 @@ SAME_SIZE = TinyParquet((Column("lot", "int64", [7, 9, 8, 10], optional=False),)
 WEIGHTS = TinyParquet((Column("mass", "double", [1.0, 2.0, 3.0, 4.0], optional=False), Column("metal", "string", ["tin", "lead", "tin", "lead"], optional=False)))  # fmt: skip
 
 METAL_SETS = Index(SETS, "metal")
-LOT_SUMS = Index(SUMS, "lot")
 
 
 def _later(entries: Sequence[Entry]) -> Sequence[str | None]:

@@ -103,11 +103,6 @@ THREE_PRESENT = repeating_run(1, 3, width=1)
 BAD_INDEX = _levels(THREE_PRESENT) + b"\x03" + packed_run([3, 6, 2], width=3)
 """Indexes of three bits into a dictionary of six entries."""
 
-SIX_ENTRIES = b"".join(
-    LENGTH.build(len(metal)) + metal.encode() for metal in METALS[:4] + METALS[5:] if metal is not None
-)
-"""The entries of the dictionary of metals."""
-
 ONE_SHORT = delta_encoding.encode(FAR_APART[:-1], bits=32)
 SHAPELESS = varint(64) + delta_encoding.encode(FAR_APART, bits=32)[2:]
 """Differences that lack the last one, and some in blocks of 64 values."""

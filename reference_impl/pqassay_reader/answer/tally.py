@@ -23,7 +23,6 @@ from pqassay_reference.errors import Refused
 from pqassay_spec.directory.zone_sums import BITS
 
 Numbers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 NUMBER_TYPE = pa.decimal128(38, 0)
 """The type of sums of whole numbers."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay_spec.parquet.column_order import FLOATING, SIGN, Order, key
+from pqassay_spec.parquet.column_order import SIGN, Order, key
 
 
 class Extremes(NamedTuple):
@@ -147,9 +147,4 @@ _CHANGES: dict[Order, Callable[[Any], Any]] = {
 """How values of an order are changed; those of others Arrow compares as they are."""
 
 
-def counts_nan(order: Order | None) -> bool:
-    """Whether a column has NaN that can be counted."""
-    return order in FLOATING
-
-
-__all__ = ["Extremes", "OrderedValues", "comparable", "counts_nan"]
+__all__ = ["Extremes", "OrderedValues", "comparable"]

@@ -27,9 +27,6 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 
-FILE_NAME = "_txn"
-"""The name of the file, in the folder of the table."""
-
 MOST_PARTITION_BYTES = 1 << 28
 """Bytes of the longest list of partitions that is read."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -95,12 +94,3 @@ def address(name: str, section: str = "") -> str | None:
     """The address of a document, or of a heading in it; ``None`` for a chapter of this specification."""
     found = document(name)
     return None if found is None else found.place(section)
-
-
-def summed_up(given: Iterable[Document]) -> list[str]:
-    """Documents in few words: those of one commit are called by their format.
-
-    >>> summed_up(documents().values())
-    ['parquet-format 24102ed of 2026-08-19', 'IDX1 37a2842 of 2025-07-14', '_pm published 2026-05-05']
-    """
-    return list(dict.fromkeys(f"{one.format} {one.revision}" for one in given))

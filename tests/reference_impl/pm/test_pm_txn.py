@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import processes
+from committed_txn import commit, with_sizes
 from places import INTEROP
 from pm_values import row_group, snapshot
 from pqassay.cli.reference import app
@@ -21,7 +22,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.pm.storage import FileStorage, MemoryStorage
-from pqassay_reference.pm.txn import commit, partition_of, read_file, with_sizes
+from pqassay_reference.pm.txn import partition_of, read_file
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm.txn import PARQUET_BIT, Partition, Txn, TxnHead, TxnRecord, read_txn

@@ -28,7 +28,6 @@ from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
 from pqassay_spec.parquet.thrift import RowGroup
 
 SORTED = "PQF-075"
-RULES = (SORTED,)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Spot
-from pqassay_spec.base.errors import FormatError, Malformed, boundary
+from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory import distinct_set, sketches, zone_sums
 from pqassay_spec.directory.codes import IndexType
@@ -375,10 +375,3 @@ class _Contents:
             for first in range(start, end, PIECE):
                 digest.update(entry.file.source.read(first, min(PIECE, end - first)))
         return digest.intdigest()
-
-
-def reason_of(error: Exception) -> NotChecked | None:
-    """Why something could not be tested; ``None`` where there is nothing to test."""
-    if isinstance(error, FormatError):
-        return NotChecked.because(error)
-    return error if isinstance(error, NotChecked) else None
