@@ -161,14 +161,6 @@ def test_an_input_that_was_changed_is_noticed(tmp_path: Path) -> None:
         golden.content()
 
 
-def test_the_rows_of_a_scan_are_those_of_the_literals_that_satisfy_the_predicate(tmp_path: Path) -> None:
-    valid_case(tmp_path)
-    (golden,) = load(tmp_path)
-
-    assert [["Peru", 1], ["Peru", 4]] == golden.expected_rows(["nation", "year"])
-    assert [[1], [4]] == golden.expected_rows(["year"])
-
-
 @pytest.mark.parametrize(
     ("name", "pattern", "matching"),
     [

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pqassay.literals.predicate import keeps
 from pqassay_spec.golden.case import MANIFEST, Case
 from pqassay_spec.golden.folder import golden_files
-from pqassay_spec.golden.literals import Rows, Value
+from pqassay_spec.golden.literals import Rows
 from pqassay_spec.golden.revision import case_digest
 from pqassay_suite.cases.file_facts import FileFacts
 from pqassay_suite.cases.manifest import ManifestError, read_manifest
@@ -83,19 +82,6 @@ class GoldenCase:
             return self.case.expect.rows
         read = self.case.expect.read
         return None if read is not None and read.rows == "unspecified" else self.parent.rows
-
-    def expected_rows(self, columns: Sequence[str]) -> list[list[Value]]:
-        """The rows that satisfy the case's own predicate, these columns of each.
-
-        Raises:
-            CaseError: It has no rows, or no predicate.
-        """
-        rows, predicate = self.rows, self.case.expect.predicate
-        if rows is None or predicate is None:
-            raise CaseError(f"{self.case.id}: a scan needs rows and a predicate")
-        names = rows.names()
-        records = [dict(zip(names, values, strict=True)) for values in rows.values()]
-        return [[record[name] for name in columns] for record in records if keeps(predicate, record)]
 
 
 def golden_folder() -> Path:

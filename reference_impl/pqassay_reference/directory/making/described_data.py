@@ -126,11 +126,6 @@ class GroupValues(NamedTuple):
     columns: tuple[Any, ...]
     bounds: Numbers
 
-    @property
-    def part_count(self) -> int:
-        """The parts of the row group."""
-        return len(self.bounds) - 1
-
 
 class _StoredGroup(NamedTuple):
     """The described columns of a row group as they are stored."""
