@@ -239,7 +239,7 @@ def planned(
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
     if (asked := _asked_moment(options)) is not None and not has_tables(targets):
-        raise UsageError(f"{asked} is said of tables, and nothing that is to be checked is a table")
+        raise UsageError(f"{asked} needs a table, and none of the paths is one")
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:
@@ -251,13 +251,13 @@ def planned(
         targets = expanded(targets, live, with_files=tier != TABLE_TIER, only=listed)
     settings = Settings(
         tier or default_tier(targets.targets, crc=crc),
-        level,
-        Selection(only, skip),
         options.get("idx1_column"),
         crc,
         profile,
+        level,
+        Selection(only, skip),
     )
-    if reason := why_none(settings.selection, settings.options, {target.kind for target in targets.targets}):
+    if reason := why_none(settings.selection, settings, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
     return Plan(targets, settings, known, options.get("complete", False), gate, options.get("rules"))
 
@@ -395,7 +395,7 @@ def _moment(options: CheckOptions) -> Moment | None:
     asked = [name for name in STATES if options.get(name) is not None]
     if options.get("as_files", False):
         if asked:
-            raise UsageError(f"{asked[0]} is said of tables, and they are to be judged as files")
+            raise UsageError(f"{asked[0]} needs a table, and they are to be judged as files")
         return None
     if len(asked) > 1:
         raise UsageError(f"{' and '.join(asked)} exclude each other")

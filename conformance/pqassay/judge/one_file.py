@@ -10,36 +10,22 @@ from pqassay.judge.time_limit import OutOfTime, default_seconds, limited, out_of
 from pqassay.report.model import Coverage, FileReport, Threshold
 from pqassay.stores.targets import Target
 from pqassay.under_test.file import Mistake, Options
-from pqassay_spec.rules.catalogue import Tier
 
 Judged = tuple[FileReport, Coverage]
 """A report and the coverage that it will name."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The way to judge; the same for all files of a run.
+class Settings(Options):
+    """The way to judge, the same for all files of a run: what is asked of each file, which rules, and what counts.
 
     Attributes:
-        tier: How deep to look.
-        level: From which verdict on a finding makes a file nonconformant.
+        level: Lowest verdict that makes a file nonconformant.
         selection: Which rules to test.
-        idx1_column: Column that an IDX1 index describes, its path joined by dots.
-        crc: Whether to read the bodies of pages for their CRC, where the tier alone would not.
-        profile: Name of the profile whose verdicts count.
     """
 
-    tier: Tier
     level: Threshold = "must"
     selection: Selection = field(default_factory=Selection)
-    idx1_column: str | None = None
-    crc: bool = False
-    profile: str | None = None
-
-    @property
-    def options(self) -> Options:
-        """The request to check one file."""
-        return Options(self.tier, self.idx1_column, self.crc, self.profile)
 
 
 def judge(target: Target, settings: Settings) -> Judged:
@@ -50,7 +36,7 @@ def judge(target: Target, settings: Settings) -> Judged:
         with target.opened() as source, target.siblings() as siblings:
             return check_source(
                 source,
-                settings.options,
+                settings,
                 settings.selection,
                 settings.level,
                 kind=target.kind,
@@ -107,7 +93,7 @@ def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
         error=reason,
     )
     said_by = "" if target.claims is None else target.claims.table
-    return report, not_judged(settings.selection, settings.options, target.kind, said_by)
+    return report, not_judged(settings.selection, settings, target.kind, said_by)
 
 
 def _reason(target: Target, error: OSError) -> str:

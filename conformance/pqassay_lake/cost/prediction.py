@@ -254,7 +254,7 @@ def _costs(target: Target, settings: Settings) -> Costs | None:
         far = FarSource(source)
         if target.kind != DEFAULT_FILE:
             return {one.tier: _cost_of_another(target.kind, far, siblings, one) for one in at_tiers}
-        file = FileUnderTest(far, settings.options)
+        file = FileUnderTest(far, settings)
         return {one.tier: _cost_of_file(file, one) for one in at_tiers}
     return None
 
@@ -270,7 +270,7 @@ def _cost_of_file(file: FileUnderTest, settings: Settings) -> Cost:
 def _at(file: FileUnderTest, settings: Settings) -> FileUnderTest:
     with contextlib.suppress(FormatError):
         _ = file.layout  # decoded once for all tiers
-    return file.asked_anew(settings.options, not_tested(settings.options, settings.selection))
+    return file.asked_anew(settings, not_tested(settings, settings.selection))
 
 
 def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: Settings) -> Cost:
@@ -284,7 +284,7 @@ def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: S
             beside[name] = None if found is None else FarSource(found)
         return beside[name]
 
-    options = replace(settings, tier=tier).options
+    options = replace(settings, tier=tier)
     seconds = math.inf
     for _ in range(2):  # what is prepared once for all files counts for none of them
         for one in (source, *filter(None, beside.values())):
@@ -298,7 +298,7 @@ def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: S
             continue
         reads = list(given.reads)
         if settings.tier == "values":
-            file = _at(FileUnderTest(given, settings.options), settings)
+            file = _at(FileUnderTest(given, settings), settings)
             reads += predicted_reads(file)
             seconds += _seconds(file, {"values": PM_VALUES})
         objects[name] = (given.size, reads)

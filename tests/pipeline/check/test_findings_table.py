@@ -217,7 +217,7 @@ def test_no_verdict_holds_under_other_settings_rules_or_versions(
     lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert 1 == len(cache(lake, tmp_path))
-    for other in (Settings("footer"), Settings("index", "should"), Settings("index", idx1_column="x")):
+    for other in (Settings("footer"), Settings("index", level="should"), Settings("index", idx1_column="x")):
         assert 0 == len(VerdictCache(tmp_path / "table", other))
     monkeypatch.setattr(findings_table, "digest", lambda: "other rules")
     assert 0 == len(VerdictCache(tmp_path / "table", SETTINGS))

@@ -95,7 +95,7 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
         ({"version": "1"}, "version is a whole number, and not '1'"),
         ({"version": True}, "version is a whole number, and not True"),
         ({"ref": 3}, "ref is the name of a branch or tag, and not 3"),
-        ({"version": 1, "as_files": True}, "version is said of tables"),
+        ({"version": 1, "as_files": True}, "version needs a table, and they are to be judged as files"),
         ({"version": 1, "ref": "main"}, "version and ref exclude each other"),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_state_that_there_is_not_is_wrong_usage(options: CheckOptions, message
 
 @pytest.mark.parametrize("asked", [{"version": 0}, {"snapshot": 1}, {"ref": "main"}, {"at": "main"}])
 def test_a_state_of_what_is_no_table_is_wrong_usage(asked: CheckOptions) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(asked))} is said of tables, and nothing that is to be checked is a table"):  # fmt: skip
+    with pytest.raises(UsageError, match=f"{next(iter(asked))} needs a table, and none of the paths is one"):  # fmt: skip
         pqassay.check(CHECKPOINTED / "part-0.parquet", **asked)
 
 
