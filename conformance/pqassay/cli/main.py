@@ -84,7 +84,7 @@ app = program(
         "Judge files": JUDGE,
         "Many files": LAKE,
         "Test implementations": {"suite": "pqassay.cli.main:suite"},
-        "Index, read and repair": FILES,
+        "Index and read files": FILES,
         "Spark": {"spark": "pqassay.cli.main:spark"},
         HIDDEN: {"driver": "pqassay_reader.cli.driver_command:driver"},
     },
