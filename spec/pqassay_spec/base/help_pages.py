@@ -1,4 +1,4 @@
-"""Help pages of all commands in one style, whatever the version of typer: metavars in upper case, flags without any.
+"""Help pages of all commands in one style, whatever the version of typer: metavars in upper case, flags without any, defaults last.
 
 Shared by all commands of this project; it knows of typer what commands and parameters have always had, and imports none of it.
 """
@@ -35,6 +35,19 @@ def _style(parameter: Any) -> None:
         parameter.display_type_rich = _constant("")
     elif parameter.metavar is None and parameter.is_flag:
         parameter.metavar = ""
+    default = parameter.default
+    if "Default:" not in (parameter.help or "") and _is_shown(parameter):
+        shown = f"{default:g}" if isinstance(default, float) else str(default)
+        parameter.help = f"{parameter.help} Default: {shown}."
+    if "Default:" in (parameter.help or ""):
+        parameter.show_default = False
+
+
+def _is_shown(parameter: Any) -> bool:
+    """Whether a parameter has a default that a help page should show behind what the parameter means."""
+    if isinstance(parameter.default, bool) or parameter.default in (None, "") or callable(parameter.default):
+        return False
+    return parameter.param_type_name == "option" and not parameter.hidden
 
 
 def _constant(answer: Any) -> Callable[..., Any]:
@@ -44,11 +57,21 @@ def _constant(answer: Any) -> Callable[..., Any]:
     return answered
 
 
-def example(epilog: str) -> Callable[[Function], Function]:
-    """Mark a function as a command, with what its help page ends with."""
+def epilog(*examples: str, codes: str = "") -> str:
+    r"""The end of a help page: examples, one on a line, and exit codes.
+
+    >>> epilog("`pqassay dump a.parquet`", "`pqassay --help`", codes="0 printed, 2 usage")
+    'Examples:\n\n`pqassay dump a.parquet`\n\n`pqassay --help`\n\nExit codes: 0 printed, 2 usage.'
+    """
+    last = [f"Exit codes: {codes}."] if codes else []
+    return "\n\n".join(["Examples:", *examples, *last])
+
+
+def example(ending: str) -> Callable[[Function], Function]:
+    """Mark a function as a command, with what its help page ends with: see `epilog`."""
 
     def marked(function: Function) -> Function:
-        function.epilog = epilog  # type: ignore[attr-defined]  # functions take any
+        function.epilog = ending  # type: ignore[attr-defined]  # functions take any
         return function
 
     return marked
