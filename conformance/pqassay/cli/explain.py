@@ -10,9 +10,7 @@ from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
 
 
-@example(
-    epilog("`pqassay explain IDX1-016`", "`pqassay explain PIX`", codes="0 printed, 2 there is no such rule")
-)
+@example(epilog("`pqassay explain IDX1-016`", "`pqassay explain PIX`", codes="0 printed, 2 unknown rule"))
 def explain(
     rule: Annotated[
         str | None,

@@ -19,7 +19,7 @@ def in_one_style(command: Any) -> None:
     def get_params(ctx: Any) -> list[Any]:
         found: list[Any] = take(ctx)
         for parameter in found:
-            _style(parameter)
+            style(parameter)
         return found
 
     command.get_params = get_params
@@ -27,7 +27,8 @@ def in_one_style(command: Any) -> None:
         in_one_style(below)
 
 
-def _style(parameter: Any) -> None:
+def style(parameter: Any) -> None:
+    """Have a parameter shown in this style; its help text ends with the default."""
     if parameter.param_type_name == "argument":
         # Braces around what is required, and a type behind the name, are typer's; the name says what it is.
         shown: str = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
@@ -35,19 +36,20 @@ def _style(parameter: Any) -> None:
         parameter.display_type_rich = _constant("")
     elif parameter.metavar is None and parameter.is_flag:
         parameter.metavar = ""
-    default = parameter.default
-    if "Default:" not in (parameter.help or "") and _is_shown(parameter):
-        shown = f"{default:g}" if isinstance(default, float) else str(default)
-        parameter.help = f"{parameter.help} Default: {shown}."
+    if "Default:" not in (parameter.help or "") and (default := _default(parameter)):
+        parameter.help = f"{parameter.help} Default: {default}."
     if "Default:" in (parameter.help or ""):
         parameter.show_default = False
 
 
-def _is_shown(parameter: Any) -> bool:
-    """Whether a parameter has a default that a help page should show behind what the parameter means."""
-    if isinstance(parameter.default, bool) or parameter.default in (None, "") or callable(parameter.default):
-        return False
-    return parameter.param_type_name == "option" and not parameter.hidden
+def _default(parameter: Any) -> str:
+    """The default that a help page should show behind what an option means; empty if there is none."""
+    default = parameter.default
+    is_plain = default is None or isinstance(default, bool) or callable(default)
+    if is_plain or parameter.param_type_name != "option" or parameter.hidden:
+        return ""
+    formats = {int: ",", float: "g"}
+    return format(default, formats.get(type(default), ""))
 
 
 def _constant(answer: Any) -> Callable[..., Any]:
