@@ -107,8 +107,8 @@ JUDGE, SUITE = "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py
 LAKE = "conformance/pqassay_lake/**/*.py"
 COMMANDS = (JUDGE, LAKE, SUITE, "reference_impl/*/cli/*.py", "pipeline/pqassay_spark/cli/*.py")
 OPTIONS_IN = (
-    *(f"docs/guide/{name}.md" for name in ("check", "lake", "pm", "prove", "run", "scale", "tables")),
-    *(f"docs/guide/spark-{name}.md" for name in ("check", "index")),
+    *map("docs/guide/{}.md".format, ("check", "lake", "pm", "prove", "report", "run", "scale", "tables")),
+    *map("docs/guide/spark-{}.md".format, ("check", "index")),
     "docs/reference/pqassay.md",
 )
 MEASURED, RECALL = "benchmarks/{}_figures.json".format, ("docs/data/recall*", "docs/data/table_recall*")

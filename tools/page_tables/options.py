@@ -116,6 +116,7 @@ def read() -> None:
 
 
 OWN = (
+    "report",
     "baseline",
     "prove",
     "sample",
