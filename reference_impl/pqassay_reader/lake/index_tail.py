@@ -177,7 +177,7 @@ def _closer(source: TailSource, end: int, footer: bytes, known: KnownSchemas) ->
     if not payload and (not rows or (record and not record.value_count)):
         values = ()
     published = tuple(idx1.published_values(payload))
-    return as_trusted(Extracted(idx1.Layout.PUBLISHED, offset, values, published, record, mistrust))
+    return as_trusted(Extracted(idx1.Layout.PUBLISHED, offset, values, published, record, mistrust, len(raw)))
 
 
 def _schema(source: TailSource, footer: bytes, known: KnownSchemas) -> KnownSchema:

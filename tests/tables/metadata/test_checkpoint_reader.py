@@ -22,6 +22,7 @@ CHECKPOINT = LAKE / f"_delta_log/{1:020}.checkpoint.parquet"
 
 FRAGILE = """
 import os, threading
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 class Fragile(pq.ParquetFile):
@@ -30,6 +31,8 @@ class Fragile(pq.ParquetFile):
         source.seek(0)
         if b"aborts" in data:
             os.abort()
+        if b"swells" in data:
+            pa.allocate_buffer(1 << 40)
         if b"hangs" in data:
             os.read(os.pipe()[0], 1)
         super().__init__(source, **options)
@@ -62,6 +65,9 @@ def test_a_file_that_aborts_or_hangs_pyarrow_is_not_read_and_the_next_one_is() -
     assert 5 == rows(sound)
     with pytest.raises(Unsupported, match=r"c.parquet: reading it took too long"):
         rows(b"hangs" + sound)
+    assert 5 == rows(sound)
+    with pytest.raises(Unsupported, match=r"c.parquet takes more memory than reading it may take"):
+        rows(b"swells" + sound)
     assert 5 == rows(sound)
 
 

@@ -305,8 +305,9 @@ def _by_new_names(given: Given) -> dict[str, Any]:
     new = dict(given)
     if "preview" in given:
         raise UsageError(f"--preview: {NO_PREVIEW.format(f'--rules {RELEASES[-2]}')}")
-    for keyword in given.keys() & RENAMED.keys():
-        old = RENAMED[keyword]
+    for keyword, old in RENAMED.items():
+        if keyword not in given:
+            continue
         note_renamed((old.flags or (f"--{keyword}",))[0], old.now)
     states = [keyword for keyword in ("version", "snapshot", "ref") if keyword in given]
     if states:

@@ -226,7 +226,9 @@ def _read(data: bytes) -> Iterator[Any]:
                 raise Unsupported(f"swells to more than {swollen:,} bytes")
             batch.validate(full=True)
             yield batch
-    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, MemoryError) as error:
+    except MemoryError:  # the file may be to blame, or the limit
+        raise Unsupported("takes more memory than reading it may take") from None
+    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         raise BrokenCheckpointError(" ".join(str(error).split())[:200]) from None
 
 
