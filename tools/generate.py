@@ -105,8 +105,10 @@ CHAIN = "golden_files/interop/questdb-9.4.3/o3-chain-*/*"
 FAKES = "tests/suite/fakes/*"
 JUDGE, SUITE = "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"
 LAKE = "conformance/pqassay_lake/**/*.py"
+COMMANDS = (JUDGE, LAKE, SUITE, "reference_impl/*/cli/*.py", "pipeline/pqassay_spark/cli/*.py")
 OPTIONS_IN = (
-    *(f"docs/guide/{name}.md" for name in ("check", "lake", "prove", "scale", "spark-check", "tables")),
+    *map("docs/guide/{}.md".format, ("check", "lake", "pm", "prove", "report", "run", "scale", "tables")),
+    *map("docs/guide/spark-{}.md".format, ("check", "index")),
     "docs/reference/pqassay.md",
 )
 MEASURED, RECALL = "benchmarks/{}_figures.json".format, ("docs/data/recall*", "docs/data/table_recall*")
@@ -129,8 +131,8 @@ REGISTRY: tuple[Derived, ...] = (
     PageTables("which index", ("docs/guide/which-index.md", "docs/assets/which-index.svg"), (MEASURED("which_index"),), "which_index"),
     PageTables("scale", ("docs/guide/scale.md",), ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"), "scale"),
     PageTables("spark versions", ("docs/guide/spark-where.md",), ("docs/data/spark_versions.json",), "spark_versions"),
-    PageTables("options", OPTIONS_IN, (JUDGE, LAKE, "pipeline/pqassay_spark/cli/*.py"), "options"),
-    PageTables("commands", ("docs/guide/commands.md",), (JUDGE, LAKE, SUITE, "reference_impl/*/cli/*.py", "pipeline/pqassay_spark/cli/*.py"), "commands"),
+    PageTables("options", OPTIONS_IN, COMMANDS, "options"),
+    PageTables("commands", ("docs/guide/commands.md",), COMMANDS, "commands"),
     PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),
 )  # fmt: skip
 """In the order in which they are made: who needs an output of another comes after it."""

@@ -1,4 +1,4 @@
-"""The help pages of all commands, as they are rendered: one style, an example, nothing lost to markup, no broken paragraph."""
+"""The help pages of all commands, as they are rendered: one style, plain English, examples, nothing lost to markup, no broken paragraph."""
 
 from __future__ import annotations
 
@@ -41,6 +41,20 @@ PAGES = [Page(*found) for found in below(get_command(app))]
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: " ".join(("pqassay", *page.names)))
 each_width = pytest.mark.parametrize("width", [80, 120])
+
+MOST_WORDS_OF_A_COMMAND, MOST_WORDS_OF_AN_OPTION = 15, 12
+"""Words of the first paragraph of a page, and of an option's text before its default."""
+
+TWO_SCREENS = 100
+"""Lines of a page on a terminal of 80 columns."""
+
+NOT_PLAIN = re.compile(
+    r"\b(?:is|are) (?:no|none)\b|\b(?:nobody|whoever|anew|so many)\b|\bmend(?:s|ed|ing)?\b|\bleav(?:e|es|ing) over\b"
+    r"|\b(?:say|says|said|tell|tells|told) of\b|\bwhat (?:\w+ ){1,3}says?\b|(?:^|[.:;] )(?:Of|From|In) \w+, "
+    r"|\b(?:colour|favour|licence|neighbour)",
+    re.IGNORECASE,
+)
+"""Riddles, inversions and spellings that a help page does without."""
 
 FRAME = str.maketrans(dict.fromkeys("│╭╮╰╯─*", " "))
 
@@ -96,3 +110,31 @@ def test_a_page_has_an_example_of_its_command(page: Page) -> None:
     command = " ".join(("pqassay", *page.names))
 
     assert re.search(rf"Examples?: (.* )?{command}[ .]", words(rendered(page.names, 120)))
+
+
+@each_page
+def test_a_page_is_short(page: Page) -> None:
+    first = page.command.help.split("\n\n")[0]
+    texts = [each.help.partition("Default:")[0] for each in parameters(page.command) if each.help]
+
+    assert len(first.split()) <= MOST_WORDS_OF_A_COMMAND
+    assert [] == [text for text in texts if len(text.split()) > MOST_WORDS_OF_AN_OPTION]
+    assert len(rendered(page.names, 80).splitlines()) <= TWO_SCREENS
+
+
+@each_page
+def test_a_page_is_in_plain_english(page: Page) -> None:
+    texts = [page.command.help, *(each.help for each in parameters(page.command) if each.help)]
+
+    assert [] == [text for text in texts if not re.match(r"`?[A-Z]", text)]
+    assert [] == NOT_PLAIN.findall(words(rendered(page.names, 120)))
+
+
+@each_page
+def test_a_page_ends_with_examples_one_on_a_line_and_exit_codes(page: Page) -> None:
+    heading, *examples = page.command.epilog.strip().split("\n\n")
+    codes = [examples.pop()] if examples[-1].startswith("Exit codes: ") else []
+
+    assert "Examples:" == heading
+    assert [] == [text for text in examples if not re.fullmatch(r"`pqassay [^`]+`(?: \(.+\))?", text)]
+    assert hasattr(page.command, "commands") or codes

@@ -11,8 +11,8 @@ import typer.main
 
 from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
-from pqassay.cli.main import spark as spark_app
 from pqassay.judge.options import CheckOptions, Declared, Kind, Panel, declared
+from pqassay_spec.base.help_pages import style
 
 IN_PYTHON: Mapping[Kind, str] = {
     "flag": "bool",
@@ -73,24 +73,26 @@ def of_panel(_: None, panel: str) -> Iterator[str]:
     )
 
 
-def own(_: None, of: Any, name: str) -> Iterator[str]:
-    """The options that a command has beside those of a check."""
-    parameters = typer.main.get_group(of).commands[name].params
-    shown = [one for one in parameters if not (getattr(one, "hidden", False) or _is_shared(one))]
+def own(_: None, name: str) -> Iterator[str]:
+    """The options that a command, such as ``spark check``, has beside those of a check."""
+    command: Any = typer.main.get_group(app)
+    for each in name.split():
+        command = command.commands[each]
+    options = [one for one in command.params if one.param_type_name == "option"]
+    shown = [one for one in options if not (one.hidden or _is_shared(one))]
     yield from table(("Option", "Meaning"), map(_row, shown))
 
 
 def _is_shared(parameter: Any) -> bool:
-    """Whether a check has the option as well; the default of those comes later, with that of ``pqassay.toml``."""
-    return parameter.name in {*OPTIONS, "paths"} and parameter.default is None
+    """Whether a check has the option as well: it is listed below a heading."""
+    return parameter.rich_help_panel in get_args(Panel)
 
 
 def _row(parameter: Any) -> list[str]:
-    default = parameter.default
-    is_shown = not (default is None or default is False or "Default:" in parameter.help)
-    about = f"{parameter.help} Default: {default}." if is_shown else parameter.help
-    name = " ".join(filter(None, (parameter.opts[0], parameter.metavar)))
-    return [f"`{name}`", as_code(about)]
+    style(parameter)
+    first, *others = parameter.opts
+    names = [f"{first} {parameter.metavar}".rstrip(), *others]
+    return [", ".join(f"`{name}`" for name in names), as_code(parameter.help)]
 
 
 def keys(_: None) -> Iterator[str]:
@@ -113,14 +115,24 @@ def read() -> None:
     """Nothing is read: the declarations are code."""
 
 
+OWN = (
+    "report",
+    "baseline",
+    "prove",
+    "sample",
+    "estimate",
+    "pm generate",
+    "suite run",
+    "spark check",
+    "spark index",
+    "spark pm",
+)
+"""Commands whose options a page of the guide lists."""
+
 TABLES = {
     "options of check": panels,
     "keys of check": keys,
     "keywords of check": keywords,
     "options of tables": partial(of_panel, panel="Table"),
-    "options of baseline": partial(own, of=app, name="baseline"),
-    "options of prove": partial(own, of=app, name="prove"),
-    "options of sample": partial(own, of=app, name="sample"),
-    "options of estimate": partial(own, of=app, name="estimate"),
-    "options of spark check": partial(own, of=spark_app, name="check"),
+    **{f"options of {name}": partial(own, name=name) for name in OWN},
 }

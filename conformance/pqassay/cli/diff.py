@@ -14,12 +14,13 @@ from typing import Annotated, TextIO
 
 import typer
 
-from pqassay.cli.failure import fail, require_no_data
-from pqassay_spec.base.help_pages import example
+from pqassay.cli.failure import OutputFile, fail, require_no_data
+from pqassay_spec.base.help_pages import epilog, example
 
-EPILOG = (
-    "Examples: `pqassay diff before.parquet after.parquet`, `pqassay diff --hex before.parquet after.parquet`. "
-    "Exit codes: 0 the same bytes, 1 different, 2 usage, or a file that cannot be opened."
+EPILOG = epilog(
+    "`pqassay diff before.parquet after.parquet`",
+    "`pqassay diff --hex before.parquet after.parquet`",
+    codes="0 the same bytes, 1 different, 2 usage, or a file that cannot be opened",
 )
 
 
@@ -36,29 +37,29 @@ def diff(
         Path,
         typer.Argument(
             metavar="OLD",
-            help="A Parquet file, _pm or file of a table's metadata, damaged or not.",
+            help="Parquet, `_pm` or table metadata file, even if damaged.",
             show_default=False,
         ),
     ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.", show_default=False)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="File of the same kind.", show_default=False)],
     hexdump: Annotated[
-        bool, typer.Option("--hex", help="Show the bytes of changed fields, those that differ marked.")
+        bool, typer.Option("--hex", help="Show bytes of changed fields, with differences marked.")
     ] = False,
     moved: Annotated[
         bool,
-        typer.Option("--moved", help="List fields that only moved, and offsets that follow."),
+        typer.Option("--moved", help="Also list fields that only moved, and offsets that follow."),
     ] = False,
     output_format: Annotated[
         DifferenceFormat | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="text or json. Default: by the name of --output, else text."
+            "--format",
+            metavar="FORMAT",
+            help="Print as text or json. Default: by the name of --output, else text.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
-    """Compare two files field by field: what changed, not what merely moved."""
+    """Compare two files field by field; ignore what only moved."""
     from pqassay.cli.output import print_written
     from pqassay.difference import TooManyFields, difference
     from pqassay.difference.text import render

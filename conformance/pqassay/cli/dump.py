@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay.cli.failure import fail
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -19,25 +19,31 @@ if TYPE_CHECKING:
     from pqassay_spec.base.sources import Source
 
 
-@example("Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
+@example(
+    epilog(
+        "`pqassay dump part-0.parquet`",
+        "`pqassay dump --hexdump --field idx1 part-0.parquet`",
+        codes="0 printed, 1 the file is damaged, 2 usage, 4 not enough memory",
+    )
+)
 def dump(
     file: Annotated[
         str,
         typer.Argument(
             metavar="FILE",
-            help="A Parquet file, _pm or file of a table's metadata, damaged or not; a path or a URI.",
+            help="Parquet, `_pm` or table metadata file, even if damaged; path or URI.",
             show_default=False,
         ),
     ],
     hexdump: Annotated[
-        bool, typer.Option("--hexdump", help="Bytes, annotated by field; long runs are left out.")
+        bool, typer.Option("--hexdump", help="Print bytes, annotated by field; leave out long runs.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per field.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per field.")] = False,
     field: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only fields whose path matches, or lies below it.")
+        str | None, typer.Option(metavar="GLOB", help="Show only fields whose path matches, and those below.")
     ] = None,
 ) -> None:
-    """Show what every byte of a file is, field by field."""
+    """Show every byte of a file, field by field."""
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
     from pqassay import dump as dumping

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from pqassay.cli.failure import fail
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 
 
-@example("Example: `pqassay explain IDX1-016`")
+@example(epilog("`pqassay explain IDX1-016`", "`pqassay explain PIX`", codes="0 printed, 2 unknown rule"))
 def explain(
     rule: Annotated[
         str | None,
-        typer.Argument(metavar="RULE", help="Id of a rule, or prefix of a family; all rules if left out."),
+        typer.Argument(metavar="RULE", help="Rule id, or prefix of a family. Default: all rules."),
     ] = None,
 ) -> None:
     """Explain what a rule demands, where it comes from and what breaking it costs."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -12,6 +13,9 @@ from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay.report.formats import FormatName
+
+OutputFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write to FILE instead of stdout.")]
+"""The option ``--output`` of commands that print; see `require_no_data`."""
 
 
 def fail(message: str, code: int = 2) -> NoReturn:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from pqassay.cli.lazy import HIDDEN, group, program
-from pqassay_spec.base.help_pages import note_renamed
+from pqassay_spec.base.help_pages import epilog, note_renamed
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output
 
@@ -50,7 +50,7 @@ suite = group(
         }
     },
     help_text="Test readers and writers with golden files.",
-    epilog="Example: `pqassay suite run --driver duckdb`",
+    epilog=epilog("`pqassay suite run --driver duckdb`"),
 )
 
 spark = group(
@@ -63,7 +63,7 @@ spark = group(
         }
     },
     help_text="Run on Apache Spark. Needs Java 17 or newer and `pip install 'pqassay[spark]'`.",
-    epilog="Example: `pqassay spark check lake`",
+    epilog=epilog("`pqassay spark check lake`"),
 )
 
 RENAMED = {
@@ -89,7 +89,9 @@ app = program(
         HIDDEN: {"driver": "pqassay_reader.cli.driver_command:driver"},
     },
     help_text="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
-    epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
+    epilog=epilog(
+        "`pqassay check part-0.parquet`", "`pqassay check --help` (each command has a page like this)"
+    ),
     renamed=RENAMED,
     aliases={"embed": "index add --type idx1"},
 )

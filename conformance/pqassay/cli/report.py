@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn, TextIO
 
 import typer
 
-from pqassay.cli.failure import fail, require_format, require_no_data, require_site
+from pqassay.cli.failure import OutputFile, fail, require_format, require_no_data, require_site
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
 from pqassay.report.comparison import Comparison, compare
@@ -42,8 +42,7 @@ def report(
         list[str],
         typer.Argument(
             metavar="REPORT...",
-            help="JSON report of `pqassay check` or `pqassay suite run`; - is stdin. "
-            "Several results of `pqassay suite run` are put side by side.",
+            help="JSON report of `pqassay check` or `pqassay suite run`; `-` is stdin.",
             show_default=False,
         ),
     ],
@@ -61,14 +60,15 @@ def report(
         typer.Option(
             "--site",
             metavar="URL",
-            help="Base URL of the site of `make docs`, for links from sarif and html to rules.",
+            help="URL of your `make docs` site, for links in sarif and html.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
-    """Convert a report, compare it with an earlier one, or put several results side by side."""
+    """Convert a report, compare it with an earlier one, or put several side by side.
+
+    Several reports must be results of `pqassay suite run`.
+    """
     require_site(site)
     chosen = format_of(output_format, output)
     if against is not None:

@@ -63,8 +63,8 @@ class CheckOptions(TypedDict, total=False):
     tier: Annotated[
         Tier | None,
         Option(
-            "Depth of the check: meta (tables only), footer, index, pages or values. Default: values for one file under 1 GiB, "
-            "or a table of up to 100 files and 1 GiB; meta for tables of more than 1,000 files; else index.",
+            "Depth of the check: meta (tables only), footer, index, pages or values. Default: values for a file, or a table of "
+            "up to 100 files, under 1 GiB; meta over 1,000 files; else index.",
             "Depth",
             "choice",
             "TIER",
@@ -101,7 +101,7 @@ class CheckOptions(TypedDict, total=False):
     idx1_column: Annotated[
         str | None,
         Option(
-            "Column that the IDX1 index describes, as a dotted path. Default: the one that its record names, or that fits.",
+            "Dotted path of the IDX1 index column. Default: from its record, or by fit.",
             "Depth",
             "text",
             "COLUMN",
@@ -114,7 +114,7 @@ class CheckOptions(TypedDict, total=False):
     profile: Annotated[
         ProfileName | None,
         Option(
-            "Raise severity for a reader: spark, arrow, questdb; strict raises every WARN.",
+            "Raise severity for spark, arrow or questdb; strict raises every WARN.",
             "Depth",
             "choice",
             "PROFILE",
@@ -141,12 +141,12 @@ class CheckOptions(TypedDict, total=False):
     ]
     max_files: Annotated[
         int | None,
-        Option("Tolerate findings in up to N files.", "Gate", "whole", "N"),
+        Option("Tolerate up to N files that fail.", "Gate", "whole", "N"),
     ]
     rules: Annotated[
         str | None,
         Option(
-            "Fail only on rules of this release, such as 0.7. Default: all rules.",
+            "Fail only on rules of this release (such as 0.7). Default: all rules.",
             "Gate",
             "release",
             "RELEASE",
@@ -159,7 +159,7 @@ class CheckOptions(TypedDict, total=False):
     at: Annotated[
         str | int | None,
         Option(
-            "Delta version, or Iceberg snapshot, branch or tag. Default: the current state.",
+            "Delta version; Iceberg snapshot, branch or tag. Default: current.",
             "Table",
             "text",
             "STATE",
@@ -172,7 +172,7 @@ class CheckOptions(TypedDict, total=False):
     only_files: Annotated[
         AnyPath | None,
         Option(
-            "Check only listed files, such as those of `pqassay repair`, and their replacements.",
+            "Check only files in LIST, and their replacements.",
             "Select",
             "text",
             "LIST",
@@ -201,13 +201,16 @@ class Limits(TypedDict, total=False):
     timeout: Annotated[
         float | None,
         Option(
-            "Time limit per file; 0 is no limit. Default: 60, plus 1 per MB.", "Limits", "number", "SECONDS"
+            "Time limit per file; 0 means unlimited. Default: 60, plus 1 per MB.",
+            "Limits",
+            "number",
+            "SECONDS",
         ),
     ]
     memory: Annotated[
         int | None,
         Option(
-            "Memory per worker, such as 2G; 0 is no limit (Linux only). Default: its share of 80% of the machine.",
+            "Memory per worker, such as 2G; 0 means unlimited (Linux only). Default: its share of 80% of the machine.",
             "Limits",
             "size",
             "SIZE",

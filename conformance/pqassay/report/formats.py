@@ -29,9 +29,7 @@ ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.HTML)
 LINKED = (FormatName.SARIF, FormatName.HTML)
 """Formats that link to the rules' pages."""
 
-FORMAT_HELP = (
-    "Print as text, json, junit, sarif, html or markdown. Default: by the name of --output, else text."
-)
+FORMAT_HELP = "Format: text, json, junit, sarif, html, markdown. Default: by the name of --output, else text."
 
 RUN_FORMAT_HELP = "Print as text, json, junit or html. Default: by the name of --output, else text."
 

@@ -38,12 +38,17 @@ def estimate(
     *,
     latency: Annotated[
         float | None,
-        typer.Option(metavar="MS", min=0, help="Time to first byte. Default: 30.", show_default=False),
+        typer.Option(
+            metavar="MS", min=0, help="Time to first byte, in milliseconds. Default: 30.", show_default=False
+        ),
     ] = None,
     bandwidth: Annotated[
         float | None,
         typer.Option(
-            metavar="MB", min=0.001, help="Megabytes per second of one read. Default: 80.", show_default=False
+            metavar="MB",
+            min=0.001,
+            help="Bandwidth of one read, in MB per second. Default: 80.",
+            show_default=False,
         ),
     ] = None,
     request_price: Annotated[

@@ -5,12 +5,11 @@ Exit codes: 0 told; 1 there are new findings (with --new only); 2 wrong usage, o
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from pqassay.cli.failure import fail, require_no_data
+from pqassay.cli.failure import OutputFile, fail, require_no_data
 from pqassay.cli.output import write_output
 from pqassay.errors import UsageError
 from pqassay_spec.base.help_pages import example
@@ -35,22 +34,20 @@ def history(
         str,
         typer.Argument(
             metavar="HISTORY",
-            help="What `pqassay check --history` writes: a folder or URI, delta:FOLDER, or iceberg:CATALOG:NAMESPACE.TABLE.",
+            help="History of `pqassay check`: folder, URI, delta:FOLDER or iceberg:CATALOG:NAMESPACE.TABLE.",
             show_default=False,
         ),
     ],
     new: Annotated[
         bool,
-        typer.Option(
-            "--new", help="Show only findings that no earlier run had; exit code 1 if there are any."
-        ),
+        typer.Option("--new", help="Show only findings that no earlier run had."),
     ] = False,
     by: Annotated[
         Literal["writer", "rule", "owner"] | None,
         typer.Option("--by", metavar="WHAT", help="Group findings by writer, rule or owner."),
     ] = None,
     findings: Annotated[
-        bool, typer.Option("--findings", help="List the findings of a run instead of the runs.")
+        bool, typer.Option("--findings", help="List findings of a run instead of the runs.")
     ] = False,
     lesser: Annotated[
         bool,
@@ -58,7 +55,7 @@ def history(
     ] = False,
     run: Annotated[
         str | None,
-        typer.Option("--run", metavar="ID", help="Show this run, by the start of its id. Default: the last."),
+        typer.Option("--run", metavar="ID", help="Show the run whose id starts with ID. Default: the last."),
     ] = None,
     most: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="List at most N runs.")] = 20,
     output_format: Annotated[
@@ -69,9 +66,7 @@ def history(
             help="Print as text or json. Default: by the name of --output, else text.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
     """Show what checks found, run after run: new findings, and who owns them."""
     from pqassay.report.formats import FormatName, format_of

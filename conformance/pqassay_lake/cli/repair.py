@@ -1,6 +1,6 @@
 """The command ``pqassay repair``.
 
-Exit codes: 0 planned; 2 wrong usage, no report, or nothing to mend.
+Exit codes: 0 planned; 2 wrong usage, no report, or nothing to repair.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def repair(
         typer.Option(
             "--dialect",
             metavar="DIALECT",
-            help="Write Spark SQL for tables of both formats (spark), or of one (delta, iceberg).",
+            help="Tables to write Spark SQL for: spark (both formats), delta or iceberg.",
         ),
     ] = "spark",
     name: Annotated[
@@ -66,7 +66,7 @@ def repair(
         "repair-plan"
     ),
 ) -> None:
-    """Plan repairs: write a quarantine list, and SQL that rewrites the broken files of a table."""
+    """Plan repairs: write a quarantine list, and SQL that rewrites a table's broken files."""
     from pqassay_lake.repair.planning import plan_of
     from pqassay_lake.repair.reports import read_report
     from pqassay_lake.repair.writing import text_lines, write_plan

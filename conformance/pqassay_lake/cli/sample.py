@@ -41,7 +41,7 @@ def sample(
         str,
         typer.Option(
             metavar="BOUND",
-            help="Highest share of broken files to rule out, such as 0.3%, or a number of files.",
+            help="Share of broken files to rule out, or files to check.",
         ),
     ] = BOUND,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
@@ -49,7 +49,7 @@ def sample(
         float, typer.Option(metavar="PERCENT", help="Confidence level of the bounds.")
     ] = 95,
 ) -> None:
-    """Check a random sample, and say how many of all files may be broken, by writer and rule."""
+    """Check a random sample; report how many files may be broken, by writer and rule."""
     run(given, conclude=sampling(bound, seed, confidence), is_partial=True)
 
 

@@ -9,38 +9,39 @@ from typing import Annotated
 import typer
 
 from pqassay.cli.failure import fail
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 
-EPILOG = "Example: `pqassay suite drivers --build arrow-go`, then `pqassay suite run --driver arrow-go`."
+EPILOG = epilog(
+    "`pqassay suite drivers`",
+    "`pqassay suite drivers --build arrow-go` (then `pqassay suite run --driver arrow-go`)",
+    codes="0 done, 1 a driver could not be built, 2 usage",
+)
 
-NEW_EPILOG = "Example: `pqassay suite new-driver go my-driver`, which says what to do next."
+NEW_EPILOG = epilog(
+    "`pqassay suite new-driver go my-driver` (prints the next steps)", codes="0 written, 2 usage"
+)
 
 
 @example(EPILOG)
 def drivers(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Drivers to list or build. Default: all.", show_default=False
-        ),
+        typer.Argument(metavar="NAME...", help="Drivers to list or build. Default: all.", show_default=False),
     ] = None,
     build: Annotated[
-        bool, typer.Option("--build", help="Build missing drivers, as far as this machine can.")
+        bool, typer.Option("--build", help="Build missing drivers, if this machine can.")
     ] = False,
     timeout: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
             min=0.1,
-            help="Time limit for each line of a build. Default: 1800.",
+            help="Time limit for each build command. Default: 1800.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """List the drivers that come with pqassay, or build them.
-
-    Exit codes: 0 done, 1 one could not be built, 2 wrong usage.
-    """
+    """List the drivers that come with pqassay, or build them."""
     from pqassay_suite.drivers.implementations import (
         BUILD_SECONDS,
         ImplementationError,
@@ -96,7 +97,9 @@ def _copy_as_new(source: Path, target: Path) -> None:
 def new_driver(
     language: Annotated[
         str,
-        typer.Argument(metavar="LANGUAGE", help="python, go, rust, java or javascript.", show_default=False),
+        typer.Argument(
+            metavar="LANGUAGE", help="Language: python, go, rust, java or javascript.", show_default=False
+        ),
     ],
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="New folder for the driver.", show_default=False)

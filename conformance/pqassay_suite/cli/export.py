@@ -12,12 +12,13 @@ from typing import Annotated, TextIO
 
 import typer
 
-from pqassay.cli.failure import fail, require_no_data, require_site
-from pqassay_spec.base.help_pages import example
+from pqassay.cli.failure import OutputFile, fail, require_no_data, require_site
+from pqassay_spec.base.help_pages import epilog, example
 
-PACK_EPILOG = (
-    "Examples: `pqassay suite pack parquet-files`, `pqassay suite pack --family PIX --family BLM indexes`. "
-    "Exit codes: 0 written, 2 usage."
+PACK_EPILOG = epilog(
+    "`pqassay suite pack parquet-files`",
+    "`pqassay suite pack --family PIX --family BLM indexes`",
+    codes="0 written, 2 usage",
 )
 
 
@@ -35,7 +36,7 @@ def export_pack(
         list[str] | None,
         typer.Option(
             metavar="FAMILY",
-            help="Pack only this family, such as PIX; may be repeated. Default: all.",
+            help="Pack only this family, such as PIX; repeatable. Default: all.",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +46,7 @@ def export_pack(
 ) -> None:
     """Write golden files into a folder for tests without pqassay.
 
-    The folder holds data, bad_data, a manifest, a README and the licence.
+    The folder holds data, bad_data, a manifest, a README and the license.
     """
     from pqassay_spec.rules.catalogue import families
     from pqassay_suite.cases.case import CaseError, golden_folder, load
@@ -75,9 +76,10 @@ def export_pack(
     typer.echo(f"  begin with {folder / 'README.md'}")
 
 
-STATUS_EPILOG = (
-    "Examples: `pqassay suite status results.json`, `pqassay suite status duckdb.json polars.json --format csv`. "
-    "Exit codes: 0 written, 2 usage, or a file that holds no such results."
+STATUS_EPILOG = epilog(
+    "`pqassay suite status results.json`",
+    "`pqassay suite status duckdb.json polars.json --format csv`",
+    codes="0 written, 2 usage, or a file without such results",
 )
 
 
@@ -95,24 +97,22 @@ def export_status(
         list[Path],
         typer.Argument(
             metavar="RESULTS...",
-            help="Results of `pqassay suite run --format json`, one file for each implementation.",
+            help="Results of `pqassay suite run --format json`, one file per implementation.",
             show_default=False,
         ),
     ],
     output_format: Annotated[
-        StatusFormat, typer.Option("--format", metavar="FORMAT", help="markdown, json or csv.")
+        StatusFormat, typer.Option("--format", metavar="FORMAT", help="Print as markdown, json or csv.")
     ] = StatusFormat.MARKDOWN,
     site: Annotated[
         str | None,
         typer.Option(
             "--site",
             metavar="URL",
-            help="Address of the site of `make docs`, for links to cases.",
+            help="URL of your `make docs` site, for links to cases.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
     """Print what results show for each feature of Parquet's status page."""
     from pqassay.cli.output import print_written

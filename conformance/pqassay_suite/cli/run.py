@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from pqassay.cli.failure import fail, fail_at_length, require_format, require_no_data
+from pqassay.cli.failure import OutputFile, fail, fail_at_length, require_format, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.report.formats import OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
 from pqassay.report.run.model import Operation
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_suite.cli.driver import named_driver, print_times, say_hello, wrong_in
 from pqassay_suite.cli.files import (
     DEFAULT_MEBIBYTES,
@@ -51,10 +51,11 @@ else:
     # Of lists, typer knows those of enums.
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
-EPILOG = (
-    "Examples: `pqassay suite run -- python3 driver.py`, `pqassay suite run --driver duckdb --case 'pix/*'`, "
-    "`pqassay suite run --driver duckdb --files my-collection`. "
-    "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
+EPILOG = epilog(
+    "`pqassay suite run -- python3 driver.py`",
+    "`pqassay suite run --driver duckdb --case 'pix/*'`",
+    "`pqassay suite run --driver duckdb --files my-collection`",
+    codes="0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors",
 )
 
 
@@ -78,13 +79,13 @@ def run(
     ] = None,
     case: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Ask only these cases and their parents; may be repeated."),
+        typer.Option(metavar="GLOB", help="Ask only these cases and their parents; repeatable."),
     ] = None,
     operation: Annotated[
         list[OperationName] | None,
         typer.Option(
             metavar="OPERATION",
-            help=f"Ask only these operations; may be repeated: {', '.join(get_args(Operation))}.",
+            help=f"Operations to ask; repeatable: {', '.join(get_args(Operation))}. Default: all.",
         ),
     ] = None,
     cases: Annotated[
@@ -95,7 +96,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Ask about these files; two other readers decide which rows are right.",
+            help="Ask about these files; two other readers decide what is right.",
         ),
     ] = None,
     max_size: Annotated[
@@ -123,11 +124,11 @@ def run(
     ] = DEFAULT_GIBIBYTES,
     queries: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Most queries of a scan. Default: all, up to 16."),
+        typer.Option(metavar="N", min=1, help="Limit the queries of a scan. Default: all, up to 16."),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Parallel requests. Default: one for each processor."),
+        typer.Option(metavar="N", min=1, help="Parallel requests. Default: one per processor."),
     ] = None,
     validate_protocol: Annotated[
         bool, typer.Option("--validate-protocol", help="Check requests and answers against the schemas.")
@@ -148,9 +149,7 @@ def run(
     output_format: Annotated[
         FormatName | None, typer.Option("--format", metavar="FORMAT", help=RUN_FORMAT_HELP)
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
     """Test a reader or writer, in any language, with golden or your own files."""
     _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})

@@ -43,12 +43,7 @@ def check(
     *,
     tasks: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Tasks to cut the work into. Default: up to 8 per core.",
-            show_default=False,
-        ),
+        typer.Option(metavar="N", min=1, help="Number of tasks. Default: up to 8 per core."),
     ] = None,
     master: Master = None,
     ship: Ship = False,

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay.errors import UsageError
-from pqassay_reference.cli.index import GranularityName, TypeName
+from pqassay_reference.cli.index import GranularityName, InsideTable, TypeName
 from pqassay_reference.errors import Refused
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
 from pqassay_spark.jobs.spark_jobs import JobError
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.run import IndexRun
 
-EXAMPLE = (
-    "Example: `pqassay spark index sales --column nation`, or "
-    "`pqassay spark index sales --type zone-sums --columns nation,year,sales_amount`"
+EXAMPLE = epilog(
+    "`pqassay spark index sales --column nation`",
+    "`pqassay spark index sales --type zone-sums --columns nation,year,sales_amount`",
+    codes="0 done, 1 a file was refused, 2 usage, 4 executors failed",
 )
 
 MOST_REFUSED = 20
@@ -50,12 +51,14 @@ def index(
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="idx1, distinct-set, zone-sums, hll or kll.",
+            help="Index type: idx1, distinct-set, zone-sums, hll or kll.",
         ),
     ] = TypeName.IDX1,
     granularity: Annotated[
         GranularityName,
-        typer.Option(metavar="GRANULARITY", help="With other types than idx1: file, row-group or page."),
+        typer.Option(
+            metavar="GRANULARITY", help="Granularity of types other than idx1: file, row-group or page."
+        ),
     ] = GranularityName.ROW_GROUP,
     table: Annotated[
         Path | None,
@@ -63,14 +66,13 @@ def index(
     ] = None,
     no_table: Annotated[bool, typer.Option("--no-table", help="Write no index table.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Index unchanged files again.")] = False,
-    inside_table: Annotated[
-        bool,
-        typer.Option("--inside-table", help="Change files inside a table, too (Iceberg, Delta, Hudi, …)."),
-    ] = False,
+    inside_table: InsideTable = False,
     max_bytes: Annotated[
         int,
         typer.Option(
-            metavar="BYTES", help="Greatest size of the distinct values of one column and file.", min=1
+            metavar="BYTES",
+            help="Size limit of the distinct values per column and file. Default: 16 MiB.",
+            min=1,
         ),
     ] = DEFAULT_MAX_BYTES,
     master: Master = None,
@@ -78,11 +80,11 @@ def index(
 ) -> None:
     """Add indexes to every Parquet file below a folder, on Spark.
 
-    With another --type, indexes of the index directory are added, and the others of a file stay. zone-sums sums the
-    last column for each combination of the others.
+    Types other than idx1 are added to the index directory; other indexes stay. zone-sums sums the last column for
+    each combination of the others.
 
-    Files that are indexed and have not changed are skipped. Each file is replaced whole: after a kill at any moment, run
-    it again. A file that cannot be indexed stays as it is, is named with its reason, and makes the exit code 1.
+    Skips indexed files that have not changed. Replaces each file as a whole: after a kill, run it again. If a file
+    cannot be indexed, it stays unchanged, the reason is printed, and the exit code is 1.
     """
     columns = [name for given in column for name in given.split(",") if name]
     if no_table and table is not None:

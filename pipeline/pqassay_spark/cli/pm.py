@@ -10,14 +10,17 @@ import typer
 
 from pqassay_spark.cli.index import counted, reported, tell_refused
 from pqassay_spark.cli.session import Master, Ship, command_session
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.pm import PmOutcome
 
-EXAMPLE = "Example: `pqassay spark pm sales --into sales.pm`"
+EXAMPLE = epilog(
+    "`pqassay spark pm sales --into sales.pm`",
+    codes="0 done, 1 a file was refused, 2 usage, 4 executors failed",
+)
 
 
 class Blooms(StrEnum):
@@ -35,10 +38,12 @@ def pm(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write FOLDER/NAME/_pm for each file. Default: _pm beside each.",
+            help="Write `FOLDER/NAME/_pm` for each file. Default: `_pm` beside each.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Generate fresh files again.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace `_pm` files that are up to date, too.")
+    ] = False,
     blooms: Annotated[
         Blooms,
         typer.Option(
@@ -51,9 +56,8 @@ def pm(
 ) -> None:
     """Make `_pm`, QuestDB's metadata file, for every Parquet file, on Spark.
 
-    A `_pm` that describes its file as it is, is skipped; one that describes what its file was before it grew gets a snapshot
-    more. A file for which there can be none is named with its reason,
-    and makes the exit code 1.
+    Skips a file whose `_pm` is up to date, and adds a snapshot if the file has grown. If no `_pm` can be made for
+    a file, the reason is printed, and the exit code is 1.
     """
     with reported(path):
         from pqassay.cli.progress_bar import progress_bar

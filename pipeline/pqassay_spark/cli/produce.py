@@ -13,11 +13,14 @@ from typing import Annotated
 import typer
 
 from pqassay_spark.cli.session import Master, command_session, stop
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX
 from pqassay_spec.base.terminal import printable
 
-EXAMPLE = "Example: `pqassay spark produce sales --rows 100000 --files 4 --partition-by year`"
+EXAMPLE = epilog(
+    "`pqassay spark produce sales --rows 100000 --files 4 --partition-by year`",
+    codes="0 written, 2 usage, 4 Spark failed",
+)
 
 
 class PartitionColumn(Enum):
@@ -30,11 +33,11 @@ class PartitionColumn(Enum):
 @example(EXAMPLE)
 def produce(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="New directory to write.")],
-    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Total rows.")] = 100_000,
+    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Number of rows.")] = 100_000,
     files: Annotated[
         int,
         typer.Option(
-            metavar="N", min=1, max=10**6, help="Files; with --partition-by, files in each partition."
+            metavar="N", min=1, max=10**6, help="Number of files; with --partition-by, in each partition."
         ),
     ] = 1,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,

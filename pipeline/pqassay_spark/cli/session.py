@@ -18,9 +18,8 @@ Master = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="Where Spark runs: local[2], spark://host:7077, yarn, k8s://..., sc://host:15002 (Spark Connect). Default: what "
-        "spark-submit or SPARK_REMOTE says, else all cores of this machine.",
-        show_default=False,
+        help="Address of Spark: local[2], spark://host:7077, yarn, k8s://..., sc://host:15002 (Spark Connect). "
+        "Default: that of spark-submit or SPARK_REMOTE, else all cores of this machine.",
     ),
 ]
 """The option ``--master``."""

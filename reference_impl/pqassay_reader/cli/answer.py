@@ -15,16 +15,17 @@ from pqassay_reader.cli.progress import progress_bar
 from pqassay_reference.cli.errors import fail, said
 from pqassay_reference.cli.rows_output import Form, json_line, text_sink, write_rows
 from pqassay_reference.cli.tables import counted
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay_reader.answer.answerer import Answer, Answerer, Effort
 
-EXAMPLE = (
-    "Examples: `pqassay answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`, "
-    '`pqassay answer sales "SELECT nation, SUM(sales_amount) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 3"`, '
-    '`pqassay answer sales "SELECT APPROX_COUNT_DISTINCT(customer), APPROX_QUANTILE(sales_amount, 0.95) FROM t"`'
+EXAMPLE = epilog(
+    "`pqassay answer sales \"SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year\"`",
+    '`pqassay answer sales "SELECT nation, SUM(sales_amount) FROM t GROUP BY nation ORDER BY 2 DESC LIMIT 3"`',
+    '`pqassay answer sales "SELECT APPROX_COUNT_DISTINCT(customer), APPROX_QUANTILE(sales_amount, 0.95) FROM t"`',
+    codes="0 answered, 1 cannot be answered, 2 usage",
 )
 
 SHOWN = 3
@@ -43,31 +44,27 @@ class FormatName(StrEnum):
 def answer(
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="PATH", help="A folder of Parquet files, one file, or a URI (s3://, gs://, …)."
-        ),
+        typer.Argument(metavar="PATH", help="Parquet file, folder of files, or URI (s3://, gs://, …)."),
     ],
     question: Annotated[
         str,
         typer.Argument(
             metavar="SQL",
-            help=(
-                "SELECT of COUNT, SUM, AVG, MIN, MAX, APPROX_COUNT_DISTINCT and APPROX_QUANTILE, FROM any name, with WHERE, GROUP BY, "
-                "ORDER BY and LIMIT or without."
-            ),
+            help="SELECT of aggregates; WHERE, GROUP BY, ORDER BY and LIMIT are optional.",
         ),
     ],
     output_format: Annotated[
         FormatName,
         typer.Option(
-            "--format", metavar="FORMAT", help="table, csv, or json, one object with all there is to know."
+            "--format", metavar="FORMAT", help="Print as table, csv or json (one object with all details)."
         ),
     ] = FormatName.TABLE,
 ) -> None:
     """Answer a SQL question from zone sums; read rows only where needed.
 
-    APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5) are answered from sketches alone, with bounds, and refused where those are missing or stale.
-    The last lines say, on stderr, what is approximate, from how many files the answer came and what was read.
+    Aggregates are COUNT, SUM, AVG, MIN, MAX, APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5). The
+    approximate ones need fresh sketches and come with bounds. FROM takes any name. stderr shows the bounds, how
+    many files gave the answer, and what was read.
     """
     opened, found = _answered(path, question)
     if output_format is FormatName.JSON:

@@ -10,27 +10,29 @@ import typer
 
 from pqassay_reader.cli.scan_files import TrustName
 from pqassay_reference.cli.errors import fail
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 
 
-@example("Example: `pqassay suite run -- pqassay driver`. Exit codes: 0 answered, 3 not supported.")
+@example(
+    epilog("`pqassay suite run -- pqassay driver`", codes="0 answered, 1 failed, 2 usage, 3 not supported")
+)
 def driver(
     request: Annotated[
-        Path | None, typer.Argument(metavar="REQUEST", help="The request, a JSON file.", show_default=False)
+        Path | None, typer.Argument(metavar="REQUEST", help="Request, a JSON file.", show_default=False)
     ] = None,
     answer: Annotated[
         Path | None,
-        typer.Argument(metavar="ANSWER", help="Where the answers are to be written.", show_default=False),
+        typer.Argument(metavar="ANSWER", help="File to write the answers to.", show_default=False),
     ] = None,
     trust: Annotated[
         TrustName,
         typer.Option(
             metavar="INDEX",
-            help="Which index a scan may use: companion, one with a companion record, or published, any.",
+            help="Indexes a scan may use: companion (with companion record) or published (any).",
         ),
     ] = TrustName.COMPANION,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Answer requests that come as lines from stdin, until they end.")
+        bool, typer.Option("--serve", help="Answer requests from stdin, one per line, until it ends.")
     ] = False,
 ) -> None:
     """Answer requests of `pqassay suite run` as the reference implementation."""

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay_reference.cli.errors import reported
-from pqassay_reference.cli.pm import ParquetSize, PmFile, opened, require_pm
+from pqassay_reference.cli.pm import PM_CODES, ParquetSize, PmFile, opened, require_pm
 from pqassay_reference.cli.pm_read import pm_app
 from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import epilog
 
 if TYPE_CHECKING:
     from pqassay_reference.pm.read import PmReader
 
 
-@pm_app.command(epilog='Example: `pqassay pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`')
+@pm_app.command(
+    epilog=epilog('`pqassay pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`', codes=PM_CODES)
+)
 def plan(
     file: PmFile,
     columns: Annotated[
@@ -25,7 +28,7 @@ def plan(
             "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to fetch, separated by commas; may be repeated.",
+            help="Columns to fetch, separated by commas; repeatable.",
         ),
     ],
     where: Annotated[
@@ -33,8 +36,7 @@ def plan(
         typer.Option(
             "--where",
             metavar="CONDITION",
-            help="A condition as in SQL. Row groups of which statistics or bloom filters prove that no row satisfies it "
-            "are left out.",
+            help="SQL condition; skip row groups that statistics or bloom filters rule out.",
         ),
     ] = None,
     parquet_size: ParquetSize = None,
@@ -43,16 +45,16 @@ def plan(
         typer.Option(
             "--gap",
             metavar="BYTES",
-            help="Join ranges that are at most so many bytes apart into one request.",
+            help="Join ranges at most BYTES apart into one request.",
             min=0,
         ),
     ] = None,
     skip_nulls: Annotated[
-        bool, typer.Option("--skip-nulls", help="Leave out column chunks that hold nothing but nulls.")
+        bool, typer.Option("--skip-nulls", help="Skip column chunks that hold only nulls.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print the byte ranges of the Parquet file to fetch for some columns, from `_pm` alone."""
+    """Print the byte ranges to fetch for some columns, using only `_pm`."""
     with reported(file):
         from pqassay_reference.cli import pm_tables, tables
         from pqassay_reference.pm import query

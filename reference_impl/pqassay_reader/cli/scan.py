@@ -19,7 +19,7 @@ from pqassay_reader.query.rungs import Rung
 from pqassay_reference.cli.errors import fail, require_writable, said
 from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 
 if TYPE_CHECKING:
     from pqassay_reader.query.scan import Scan
@@ -41,8 +41,11 @@ class FormatName(StrEnum):
     TEXT = "text"
 
 
-EXAMPLE = (
-    "Example: `pqassay scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
+EXAMPLE = epilog(
+    "`pqassay scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount`",
+    "`pqassay scan sales \"nation = 'Peru'\" --explain`",
+    "`pqassay scan sales \"nation = 'Peru'\" --files`",
+    codes="0 printed, 1 cannot be read, 2 usage",
 )
 
 
@@ -64,19 +67,19 @@ def scan(
         typer.Option(
             "--columns",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to return, their paths joined by dots. Default: all.",
+            help="Columns to return, as dotted paths. Default: all.",
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Most rows; reading stops once they are found."),
+        typer.Option(metavar="N", min=0, help="Return at most N rows, then stop reading."),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
             "--without",
             metavar="RUNG[,RUNG...]",
-            help=f"Techniques to disable: {', '.join(Rung)}.",
+            help=f"Disable techniques: {', '.join(Rung)}.",
         ),
     ] = None,
     gap: Annotated[
@@ -84,7 +87,7 @@ def scan(
         typer.Option(
             metavar="BYTES",
             min=0,
-            help="Join ranges with fewer bytes between them. Default: 64 KiB in local files, else 256 KiB.",
+            help="Join ranges at most BYTES apart. Default: 64 KiB in local files, else 256 KiB.",
         ),
     ] = None,
     trust: Annotated[
@@ -100,7 +103,7 @@ def scan(
             "--column",
             "-c",
             metavar="COLUMN",
-            help="Column of embedded indexes without companion record.",
+            help="Column of embedded indexes without a companion record.",
         ),
     ] = None,
     metadata: Annotated[
@@ -122,14 +125,13 @@ def scan(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="table, json (one object per line) or parquet; with --files: text or json (one object). "
+            help="Print as table, json or parquet; with --files, as text or json. "
             "Default: by the name of --output, else table or text.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the rows to a file."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the rows to FILE instead of stdout."),
     ] = None,
     explain: Annotated[
         bool,
@@ -143,7 +145,7 @@ def scan(
         typer.Option(
             "--explain-to",
             metavar="FILE",
-            help="Draw the same as an SVG picture; rows are still printed.",
+            help="Draw the explanation as SVG; rows are still printed.",
         ),
     ] = None,
     files: Annotated[
@@ -161,9 +163,10 @@ def scan(
 ) -> None:
     """Print the rows of Parquet files that satisfy a condition.
 
-    Statistics, bloom filters, page indexes and embedded indexes tell which parts to skip. What was fetched is reported on stderr.
+    Skips what statistics, bloom filters, page indexes and embedded indexes rule out. stderr shows what was
+    fetched.
 
-    With --files, list files instead: one that is kept may hold a matching row, one that is skipped holds none. A file
+    With --files, lists files instead: a kept file may hold a matching row, a skipped file does not. A file
     without a usable index is kept.
     """
     if files:

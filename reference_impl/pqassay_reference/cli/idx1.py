@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pqassay_reference.cli.errors import fail, reported
+from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.terminal import printable
 
 MAX_BYTES = 16 << 20
@@ -64,13 +65,15 @@ def published_index(path: str) -> dict[str, Any] | None:
     return {**members, **numbers, "fresh": not (why and columns), "why": why or None}
 
 
-EXTRACT_EXAMPLE = "Example: `pqassay index extract part-0.parquet --json`"
+EXTRACT_EXAMPLE = epilog(
+    "`pqassay index extract part-0.parquet --json`", codes="0 printed, 1 cannot be read, 2 usage"
+)
 
 
 def extract(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Parquet file with an IDX1 index.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Parquet file with an IDX1 index.")],
     published: Annotated[
-        bool, typer.Option("--published", help="Read as the published reader does, with its losses.")
+        bool, typer.Option("--published", help="Read as the published reader does, losses included.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all details.")] = False,
 ) -> None:

@@ -18,6 +18,7 @@ import typer
 from pqassay_reference.cli import idx1
 from pqassay_reference.cli.errors import fail, said
 from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
 
@@ -67,17 +68,20 @@ class CodecName(StrEnum):
 
 index_app = typer.Typer(
     help="Add, list, drop, refresh and extract indexes in finished Parquet files.",
-    epilog="Example: `pqassay index add sales/*.parquet --type distinct-set --columns nation,carrier`",
+    epilog=epilog("`pqassay index add sales/*.parquet --type distinct-set --columns nation,carrier`"),
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 
+CODES = "0 done, 1 a file failed, 2 usage"
+
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", help="Parquet files, or folders of them; each is replaced atomically."),
+    typer.Argument(metavar="FILE...", help="Parquet files or folders; each file is replaced atomically."),
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done; write nothing.")]
 InsideTable = Annotated[
-    bool, typer.Option("--inside-table", help="Change files inside a table, too (Iceberg, Delta, Hudi, …).")
+    bool, typer.Option("--inside-table", help="Change files inside a table too (Iceberg, Delta, Hudi, …).")
 ]
 Columns = Annotated[
     str | None,
@@ -92,13 +96,17 @@ Columns = Annotated[
 
 
 @index_app.command(
-    epilog="Examples: `pqassay index add part-0.parquet --type zone-sums --columns nation,sales_amount`, "
-    "`pqassay embed part-0.parquet --column nation`, which is short for `pqassay index add --type idx1`."
+    epilog=epilog(
+        "`pqassay index add part-0.parquet --type zone-sums --columns nation,sales_amount`",
+        "`pqassay embed part-0.parquet --column nation` (short for `pqassay index add --type idx1`)",
+        codes=CODES,
+    )
 )
 def add(
     files: Files,
     kind: Annotated[
-        TypeName, typer.Option("--type", metavar="TYPE", help="distinct-set, zone-sums, hll, kll or idx1.")
+        TypeName,
+        typer.Option("--type", metavar="TYPE", help="Index type: distinct-set, zone-sums, hll, kll or idx1."),
     ],
     columns: Annotated[
         str,
@@ -107,44 +115,44 @@ def add(
             "--column",
             "-c",
             metavar="COLUMNS",
-            help="Columns, separated by commas. The last of zone-sums is summed.",
+            help="Columns, separated by commas; zone-sums sums the last.",
         ),
     ],
     granularity: Annotated[
         GranularityName | None,
-        typer.Option(metavar="GRANULARITY", help="file (for idx1), row-group (for other types) or page."),
+        typer.Option(
+            metavar="GRANULARITY",
+            help="Granularity: file, row-group or page. Default: row-group; idx1: file.",
+        ),
     ] = None,
     placement: Annotated[
         PlacementName | None,
         typer.Option(
             metavar="PLACE",
-            help="body, inline (in the key) or extension. Default: body; idx1: its own key.",
-            show_default=False,
+            help="Place: body, inline (in the key) or extension. Default: body; idx1: its own key.",
         ),
     ] = None,
     codec: Annotated[
-        CodecName, typer.Option(metavar="CODEC", help="none, snappy, gzip, zstd or lz4-raw.")
+        CodecName, typer.Option(metavar="CODEC", help="Compression: none, snappy, gzip, zstd or lz4-raw.")
     ] = CodecName.NONE,
     most: Annotated[
         int | None,
         typer.Option(
-            metavar="N",
-            min=0,
-            help="Most values of a distinct set; a larger one excludes nothing.",
+            metavar="N", min=0, help="Limit the values of a distinct set; larger sets exclude nothing."
         ),
     ] = None,
     companion: Annotated[
-        bool, typer.Option(help="With idx1: also write the key that names the column.")
+        bool, typer.Option(help="Write the key that names the column (idx1). Default: yes.")
     ] = True,
     max_bytes: Annotated[
-        int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)
+        int, typer.Option(metavar="BYTES", help="Size limit of an index. Default: 16 MiB.", min=1)
     ] = idx1.MAX_BYTES,
     inside_table: InsideTable = False,
 ) -> None:
-    """Add indexes to finished Parquet files. Other indexes stay.
+    """Add indexes to finished Parquet files, beside those they have.
 
-    An index with the same type, granularity and columns is replaced. With several files, one that cannot be indexed is
-    named and the others are done.
+    Replaces an index with the same type, granularity and columns. If a file cannot be indexed, the reason is
+    printed and the other files are still done.
     """
     from pqassay_reference.directory.embedding import add_indexes
     from pqassay_reference.directory.making.entry import Request
@@ -198,17 +206,14 @@ def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tu
     return [tuple(paths)] if together else [(path,) for path in paths]
 
 
-@index_app.command("list", epilog="Example: `pqassay index list part-0.parquet`")
+@index_app.command("list", epilog=epilog("`pqassay index list part-0.parquet`", codes=CODES))
 def list_(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Parquet files, or folders of them.")
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Parquet files or folders.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per file.")] = False,
 ) -> None:
     """List the indexes of Parquet files, and whether they are fresh.
 
-    An index is stale when the data were written again since it was made; readers skip it. Only footers and indexes are
-    read.
+    An index is stale if the data was rewritten since; readers skip it. Only footers and indexes are read.
     """
     from pqassay_reference.directory.reading.inventory import list_indexes
 
@@ -293,7 +298,11 @@ def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any
 
 
 @index_app.command(
-    epilog="Examples: `pqassay index drop part-0.parquet --stale`, `pqassay index drop part-0.parquet --type hll --columns nation`"
+    epilog=epilog(
+        "`pqassay index drop part-0.parquet --stale`",
+        "`pqassay index drop part-0.parquet --type hll --columns nation`",
+        codes=CODES,
+    )
 )
 def drop(
     files: Files,
@@ -301,15 +310,13 @@ def drop(
         TypeName | None, typer.Option("--type", metavar="TYPE", help="Drop indexes of this type.")
     ] = None,
     columns: Columns = None,
-    stale: Annotated[
-        bool, typer.Option("--stale", help="Drop indexes of data that were written again since.")
-    ] = False,
+    stale: Annotated[bool, typer.Option("--stale", help="Drop indexes whose data was rewritten.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Drop all indexes.")] = False,
     inside_table: InsideTable = False,
 ) -> None:
-    """Remove indexes from Parquet files. Rows and other indexes stay.
+    """Remove indexes from Parquet files; keep rows and other indexes.
 
-    Select by at least one option; an index goes if it meets all of them.
+    Give at least one option; an index is removed if it matches all of them.
     """
     from pqassay_reference.directory.embedding import drop_indexes
     from pqassay_reference.rewrite.strip import Selection, strip_file
@@ -345,11 +352,11 @@ def drop(
     _each(files, one, inside_table=inside_table)
 
 
-@index_app.command(epilog="Example: `pqassay index refresh part-0.parquet`")
+@index_app.command(epilog=epilog("`pqassay index refresh part-0.parquet`", codes=CODES))
 def refresh(files: Files, inside_table: InsideTable = False) -> None:
-    """Make stale indexes again from the data. Fresh ones stay as they are.
+    """Rebuild stale indexes from the data; keep fresh ones.
 
-    An index that cannot be made again is named with the reason, stays stale, and the exit code is 1.
+    An index that cannot be rebuilt stays stale; the reason is printed, and the exit code is 1.
     """
     from pqassay_reference.directory.embedding import refresh_indexes
 

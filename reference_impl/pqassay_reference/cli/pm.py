@@ -13,6 +13,7 @@ import typer
 
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from pqassay_spec.pm.value import Column, SnapshotValue
 
 pm_app = typer.Typer(
-    help="Make `_pm`, QuestDB's metadata file beside `data.parquet`, and look into it.",
-    epilog="Example: `pqassay pm generate data.parquet`. Each command has a page like this: `pqassay pm generate --help`.",
+    help="Make and read `_pm`, QuestDB's metadata file beside `data.parquet`.",
+    epilog=epilog(
+        "`pqassay pm generate data.parquet`",
+        "`pqassay pm generate --help` (each command has a page like this)",
+    ),
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -41,67 +45,60 @@ class PathName(StrEnum):
 MOST_WARNINGS = 10
 """Things left out that are named one by one."""
 
-PmFile = Annotated[Path, typer.Argument(metavar="FILE", help="A `_pm` file.")]
+PM_CODES = "0 done, 1 refused or damaged, 2 usage"
+
+PmFile = Annotated[Path, typer.Argument(metavar="FILE", help="QuestDB's `_pm` file.")]
 ParquetSize = Annotated[
     int | None,
     typer.Option(
         "--parquet-size",
         metavar="BYTES",
-        help="The snapshot of a Parquet file of so many bytes; else the newest.",
         min=1,
+        help="Snapshot for a Parquet file of BYTES. Default: the newest.",
     ),
 ]
 Txn = Annotated[
     Path | None,
     typer.Option(
-        "--txn",
-        metavar="FILE",
-        help="The snapshot that the table's `_txn` pins for the partition in this folder, as QuestDB's readers take it.",
+        "--txn", metavar="FILE", help="Snapshot that the table's `_txn` pins, as QuestDB's readers use it."
     ),
+]
+History = Annotated[
+    bool, typer.Option("--history", help="Add a snapshot for each footer that QuestDB's updates left.")
 ]
 
 
-@pm_app.command(epilog="Example: `pqassay pm generate 2024-01-01/data.parquet`")
+@pm_app.command(epilog=epilog("`pqassay pm generate 2024-01-01/data.parquet`", codes=PM_CODES))
 def generate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is only read.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Finished Parquet file; it is not changed.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write here; else `_pm` beside the Parquet file."
+            "--output", "-o", metavar="FILE", help="Write to FILE. Default: `_pm` beside the Parquet file."
         ),
     ] = None,
     questdb_json: Annotated[
         Path | None,
-        typer.Option(
-            "--questdb-json",
-            metavar="FILE",
-            help="A file whose text counts as the Parquet file's `questdb` key.",
-        ),
+        typer.Option("--questdb-json", metavar="FILE", help="Use the text of FILE as the `questdb` key."),
     ] = None,
     path: Annotated[
         PathName,
         typer.Option(
             metavar="PATH",
-            help="How QuestDB fills the column descriptors: schema, by that of the Parquet file, as when it rewrites one; "
-            "or encode, as when it first encodes a partition of its own.",
+            help="Describe columns as QuestDB rewrites files (schema) or encodes partitions (encode).",
         ),
     ] = PathName.SCHEMA,
-    no_blooms: Annotated[bool, typer.Option("--no-blooms", help="Leave out the bloom filters.")] = False,
+    no_blooms: Annotated[bool, typer.Option("--no-blooms", help="Leave out bloom filters.")] = False,
     external_blooms: Annotated[
         bool,
-        typer.Option("--external-blooms", help="Refer to the bloom filters in the Parquet file; copy none."),
+        typer.Option("--external-blooms", help="Refer to bloom filters in the Parquet file; copy none."),
     ] = False,
-    history: Annotated[
-        bool,
-        typer.Option(
-            "--history", help="A snapshot also for each footer that QuestDB's updates left in the file."
-        ),
-    ] = False,
+    history: History = False,
 ) -> None:
-    """Make `_pm` for a Parquet file, whoever wrote it. The Parquet file is only read.
+    """Make `_pm` for a Parquet file from any writer.
 
-    Statistics are copied byte for byte, bloom filters with them. Types are those that the file's `questdb` key says; without it
-    they are inferred from the schema. What `_pm` cannot say rightly is left out, and said on stderr.
+    Copies statistics and bloom filters byte for byte. Takes types from the file's `questdb` key, else from its
+    schema. Leaves out what `_pm` cannot represent, and reports it on stderr.
     """
     if no_blooms and external_blooms:
         fail("--no-blooms and --external-blooms exclude each other", 2)
@@ -173,24 +170,24 @@ def warn_lost(sizes: Sequence[int], hint: str = "", *, dry_run: bool = False) ->
         )
 
 
-@pm_app.command(epilog="Example: `pqassay pm show 2024-01-01/_pm --column price --row-group 0`")
+@pm_app.command(
+    epilog=epilog("`pqassay pm show 2024-01-01/_pm --column price --row-group 0`", codes=PM_CODES)
+)
 def show(
     file: PmFile,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", metavar="COLUMN", help="Only chunks of this column; may be repeated."),
+        typer.Option("--column", "-c", metavar="COLUMN", help="Show only this column; repeatable."),
     ] = None,
     row_group: Annotated[
         list[int] | None,
-        typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
+        typer.Option("--row-group", metavar="N", help="Show only this row group, from 0; repeatable."),
     ] = None,
     parquet_size: ParquetSize = None,
     txn: Txn = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="The whole snapshot as the JSON that drivers answer.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole snapshot as JSON.")] = False,
 ) -> None:
-    """Print what a snapshot says: the file, its columns, and each column chunk with its statistics decoded."""
+    """Print a snapshot: the file, its columns, and column chunks with decoded statistics."""
     parquet_size = pinned(file, txn, parquet_size)
     with reported(file):
         from pqassay_reference.cli import pm_tables, tables
@@ -247,12 +244,17 @@ def _positions(value: SnapshotValue, names: list[str]) -> list[int]:
     return found
 
 
-@pm_app.command(epilog="Example: `pqassay pm snapshots 2024-01-01/_pm`")
+@pm_app.command(
+    epilog=epilog(
+        "`pqassay pm snapshots 2024-01-01/_pm`",
+        codes="0 intact, 1 a wrong checksum or a broken chain, 2 usage",
+    )
+)
 def snapshots(
     file: PmFile,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
-    """Print the chain of snapshots, and whether each checksum is right; exit code 1 if one is not, or the chain breaks."""
+    """Print the chain of snapshots, and whether each checksum is right."""
     with reported(file):
         from pqassay_reference.cli import pm_tables, tables
         from pqassay_spec.pm import grammar as pm
@@ -275,7 +277,9 @@ def snapshots(
 
 
 @pm_app.command(
-    epilog="Example: `pqassay pm find 2024-01-01/_pm --timestamp '2024-01-01 09:00..2024-01-01 09:30'`"
+    epilog=epilog(
+        "`pqassay pm find 2024-01-01/_pm --timestamp '2024-01-01 09:00..2024-01-01 09:30'`", codes=PM_CODES
+    )
 )
 def find(
     file: PmFile,
@@ -283,15 +287,16 @@ def find(
         str,
         typer.Option(
             metavar="FROM..TO",
-            help="Dates, times (UTC) or numbers of the column's unit, both included; either may be left out.",
+            help="Dates, UTC times or numbers, both included; either may be left out.",
         ),
     ],
     parquet_size: ParquetSize = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print the row groups that may hold rows of a time, by the bounds of the designated timestamp.
+    """Print the row groups that may hold rows of a time range.
 
-    Where the rows are sorted by it, the search is a binary one, and reads the blocks of a few row groups only.
+    Uses the bounds of the designated timestamp; numbers are in its unit. If rows are sorted by it, a binary
+    search reads the blocks of a few row groups only.
     """
     with reported(file):
         from pqassay_reference.cli import pm_tables, tables

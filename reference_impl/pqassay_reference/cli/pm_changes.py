@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay_reference.cli.errors import fail, reported, require_writable
-from pqassay_reference.cli.pm import ParquetSize, PmFile, pm_app, require_pm, warn_left_out, warn_lost
+from pqassay_reference.cli.index import DryRun
+from pqassay_reference.cli.pm import (
+    PM_CODES,
+    History,
+    ParquetSize,
+    PmFile,
+    pm_app,
+    require_pm,
+    warn_left_out,
+    warn_lost,
+)
 from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -18,27 +29,20 @@ if TYPE_CHECKING:
 
 Pair = Annotated[
     Path,
-    typer.Argument(metavar="FOLDER", help="A folder with `data.parquet` and `_pm`, or one of the two files."),
+    typer.Argument(metavar="FOLDER", help="Folder with `data.parquet` and `_pm`, or one of both files."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
 
 
-@pm_app.command(epilog="Example: `pqassay pm update 2024-01-01`")
+@pm_app.command(epilog=epilog("`pqassay pm update 2024-01-01`", codes=PM_CODES))
 def update(
     folder: Pair,
-    history: Annotated[
-        bool,
-        typer.Option(
-            "--history",
-            help="A snapshot also for each footer that QuestDB's updates left since the last one.",
-        ),
-    ] = False,
+    history: History = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Append to `_pm` what `data.parquet` has gained: its new row groups, and a footer.
+    """Append new row groups of `data.parquet` to `_pm`, and a footer.
 
-    Earlier snapshots stay, and so do their readers. Blocks of row groups that stayed are used again. The committed size is
-    written last: before that, nothing has happened to any reader.
+    Earlier snapshots stay valid. Blocks of unchanged row groups are reused. The committed size is written last,
+    so readers see a complete update or none.
     """
     data, target = pair(folder)
     with reported(data), reported(target):
@@ -58,19 +62,19 @@ def _updated(done: Growth, *, dry_run: bool) -> str:
     return f"{'would append' if dry_run else 'appended'} {appended}, {blocks}"
 
 
-@pm_app.command(epilog="Example: `pqassay pm migrate 2024-01-01/_pm --output new/_pm`")
+@pm_app.command(epilog=epilog("`pqassay pm migrate 2024-01-01/_pm --output new/_pm`", codes=PM_CODES))
 def migrate(
     file: PmFile,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here; else the file is replaced."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of replacing the input."),
     ] = None,
     parquet_size: ParquetSize = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Write a `_pm` anew with one snapshot, from the old one alone. The Parquet file is not needed.
+    """Rewrite a `_pm` with one snapshot, without the Parquet file.
 
-    What the old one does not say stays absent. Readers that are pinned to other snapshots find nothing in the new file.
+    What the old file lacks stays absent. Readers pinned to other snapshots find nothing in the new file.
     """
     with reported(file):
         from pqassay_reference.pm import query
@@ -100,7 +104,7 @@ def migrate(
     )
 
 
-@pm_app.command(epilog="Example: `pqassay pm compact 2024-01-01 --if-unused-above 30%`")
+@pm_app.command(epilog=epilog("`pqassay pm compact 2024-01-01 --if-unused-above 30%`", codes=PM_CODES))
 def compact(
     folder: Pair,
     if_unused_above: Annotated[
@@ -108,14 +112,14 @@ def compact(
         typer.Option(
             "--if-unused-above",
             metavar="PERCENT",
-            help="Only where more of the file is dead: blocks and footers that the newest snapshot does not need.",
+            help="Compact only if more of the file is unused.",
         ),
     ] = "0%",
     dry_run: DryRun = False,
 ) -> None:
-    """Write `_pm` anew with its newest snapshot alone, if enough of it is dead.
+    """Rewrite `_pm` with only its newest snapshot, if enough of it is unused.
 
-    Readers that are pinned to earlier snapshots find nothing in the new file; those that have the old one open go on with it.
+    Readers pinned to earlier snapshots find nothing in the new file. Readers with the old file open keep it.
     """
     share = _share(if_unused_above)
     _, target = pair(folder)

@@ -9,13 +9,16 @@ from typing import Annotated
 import typer
 
 from pqassay_reference.cli.errors import fail, reported, require_writable
-from pqassay_reference.cli.pm import ParquetSize, Txn, pinned, pm_app, require_pm
+from pqassay_reference.cli.pm import PM_CODES, ParquetSize, Txn, pinned, pm_app, require_pm
 from pqassay_reference.cli.pm_changes import Pair, pair
 from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import epilog
 
 
-@pm_app.command(epilog="Example: `pqassay pm read 2024-01-01 --columns ts,price --rows 0..100`")
+@pm_app.command(
+    epilog=epilog("`pqassay pm read 2024-01-01 --columns ts,price --rows 0..100`", codes=PM_CODES)
+)
 def read(
     folder: Pair,
     columns: Annotated[
@@ -24,36 +27,34 @@ def read(
             "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to read, separated by commas; all by default; may be repeated.",
+            help="Columns to read, separated by commas; repeatable. Default: all.",
         ),
     ] = None,
     rows: Annotated[
         str,
-        typer.Option(
-            metavar="FROM..TO", help="Numbers of rows, from 0, TO excluded; either may be left out."
-        ),
+        typer.Option(metavar="FROM..TO", help="Row numbers from 0, TO excluded; either may be left out."),
     ] = "",
     output_format: Annotated[
         Form | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="table, json (one object per line), or parquet, which needs --output. Default: by the name of --output, else table.",
-            show_default=False,
+            help="Print as table, json (one object per line) or parquet (needs --output). "
+            "Default: by the name of --output, else table.",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
     ] = None,
     physical: Annotated[
-        bool, typer.Option("--physical", help="Values as they are stored, without the types of QuestDB.")
+        bool, typer.Option("--physical", help="Print values as stored, without QuestDB's types.")
     ] = False,
     parquet_size: ParquetSize = None,
     txn: Txn = None,
 ) -> None:
-    """Print rows of a Parquet file by its `_pm` alone. The footer of the Parquet file is not read.
+    """Print rows of a Parquet file using its `_pm` instead of its footer.
 
-    Ranges, codecs, encodings and levels are those of `_pm`; what was fetched is said on stderr.
+    Takes ranges, codecs, encodings and levels from `_pm`. stderr shows what was fetched.
     """
     asked = _rows(rows)
     form = form_of(output_format, output)

@@ -8,74 +8,74 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay_reference.cli.errors import fail, reported, require_writable, shown
+from pqassay_reference.cli.index import DryRun, InsideTable
 from pqassay_reference.cli.tables import counted
-from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay_reference.rewrite.strip import Stripped
 
 
-@example("Example: `pqassay strip part-0.parquet --idx1 --values-are-right`")
+@example(
+    epilog(
+        "`pqassay strip part-0.parquet --bloom-filters --dry-run`",
+        "`pqassay strip part-0.parquet --idx1 --values-are-right`",
+        codes="0 done, 1 refused, 2 usage",
+    )
+)
 def strip(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE",
-            help="A finished Parquet file; it is replaced atomically. Or the URI of one, such as s3://bucket/a.parquet.",
-            show_default=False,
+            metavar="FILE", help="Parquet file, replaced atomically, or URI such as s3://bucket/a.parquet."
         ),
     ],
-    idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
+    idx1: Annotated[bool, typer.Option("--idx1", help="Remove IDX1 keys, drafts included.")] = False,
     directory: Annotated[
-        bool, typer.Option("--directory", help="The index directory, with all its indexes.")
+        bool, typer.Option("--directory", help="Remove the index directory with all its indexes.")
     ] = False,
     bloom_filters: Annotated[
-        bool, typer.Option("--bloom-filters", help="The references to bloom filters.")
+        bool, typer.Option("--bloom-filters", help="Remove the references to bloom filters.")
     ] = False,
     page_index: Annotated[
-        bool, typer.Option("--page-index", help="The references to column indexes and offset indexes.")
+        bool, typer.Option("--page-index", help="Remove the references to column and offset indexes.")
     ] = False,
     column_index: Annotated[
-        bool, typer.Option("--column-index", help="Those to column indexes only, which hold bounds of pages.")
+        bool, typer.Option("--column-index", help="Remove the references to column indexes only.")
     ] = False,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="The statistics of column chunks, of every kind.")
+        bool, typer.Option("--statistics", help="Remove all statistics of column chunks.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="All of the above.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Remove all of the above.")] = False,
     encoding_stats: Annotated[
-        bool, typer.Option("--encoding-stats", help="The counts of pages by type and encoding.")
+        bool, typer.Option("--encoding-stats", help="Remove the page counts by type and encoding.")
     ] = False,
     sorting_columns: Annotated[
-        bool, typer.Option("--sorting-columns", help="What row groups say of the order of their rows.")
+        bool, typer.Option("--sorting-columns", help="Remove the sort order that row groups declare.")
     ] = False,
     row_group_hints: Annotated[
         bool,
         typer.Option(
-            "--row-group-hints",
-            help="file_offset, total_compressed_size and ordinal of row groups, which other fields say as well.",
+            "--row-group-hints", help="Remove file_offset, total_compressed_size and ordinal of row groups."
         ),
     ] = False,
     column_orders: Annotated[
-        bool,
-        typer.Option("--column-orders", help="The orders of columns, without which bounds mean nothing."),
+        bool, typer.Option("--column-orders", help="Remove column orders, on which bounds depend.")
     ] = False,
     key: Annotated[
         list[str] | None,
-        typer.Option("--key", metavar="KEY", help="A key of the footer and its value; may be repeated."),
+        typer.Option("--key", metavar="KEY", help="Remove this footer key and its value; repeatable."),
     ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "--column",
-            "-c",
-            metavar="COLUMN",
-            help="Only of this column, its path joined by dots; may be repeated.",
+            "--column", "-c", metavar="COLUMN", help="Limit to this column, as a dotted path; repeatable."
         ),
     ] = None,
     row_group: Annotated[
         list[int] | None,
-        typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
+        typer.Option("--row-group", metavar="N", help="Limit to this row group, from 0; repeatable."),
     ] = None,
     output: Annotated[
         str | None,
@@ -83,24 +83,21 @@ def strip(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write here and leave the file as it is; of a URI, another URI.",
+            help="Write to another file (or URI) instead of replacing the input.",
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
+    dry_run: DryRun = False,
     values_are_right: Annotated[
         bool,
-        typer.Option(
-            "--values-are-right",
-            help="Confirm that you compared the values with their source. Needed to remove bounds, counts, indexes or filters.",
-        ),
+        typer.Option("--values-are-right", help="Confirm that you compared the values with their source."),
     ] = False,
-    inside_table: Annotated[
-        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
-    ] = False,
+    inside_table: InsideTable = False,
 ) -> None:
     """Remove indexes, bloom filters, statistics or keys from a Parquet file.
 
-    Only the footer changes. Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
+    Name at least one thing to remove. Only the footer is rewritten: pages and removed structures keep their bytes
+    and places. To remove bounds, counts, indexes or bloom filters, compare the values with their source first and
+    add --values-are-right.
     """
     with reported(file):
         from pqassay_reference.rewrite.strip import Selection, strip_file

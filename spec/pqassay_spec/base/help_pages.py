@@ -1,4 +1,4 @@
-"""Help pages of all commands in one style, whatever the version of typer: metavars in upper case, flags without any.
+"""Help pages of all commands in one style, whatever the version of typer: metavars in upper case, flags without any, defaults last.
 
 Shared by all commands of this project; it knows of typer what commands and parameters have always had, and imports none of it.
 """
@@ -19,7 +19,7 @@ def in_one_style(command: Any) -> None:
     def get_params(ctx: Any) -> list[Any]:
         found: list[Any] = take(ctx)
         for parameter in found:
-            _style(parameter)
+            style(parameter)
         return found
 
     command.get_params = get_params
@@ -27,7 +27,8 @@ def in_one_style(command: Any) -> None:
         in_one_style(below)
 
 
-def _style(parameter: Any) -> None:
+def style(parameter: Any) -> None:
+    """Have a parameter shown in this style; its help text ends with the default."""
     if parameter.param_type_name == "argument":
         # Braces around what is required, and a type behind the name, are typer's; the name says what it is.
         shown: str = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
@@ -35,6 +36,20 @@ def _style(parameter: Any) -> None:
         parameter.display_type_rich = _constant("")
     elif parameter.metavar is None and parameter.is_flag:
         parameter.metavar = ""
+    if "Default:" not in (parameter.help or "") and (default := _default(parameter)):
+        parameter.help = f"{parameter.help} Default: {default}."
+    if "Default:" in (parameter.help or ""):
+        parameter.show_default = False
+
+
+def _default(parameter: Any) -> str:
+    """The default that a help page should show behind what an option means; empty if there is none."""
+    default = parameter.default
+    is_plain = default is None or isinstance(default, bool) or callable(default)
+    if is_plain or parameter.param_type_name != "option" or parameter.hidden:
+        return ""
+    formats = {int: ",", float: "g"}
+    return format(default, formats.get(type(default), ""))
 
 
 def _constant(answer: Any) -> Callable[..., Any]:
@@ -44,11 +59,21 @@ def _constant(answer: Any) -> Callable[..., Any]:
     return answered
 
 
-def example(epilog: str) -> Callable[[Function], Function]:
-    """Mark a function as a command, with what its help page ends with."""
+def epilog(*examples: str, codes: str = "") -> str:
+    r"""The end of a help page: examples, one on a line, and exit codes.
+
+    >>> epilog("`pqassay dump a.parquet`", "`pqassay --help`", codes="0 printed, 2 usage")
+    'Examples:\n\n`pqassay dump a.parquet`\n\n`pqassay --help`\n\nExit codes: 0 printed, 2 usage.'
+    """
+    last = [f"Exit codes: {codes}."] if codes else []
+    return "\n\n".join(["Examples:", *examples, *last])
+
+
+def example(ending: str) -> Callable[[Function], Function]:
+    """Mark a function as a command, with what its help page ends with: see `epilog`."""
 
     def marked(function: Function) -> Function:
-        function.epilog = epilog  # type: ignore[attr-defined]  # functions take any
+        function.epilog = ending  # type: ignore[attr-defined]  # functions take any
         return function
 
     return marked

@@ -141,4 +141,4 @@ def test_pm_counts_what_it_did_and_says_where_it_cannot(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["index", "pm"])
 def test_the_help_shows_an_example(command: str) -> None:
     done = run(app, [command, "--help"])
-    assert f"Example: pqassay spark {command} sales" in " ".join(done.stdout.split())
+    assert f"Examples: pqassay spark {command} sales" in " ".join(done.stdout.split())

@@ -302,4 +302,4 @@ def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
 
 def test_the_help_shows_an_example() -> None:
     run = processes.run([*COMMAND, "produce", "--help"], capture_output=True, text=True, check=True)
-    assert "Example: pqassay spark produce sales --rows 100000" in " ".join(run.stdout.split())
+    assert "Examples: pqassay spark produce sales --rows 100000" in " ".join(run.stdout.split())

@@ -40,12 +40,10 @@ Exit codes: 0 written, 2 usage, 4 not everything could be judged.
 def baseline(
     given: Given,
     *,
-    output: Annotated[
-        Path, typer.Option(metavar="FILE", help="Write the baseline to FILE.", show_default=True)
-    ] = FILE,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Write the baseline to FILE.")] = FILE,
     by_writer: Annotated[
         bool,
-        typer.Option("--by-writer", help="List software instead of files, so that new files match as well."),
+        typer.Option("--by-writer", help="List writers instead of files, so that new files match too."),
     ] = False,
 ) -> None:
     """Write all findings to a baseline, so that only new ones fail a check."""

@@ -69,7 +69,7 @@ FORMER: Mapping[str, Renamed] = {
 @example(EPILOG)
 @checking(renamed={**RENAMED, **FORMER})
 def check(given: Given) -> None:
-    """Check files against the specification, whoever wrote them."""
+    """Check files from any writer against the specification."""
     given, meant = former(given)
     run(given, **meant)
 

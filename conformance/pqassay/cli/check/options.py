@@ -54,7 +54,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
     history: Annotated[
         str,
         Option(
-            "Append findings to a history: a folder, URI, delta:FOLDER, or iceberg:CATALOG:NAMESPACE.TABLE.",
+            "Append findings to a history: folder, URI, delta:FOLDER or iceberg:CATALOG:NAMESPACE.TABLE.",
             "Output",
             "path",
             "HISTORY",
@@ -77,7 +77,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
     config: Annotated[
         str,
         Option(
-            "Defaults for these options; `none` reads no file. Default: the nearest pqassay.toml.",
+            "Read defaults from FILE (`none`: no file). Default: the nearest pqassay.toml.",
             "Limits",
             "text",
             "FILE",
@@ -93,7 +93,7 @@ PATHS = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PATH...",
-        help="Files, folders, Delta and Iceberg tables, patterns such as `'lake/**/*.parquet'`, or URIs (s3://, gs://, hdfs://).",
+        help="Files, folders, Delta or Iceberg tables, s3:// or other URIs, patterns (`'lake/**/*.parquet'`).",
         show_default=False,
     ),
 ]

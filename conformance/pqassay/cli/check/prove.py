@@ -38,9 +38,7 @@ def prove(
     *,
     engine: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Ask only this engine; repeatable. Default: all that are installed."
-        ),
+        typer.Option(metavar="NAME", help="Query only this engine; repeatable. Default: all installed ones."),
     ] = None,
     spark_packages: Annotated[
         str | None,
