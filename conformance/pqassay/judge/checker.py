@@ -53,7 +53,7 @@ VALUES_BY_DEFAULT_FILES = 100
 STATES = ("at", "version", "snapshot", "ref")
 """Options that say in which state a table is judged."""
 
-_NUMBER = re.compile(r"-?[0-9]{1,19}")
+_NUMBER = re.compile(r"[0-9]{1,19}")
 """Versions of Delta tables, and ids of snapshots."""
 
 META_BY_DEFAULT_ABOVE = 1000
@@ -401,12 +401,13 @@ def _moment(options: CheckOptions) -> Moment | None:
         raise UsageError(f"{' and '.join(asked)} exclude each other")
     version, snapshot, ref = options.get("version"), options.get("snapshot"), options.get("ref")
     if (at := options.get("at")) is not None:
-        return (
-            Moment(version=int(at), snapshot=int(at)) if _NUMBER.fullmatch(str(at)) else Moment(ref=str(at))
-        )
+        number = int(at) if _NUMBER.fullmatch(str(at)) else None
+        return Moment(number, number, str(at))
     for name, number in (("version", version), ("snapshot", snapshot)):
         if number is not None and type(number) is not int:
             raise UsageError(f"{name} is a whole number, and not {number!r}")
+        if number is not None and number < 0:
+            raise UsageError(f"{name} is not negative, as {number} is")
     if ref is not None and not isinstance(ref, str):
         raise UsageError(f"ref is the name of a branch or tag, and not {ref!r}")
     return Moment(version, snapshot, ref)

@@ -99,7 +99,7 @@ def estimated(
         USUAL_PRICES.gb if gb_price is None else gb_price,
     )
     try:
-        request = request_of(given)
+        request = request_of(given, is_recorded=False)
         require_format(request.format, "an estimate is printed", (FormatName.TEXT, FormatName.JSON))
         with interruptible(), kept_states(), counted_metadata() as metadata:
             plan = planned(request.paths, **request.options)

@@ -31,9 +31,7 @@ class DeltaReader:
 
     def live(self, table: TableAt) -> Live:
         """See `TableReader`."""
-        if table.moment.ref is not None or (
-            table.moment.snapshot is not None and table.moment.version is None
-        ):
+        if table.moment.version is None and (table.moment.snapshot, table.moment.ref) != (None, None):
             raise UsageError(f"{table.name} is a Delta table: its states are versions, such as 12")
         try:
             state = delta_state(table)

@@ -12,6 +12,7 @@ import typer.main
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File
+from places import GOLDEN_FILES
 from pqassay.cli.check import config
 from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
@@ -223,3 +224,40 @@ def test_commands_without_a_history_append_to_none_that_the_file_names(
     assert written == {
         path.name for path in set(project.rglob("*")) - before if path.parent.name != "findings"
     }
+
+
+def test_a_proof_looks_at_values_whatever_tier_the_defaults_have(project: Path) -> None:
+    path = GOLDEN_FILES / "sta/bounds-of-first-values/data.parquet"
+    (project / "pqassay.toml").write_text('[check]\ntier = "footer"\n')
+    shallow, proved = (run(app, [command, str(path)]) for command in ("check", "prove"))
+
+    assert (0, 1) == (shallow.exit_code, proved.exit_code)
+    assert "tier values" in proved.stdout
+    assert 0 == run(app, ["prove", "--tier", "footer", str(path)]).exit_code
+
+
+def test_the_name_of_the_output_counts_more_than_a_format_of_the_defaults(project: Path) -> None:
+    (project / "pqassay.toml").write_text('[check]\nformat = "json"\n')
+    run(app, ["check", "--output", "r.html", "."])
+    run(app, ["check", "--output", "r.txt", "."])
+
+    assert Path("r.html").read_text().startswith("<!doctype html>")
+    assert "check" == json.loads(Path("r.txt").read_text())["kind"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--files-from", "list", "--output", "list"], "list is the file of --files-from"),
+        (["--baseline", "list", "--output", "list", "."], "list is the file of --baseline"),
+        (["--output", "o", "--metrics", "o", "."], "o is the file of --output"),
+        (["--out", "t", "--reuse", "u", "."], "--out is the old name of --reuse: give one of them"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_no_output_is_another_file_of_the_check(arguments: list[str], message: str) -> None:
+    Path("list").write_text("b.parquet\n")
+    result = run(app, ["check", *arguments])
+
+    assert (2, True) == (result.exit_code, message in result.stderr)
+    assert "b.parquet\n" == Path("list").read_text()

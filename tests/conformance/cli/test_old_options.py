@@ -78,7 +78,7 @@ def test_a_baseline_is_the_one_that_a_check_wrote(tmp_path: Path) -> None:
         (["--engine", "duckdb", BAD], "--engine is an option of `pqassay prove`"),
         (["--by-writer", BAD], "--by-writer is an option of `pqassay baseline`"),
         (["--as", "tables", BAD], "--as tables: tables are judged as tables, or --as-files"),
-        (["--version", "1", "--ref", "main", DELTA], "a table is judged in one state: give --at once"),
+        (["--version", "1", "--ref", "main", DELTA], "version and ref exclude each other"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: list[str], message: str) -> None:

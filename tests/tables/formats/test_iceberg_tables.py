@@ -18,6 +18,7 @@ from pqassay_golden.iceberg import files
 from pqassay_golden.iceberg import table as golden
 from pqassay_golden.tiny.avro import Codec
 from pqassay_spec.table.avro import BLOCK_HEADER
+from pqassay_tables.metadata.iceberg.metadata import snapshot_of
 
 PLAIN = GOLDEN_FILES / "ice/plain/table"
 REWRITTEN = GOLDEN_FILES / "ice/rewritten/table"
@@ -188,6 +189,17 @@ def test_a_snapshot_is_judged_where_it_is_asked_for() -> None:
     ):
         with pytest.raises(UsageError, match=message):
             pqassay.check(PLAIN, **options)
+
+
+def test_a_name_of_digits_is_a_branch_or_tag_before_it_is_a_snapshot() -> None:
+    kept = [{"snapshot-id": 5}, {"snapshot-id": 7}]
+    metadata = {"snapshots": kept, "current-snapshot-id": 7, "refs": {"7": {"snapshot-id": 5}}}
+
+    assert [kept[0], kept[0], kept[1], kept[1]] == [
+        snapshot_of(metadata, *asked) for asked in ((7, "7"), (5, "5"), (7, None), (None, None))
+    ]
+    assert 3 == len(pqassay.check(PLAIN, at=files.SNAPSHOT).files)
+    assert 3 == len(pqassay.check(PLAIN, at="main").files)
 
 
 # ------------------------------------------------------------------------------------------------------ damages

@@ -154,4 +154,4 @@ def test_the_last_run_is_found_in_the_history(tmp_path: Path, monkeypatch: pytes
     shown = json.loads(invoke("history", "findings", "--format", "json").stdout)["runs"]
     assert [True, True, False] == [one["partial"] for one in shown]
     result = invoke(*command[:-5], "--since", "last", "lake")
-    assert (2, True) == (result.exit_code, "give that as well" in result.stderr)
+    assert (2, True) == (result.exit_code, "--since last needs a history" in result.stderr)

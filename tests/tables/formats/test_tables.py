@@ -92,6 +92,7 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
         ({"at": "main"}, "is a Delta table: its states are versions, such as 12"),
         ({"at": "9"}, "there is no version 9; the log has 1 to 3"),
         ({"at": 1, "version": 2}, "at and version exclude each other"),
+        ({"version": -1}, "version is not negative, as -1 is"),
         ({"version": "1"}, "version is a whole number, and not '1'"),
         ({"version": True}, "version is a whole number, and not True"),
         ({"ref": 3}, "ref is the name of a branch or tag, and not 3"),

@@ -6,6 +6,7 @@ Exit codes: 0 written; 2 wrong usage, or nothing to check; 4 not everything coul
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,11 +16,14 @@ from pqassay.cli.check.options import Given, Request, checking
 from pqassay.cli.check.running import run
 from pqassay.errors import UsageError
 from pqassay_spec.base.help_pages import example
+from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay.report.model import Report
 
 FILE = Path("known-findings.json")
+
+OUTPUT = "--output"
 
 EPILOG = """Examples:
 
@@ -40,7 +44,14 @@ Exit codes: 0 written, 2 usage, 4 not everything could be judged.
 def baseline(
     given: Given,
     *,
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Write the baseline to FILE.")] = FILE,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"Write the baseline to FILE. Default: that of pqassay.toml, else {FILE}.",
+            show_default=False,
+        ),
+    ] = None,
     by_writer: Annotated[
         bool,
         typer.Option("--by-writer", help="List writers instead of files, so that new files match too."),
@@ -48,15 +59,30 @@ def baseline(
 ) -> None:
     """Write all findings to a baseline, so that only new ones fail a check."""
 
-    def tell(_request: Request, report: Report, _notes: list[str]) -> None:
+    def prepared(request: Request) -> Request:
+        """Keep what a baseline says of files that are not checked now."""
+        named = request.options.get("baseline")
+        path = Path(output or named or FILE)
+        options, lists = dict(request.options), dict(request.lists)
+        if "baseline" not in given:
+            options["baseline"] = path if path.is_file() else None
+            lists.pop("--baseline", None)
+        return replace(request, options=options, lists=lists, outputs={**request.outputs, OUTPUT: path})  # type: ignore[arg-type]  # the same keys
+
+    def written(request: Request, report: Report) -> Report:
+        return writing(str(request.outputs[OUTPUT]), by_writer=by_writer)(request, report)
+
+    def tell(request: Request, report: Report, _notes: list[str]) -> None:
         files = sum(bool(file.findings) for file in report.files)
         findings = sum(len(file.findings) for file in report.files)
         typer.echo(
-            f"wrote {output}: {findings:,} finding{'s' * (findings != 1)} in {files:,} of {len(report.files):,} files"
+            f"wrote {request.outputs[OUTPUT]}: {findings:,} finding{'s' * (findings != 1)} in {files:,} of {len(report.files):,} files"
         )
+        for file in report.files:
+            if file.error:
+                typer.echo(printable(f"not judged: {file.path}: {file.error}"), err=True)
 
-    written = writing(str(output), by_writer=by_writer)
-    run(given, is_recorded=False, revise=written, show=tell, outputs={"--output": output})
+    run(given, is_recorded=False, prepare=prepared, revise=written, show=tell)
 
 
 def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:

@@ -9,7 +9,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -19,7 +19,7 @@ from pqassay.cli.check.plug_ins import loaded
 from pqassay.cli.failure import require_no_data
 from pqassay.errors import UsageError
 from pqassay.judge.options import CheckOptions, Declared, Kind, Limits, Option, Panel, declared
-from pqassay.report.formats import FORMAT_HELP, FormatName, format_of
+from pqassay.report.formats import FORMAT_HELP, SUFFIXES, FormatName, format_of
 from pqassay.report.pin import NO_PREVIEW
 from pqassay_spec.base.help_pages import note_renamed
 from pqassay_spec.rules.catalogue import RELEASES
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 LAST = "last"
 """What ``--since`` says for the last run."""
+
+STATES = ("version", "snapshot", "ref")
+"""Old options that say in which state a table is judged; unlike ``--at``, each is for tables of one kind."""
 
 NO_FILE = "none"
 """What ``--config`` says for no file."""
@@ -109,7 +112,7 @@ class Renamed:
 
 
 RENAMED: Mapping[str, Renamed] = {
-    "null": Renamed("flag", "--files-from", ("--null", "-0")),
+    "null": Renamed("flag", "", ("--null", "-0")),
     "no_config": Renamed("flag", f"--config {NO_FILE}", ("--no-config",)),
     "version": Renamed("whole", "--at"),
     "snapshot": Renamed("whole", "--at"),
@@ -206,6 +209,7 @@ class Request:
         history: The history to which the run is appended.
         metrics: Where to write metrics.
         outputs: All files that are written, by option.
+        lists: Files that are read beside those to check, by option.
         table: A findings table that is updated.
         is_reused: Whether verdicts of unchanged files are taken from it.
     """
@@ -218,14 +222,9 @@ class Request:
     history: str | None = None
     metrics: Path | None = None
     outputs: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    lists: Mapping[str, str] = field(default_factory=dict[str, str])
     table: Path | None = None
     is_reused: bool = False
-
-    def at_tier(self, tier: str) -> Request:
-        """The same check at a tier, if it says none."""
-        if self.options.get("tier") is not None:
-            return self
-        return replace(self, options={**self.options, "tier": tier})  # type: ignore[typeddict-item]  # one of them
 
     @property
     def scope(self) -> str:
@@ -247,18 +246,30 @@ class Request:
         """
         if inputs is None:
             inputs = [*self.paths, *(os.fspath(path) for path in self.options.get("literal", ()))]
+            self._require_apart_from_lists()
         for output in self.outputs.values():
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
                 raise UsageError(f"{output} is one of the files to check; write somewhere else")
 
+    def _require_apart_from_lists(self) -> None:
+        """Refuse outputs that are read as lists or defaults, and one that two options write."""
+        used = {os.path.realpath(path): option for option, path in self.lists.items()}
+        for option, output in self.outputs.items():
+            real = os.path.realpath(output)
+            is_baseline = option == "--write-baseline" or (option == "--output" and self.output is None)
+            if real in used and not (is_baseline and used[real] == "--baseline"):
+                raise UsageError(f"{output} is the file of {used[real]}; write somewhere else")
+            used[real] = option
 
-def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
+
+def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: bool = True) -> Request:
     """Merge the options with ``pqassay.toml``, whose values hold where the command line has none.
 
     Args:
         given: What the command line says.
         outputs: Further files that the command writes, by option.
+        is_recorded: Whether the command records what it finds, where ``pqassay.toml`` says so.
 
     Raises:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
@@ -272,11 +283,13 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
         for one in OPTIONS.values()
         if one.option.in_file and one.name in defaults
     }
-    values |= {name: value for name, value in given.items() if name in OPTIONS}
+    values |= {name: value for name, value in given.items() if name in OPTIONS or name in STATES}
     if isinstance(memory := values.get("memory"), str):
         values["memory"] = _size(memory)
     if "since" in values:
         values["since"] = since_of(values["since"], values.get("history"), paths)
+    if not is_recorded:
+        values = {name: value for name, value in values.items() if name not in ("history", "metrics")}
     output, metrics = (Path(values[name]) if name in values else None for name in ("output", "metrics"))
     options: CheckOptions = {"literal": literal}
     limits: Limits = {}
@@ -286,12 +299,17 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
         paths,
         options,
         limits,
-        format_of(values.get("format"), output),
+        _format_of(given, values.get("format"), output),
         output,
         values.get("history"),
         metrics,
         {name: path for name, path in (("--output", output), ("--metrics", metrics)) if path is not None}
         | dict(outputs),
+        {
+            f"--{name.replace('_', '-')}": os.fspath(values[name])
+            for name in ("files_from", "only_files", "baseline", "config")
+            if values.get(name) not in (None, "-", NO_FILE)
+        },
         _findings_folder(values.get("reuse")),
         is_reused="out" not in given or "incremental" in given,
     )
@@ -300,20 +318,27 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}) -> Request:
     return request
 
 
+def _format_of(given: Given, chosen: str | None, output: Path | None) -> FormatName:
+    """The format of the report: of the command line, the name of its file counts more than ``pqassay.toml``."""
+    if (
+        "output" in given
+        and "format" not in given
+        and output is not None
+        and output.suffix.lower() in SUFFIXES
+    ):
+        chosen = None
+    return format_of(chosen, output)
+
+
 def _by_new_names(given: Given) -> dict[str, Any]:
     """What the command line says, without old options; each of them is named on stderr."""
     new = dict(given)
     if "preview" in given:
         raise UsageError(f"--preview: {NO_PREVIEW.format(f'--rules {RELEASES[-2]}')}")
     for keyword, old in RENAMED.items():
-        if keyword not in given:
+        if keyword not in given or not old.now:
             continue
         note_renamed((old.flags or (f"--{keyword}",))[0], old.now)
-    states = [keyword for keyword in ("version", "snapshot", "ref") if keyword in given]
-    if states:
-        if states[1:] or "at" in given:
-            raise UsageError("a table is judged in one state: give --at once")
-        new["at"] = str(given[states[0]])
     if "as_" in given:
         if given["as_"] != "files":
             raise UsageError(f"--as {given['as_']}: tables are judged as tables, or --as-files")
@@ -325,6 +350,8 @@ def _by_new_names(given: Given) -> dict[str, Any]:
     if "incremental" in given and "out" not in given:
         raise UsageError("--incremental takes verdicts from the table of --out; give --reuse TABLE")
     if "out" in given:
+        if "reuse" in given:
+            raise UsageError("--out is the old name of --reuse: give one of them")
         new["reuse"] = given["out"]
     return new
 
@@ -359,7 +386,7 @@ def since_of(text: str, history: str | None, paths: Sequence[str]) -> str | Sinc
 
         return parse_since(text)
     if history is None:
-        raise UsageError("--since last is after what the last run in --history judged; give that as well")
+        raise UsageError("--since last needs a history: give --history, or set it in pqassay.toml")
     since: Since = loaded("since_last_run")(history, scope_of(paths))
     return since
 

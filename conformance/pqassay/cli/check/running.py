@@ -14,6 +14,7 @@ import typer
 
 from pqassay.cli.check.options import Given, Request, request_of
 from pqassay.cli.check.plug_ins import loaded
+from pqassay.cli.failure import require_no_data
 from pqassay.cli.output import fail_with_lines, interruptible, print_report
 from pqassay.cli.progress_bar import progress_bar
 from pqassay.errors import UsageError
@@ -114,6 +115,7 @@ def run(
     is_recorded: bool = True,
     tier: str | None = None,
     outputs: Mapping[str, Path] = {},
+    prepare: Callable[[Request], Request] | None = None,
     revise: Callable[[Request, Report], Report] | None = None,
     show: Callable[[Request, Report, list[str]], None] | None = None,
 ) -> NoReturn:
@@ -125,8 +127,9 @@ def run(
         conclude: How a plan is judged.
         is_partial: Whether only some of the files are judged.
         is_recorded: Whether the outcome belongs in a history and metrics, where ``pqassay.toml`` names them.
-        tier: The tier where none is asked for.
+        tier: The tier where the command line says none.
         outputs: Further files that are written, by option.
+        prepare: What else becomes of the request before anything is judged.
         revise: What else becomes of the report before it is printed.
         show: What prints it, by default `print_report`, with notes on stderr.
     """
@@ -134,12 +137,16 @@ def run(
     from pqassay.tables.kept import kept_states
 
     try:
-        request = request_of(given, outputs)
-        if tier is not None:
-            request = request.at_tier(tier)
+        if tier is not None and "tier" not in given:
+            given = {**given, "tier": tier}
+        request = request_of(given, outputs, is_recorded=is_recorded)
+        if prepare is not None:
+            request = prepare(request)
+            request.require_apart()
+            require_no_data(request.outputs)
         started = time.time_ns()
         record = None
-        if is_recorded and (request.history is not None or request.metrics is not None):
+        if request.history is not None or request.metrics is not None:
             moment = dt.datetime.fromtimestamp(started / 1e9, dt.UTC)
             record = loaded("recording")(request, moment, is_partial=is_partial)
         with kept_states():

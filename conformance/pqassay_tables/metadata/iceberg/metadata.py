@@ -70,16 +70,18 @@ def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json |
     Args:
         metadata: The table metadata.
         snapshot: The id of one that somebody asked for.
-        ref: The name of a branch or tag that somebody asked for.
+        ref: The name of a branch or tag that somebody asked for; where both are given, the snapshot unless there is such a name.
 
     Raises:
         Malformed: ICE-002, there is no such snapshot in the metadata.
         NotKnownError: There is none of what somebody asked for.
     """
     kept = objects(metadata, "snapshots")
+    refs: Any = metadata.get("refs")
+    found: Any = cast("Json", refs).get(ref) if isinstance(refs, dict) and ref is not None else None
+    if snapshot is not None and not isinstance(found, dict):
+        ref = None
     if ref is not None:
-        refs: Any = metadata.get("refs")
-        found: Any = cast("Json", refs).get(ref) if isinstance(refs, dict) else None
         if not isinstance(found, dict):
             names = sorted(cast("Json", refs))[:20] if isinstance(refs, dict) else []
             raise NotKnownError(f"there is no branch or tag {ref}; there are {', '.join(names) or 'none'}")
