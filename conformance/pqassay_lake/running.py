@@ -6,14 +6,10 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pqassay.judge.checker import Plan, Progress, Work, concluded
+from pqassay.judge.checker import Outcome, Plan, Progress, Work, concluded
 from pqassay.judge.one_file import Judged
-from pqassay.report.model import Report
 from pqassay_lake.history.incremental import Keeper
 from pqassay_lake.sampling import Wish, sampled
-
-Outcome = tuple[Plan, Report, list[str]]
-"""What was judged, the report, and what must be said beside it."""
 
 
 def carried_out(

@@ -100,6 +100,9 @@ class Plan:
 Verdict = tuple[Judged, str | None]
 """A verdict, and the etag that an object had before it was judged, where that was asked for."""
 
+Outcome = tuple[Plan, Report, list[str]]
+"""What was judged, the report, and what must be said beside it."""
+
 
 class Work(Protocol):
     """Who judges: this machine, or a cluster."""

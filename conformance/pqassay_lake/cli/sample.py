@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay.cli.check.options import Given, Request, checking
-from pqassay.cli.check.running import Conclude, Outcome, run
+from pqassay.cli.check.running import Conclude, run
 from pqassay.cli.failure import fail
 from pqassay.errors import UsageError
 from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
-    from pqassay.judge.checker import Plan, Progress, Work
+    from pqassay.judge.checker import Outcome, Plan, Progress, Work
 
 EPILOG = """Examples:
 

@@ -20,15 +20,12 @@ from pqassay.cli.progress_bar import progress_bar
 from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from pqassay.judge.checker import Plan, Progress, Verdict, Work
+    from pqassay.judge.checker import Outcome, Plan, Progress, Verdict, Work
     from pqassay.judge.options import Limits
     from pqassay.report.model import Report
     from pqassay.stores.targets import Target
 
-Outcome = tuple["Plan", "Report", list[str]]
-"""What was judged, the report, and what must be said beside it."""
-
-Conclude = Callable[["Request", "Plan", "Work", int, "Progress | None"], Outcome]
+Conclude = Callable[["Request", "Plan", "Work", int, "Progress | None"], "Outcome"]
 """Has a plan judged, which began at a time in nanoseconds since 1970."""
 
 
