@@ -45,19 +45,15 @@ class BoundsOfIndex(BoundsOfPages):
 def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) -> Iterator[Claim]:
     """The bounds of pages that are not called empty; those that contradict each other need no values to be wrong."""
     (name, member), index = side, chunk.column_index
+    given: Sequence[bytes] = getattr(index, member)
+    if len(given) != len(index.null_pages):
+        raise NotChecked("the lists of the column index differ in their lengths", "another rule")
     skipped = set() if chunk.order is None else set(chunk.page_bounds.swapped)
     raws = [
         None if null or page in skipped else raw
-        for page, (raw, null) in enumerate(_even(getattr(index, member), index.null_pages))
+        for page, (raw, null) in enumerate(zip(given, index.null_pages, strict=True))
     ]
     yield BoundsOfIndex(chunk, name, raws, order, (chunk.fields.column_index / member).__getitem__)
-
-
-def _even(raws: Sequence[bytes], null_pages: Sequence[bool]) -> Iterator[tuple[bytes, bool]]:
-    """Bounds, each with whether its page is called empty. Raises `NotChecked` where there are not as many."""
-    if len(raws) != len(null_pages):
-        raise NotChecked("the lists of the column index differ in their lengths", "another rule")
-    return zip(raws, null_pages, strict=True)
 
 
 def _by_order_of_column(chunk: ColumnChunkUnderTest, side: tuple[str, str]) -> Iterator[Claim]:

@@ -13,6 +13,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotChecked
 from pqassay.under_test.violation import Violation, first_places
+from pqassay.values.claims.count_claims import require_pages
 from pqassay.values.claims.value_rules import Claim
 from pqassay.values.claims.wording import named, others, value_at, where
 from pqassay_spec.parquet.column_order import (
@@ -361,6 +362,7 @@ class ZerosOfPages(Claim):
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
         """No value of their pages is the other zero."""
+        require_pages(self.bounds.raws, values, "column index")
         has_other = values.sums(self.zero.left_out(values)) > 0
         raws = self.bounds.raws
         wrong = [page for page in has_other.nonzero()[0].tolist() if raws[page] == self.zero.raw]
