@@ -7,7 +7,7 @@ at once; the rules are asked for the messages about the first ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,7 +23,7 @@ from pqassay_spec.pm.block import SIDES, Side
 from pqassay_spec.pm.codes import MOST_INLINE, Codec, EncodingBit, StatFlag
 
 Part = TypeVar("Part")
-Test = Callable[[ChunkUnderTest], Iterator[Violation]]
+Test = Callable[[ChunkUnderTest], Sequence[Violation]]
 
 UNKNOWN_ENCODINGS = 0xFF & ~sum(EncodingBit)
 INLINED_BOUNDS = sum(side.present | side.inlined for side in SIDES)
@@ -56,10 +56,15 @@ def _registered(
 
     def register(violation: Callable[..., Violation]) -> Test:
         @wraps(violation)
-        def test(chunk: ChunkUnderTest) -> Iterator[Violation]:
+        def test(chunk: ChunkUnderTest) -> Sequence[Violation]:
+            violations: tuple[Violation, ...] = ()
             for broken, part in cases.items():
-                if all(holds(chunk) for holds in broken):
-                    yield violation(chunk, *part)
+                for holds in broken:
+                    if not holds(chunk):
+                        break
+                else:
+                    violations += (violation(chunk, *part),)
+            return violations
 
         rule(rule_id, of=of)(test)
         return test

@@ -14,7 +14,6 @@ from pqassay_spec.pm.codes import (
     KNOWN_COLUMN_FLAGS,
     NO_COLUMN,
     NO_TYPE,
-    TYPE_TAG_MASK,
     ColumnFlag,
     ColumnType,
     HeaderFeature,
@@ -89,23 +88,15 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
             yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
 
 
-STORED = frozenset((tag, kind) for tag, kinds in STORED_AS.items() for kind in kinds)
-"""Each type with each physical type in which its values are stored."""
-
-
 @rule("PM-146", of=COLUMNS)
 def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
     """Types and physical types that nobody knows are the matter of PM-030 and PM-028. Without row groups nothing is stored."""
-    descriptors = parsed.header.descriptors
-    pairs = {(described.type & TYPE_TAG_MASK, described.physical_type) for described in descriptors}
-    if pairs <= STORED:
-        return
-    if not parsed.newest.blocks:
-        raise NotApplicable
-    for column, described in enumerate(descriptors):
+    for column, described in enumerate(parsed.header.descriptors):
         code, kind = described.type, described.physical_type
         stores = STORED_AS.get(type_tag(code))
         if stores is not None and kind in KNOWN_PHYSICAL_TYPES and kind not in stores:
+            if not parsed.newest.blocks:
+                raise NotApplicable
             said = f"TYPE of a {physical_name(kind)} is {code} ({type_name(code)})"
             expected = f"a type that is stored as {physical_name(kind)}, or -1"
             yield parsed.in_descriptor(column, "type", said, expected, f"{code} ({type_name(code)})")

@@ -22,7 +22,7 @@ from pqassay.values.claims.audit import audit
 from pqassay.values.claims.bound_claims import bounds_of
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.value_rules import Claim, ComparedBy, RuleFamily, ValueRule
-from pqassay.values.claims.wording import others, plural, value_at
+from pqassay.values.claims.wording import others, value_at
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import Order, shown, type_order
 from pqassay_spec.parquet.thrift import Type
@@ -169,8 +169,7 @@ def nulls_are_counted(chunk: ChunkOfPair) -> Iterator[Claim]:
         count = chunk.record.null_count
         if not least <= count <= most:
             expected = str(most) if most == least else f"between {least} and {most}"
-            nulls = plural(most, "null") if most == least else f"{expected} nulls"
-            message = f"{chunk.label} holds {nulls}, NULL_COUNT is {count}"
+            message = f"{chunk.label} holds {expected} null{'' if most == 1 else 's'}, NULL_COUNT is {count}"
             yield chunk.violation("null_count", message, expected, str(count))
 
     if chunk.record.stat_flags & StatFlag.NULL_COUNT_PRESENT:

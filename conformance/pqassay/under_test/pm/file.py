@@ -260,8 +260,6 @@ class PmUnderTest:
 
     @Remembered
     def _read_names(self) -> tuple[list[str], list[tuple[int, FormatError]]]:
-        if (plain := self._plain_names()) is not None:
-            return plain, []
         names: list[str] = []
         wrong: list[tuple[int, FormatError]] = []
         source, header = self.source, self.header
@@ -281,21 +279,6 @@ class PmUnderTest:
             else:
                 names.append(name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}… [{column}]")
         return names, wrong
-
-    def _plain_names(self) -> list[str] | None:
-        """The names all at once, where each of them is short, ASCII, and lies among the names; ``None`` elsewhere."""
-        source, header = self.source, self.header
-        if not isinstance(source, BytesSource) or len(header.descriptors) * SHOWN_NAME > MOST_OVERLAP:
-            return None
-        first, count = header.names_start, header.sections_start - header.names_start
-        raw = bytes(source.view[first : first + count])
-        ranges = [(described.name_offset - first, described.name_length) for described in header.descriptors]
-        if not raw.isascii() or any(
-            not 0 <= start <= start + length <= count or length > SHOWN_NAME for start, length in ranges
-        ):
-            return None
-        text = raw.decode("ascii")
-        return [text[start : start + length] for start, length in ranges]
 
     def require_all_names(self) -> None:
         """Raise `NotChecked` unless all names were read."""
