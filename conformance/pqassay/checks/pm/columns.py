@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.pm.file import bits, has
-from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, PM, SORTING_COLUMN, TIMESTAMP
+from pqassay.checks.pm.file import bits
+from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, SORTING_COLUMN, TIMESTAMP
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pm.file import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest, header_field
 from pqassay.under_test.violation import Violation
@@ -284,18 +284,3 @@ def sorting_columns_are_unique(sorting: SortingColumnUnderTest) -> Iterator[Viol
     """Sorting by a column again changes nothing."""
     if sorting.is_repeated:
         yield sorting.violation(f"column {sorting.column} is a sorting column already", "each column once")
-
-
-# ------------------------------------------------------------------------------- columns with bloom filters
-
-
-@rule("PM-040", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
-def bloom_columns_exist(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
-
-
-@rule("PM-041", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
-def bloom_columns_ascend(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
