@@ -259,9 +259,7 @@ class Screens(Protocol):
         """The chunks that break each of `CONDITIONS`, column by column, and the facts about each block that can be read."""
         ...
 
-    def end_of_filters(
-        self, content: memoryview, entries: bytes, region_end: int, follows: int
-    ) -> int | None:
+    def end_of_filters(self, content: memoryview, entries: bytes, room: tuple[int, int]) -> int | None:
         """The end of the last bloom filter of a row group, if nothing can be wrong with any; else ``None``."""
         ...
 

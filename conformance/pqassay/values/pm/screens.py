@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import NotChecked
+from pqassay.under_test.pm.blooms import FilterFields
 from pqassay.under_test.pm.chunks import CONDITIONS, MOST_OFFSET, BlockFacts, ChunkUnderTest, PmChunks
 from pqassay.under_test.violation import Suspects
 from pqassay.values.pm.batches import Array, Batch, Shape
-from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES
 from pqassay_spec.pm.codes import ALIGNMENT, BLOCK_SHIFT
@@ -124,33 +125,36 @@ def _regions(batch: Batch) -> tuple[Array, Array, Array]:
 # -------------------------------------------------------------------------------------------- bloom filters
 
 
-def end_of_filters(content: memoryview, entries: bytes, region_end: int, follows: int) -> int | None:
-    """Screen the bloom filters of a row group.
+def end_of_filters(content: memoryview, entries: bytes, room: tuple[int, int]) -> int | None:
+    """Look at the bloom filters of a row group.
 
     Args:
         content: The file.
         entries: The row group's entries.
-        region_end: Where the statistics of the block end.
-        follows: Where the next structure begins.
+        room: Where the statistics of the block end, and where the next structure begins.
 
     Returns:
         Where the last filter ends, if every one is where it may be, has a length that is possible, and follows the one
         before with nothing but padding between them; else ``None``.
     """
     data = np.frombuffer(content, np.uint8)
-    starts: Array = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.InlinedBloom.size}")).astype(np.int64))
-    starts = starts[np.count_nonzero(starts == 0) :] << BLOCK_SHIFT
+    starts: Any = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.InlinedBloom.size}")).astype(np.int64))
+    starts = starts[starts > 0] << BLOCK_SHIFT
     if not len(starts):
-        return region_end
-    if starts[0] < region_end or starts[-1] + pm.BLOOM_LENGTH_SIZE > follows:
+        return room[0]
+    if starts[-1] + pm.BLOOM_LENGTH_SIZE > room[1]:
         return None
     heads = data[starts[:, None] + np.arange(pm.BLOOM_LENGTH_SIZE)]
-    lengths = heads.view(np.dtype(f"<i{pm.BLOOM_LENGTH_SIZE}"))[:, 0].astype(np.int64)
-    ends: Array = starts + pm.BLOOM_LENGTH_SIZE + lengths
-    gaps: Array = starts - np.concatenate(([region_end], ends[:-1]))
-    if (lengths <= 0).any() or (lengths % BLOCK_SIZE).any() or ends[-1] > follows:
-        return None
-    if (gaps < 0).any() or (gaps >= ALIGNMENT).any():
+    lengths: Any = heads.view(np.dtype(f"<i{pm.BLOOM_LENGTH_SIZE}"))[:, 0].astype(np.int64)
+    filters = FilterFields(starts, lengths, room)
+    ends: Any = filters.end
+    gaps: Array = starts - np.concatenate((room[:1], ends[:-1]))
+    if (
+        np.any(filters.is_misplaced)
+        or not np.all(filters.is_sized)
+        or gaps.min() < 0
+        or gaps.max() >= ALIGNMENT
+    ):
         return None
     steps = np.arange(1, ALIGNMENT)
     padding = data[starts[:, None] - steps]  # behind the header there are always that many bytes
