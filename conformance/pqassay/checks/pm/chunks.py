@@ -77,10 +77,8 @@ def _registered(
 
 @chunk_rule(
     "PM-054",
-    lambda chunk: (
-        (chunk.given.num_values < chunk.num_rows)
-        | (chunk.given.num_values > chunk.num_rows) & (chunk.described.max_rep_level == 0)
-    ),
+    lambda chunk: chunk.given.num_values != chunk.num_rows,
+    lambda chunk: (chunk.given.num_values < chunk.num_rows) | (chunk.described.max_rep_level == 0),
 )
 def values_fit_the_rows(chunk: ChunkUnderTest) -> Violation:
     """As many as rows, or more in a column with lists."""

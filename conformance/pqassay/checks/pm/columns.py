@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
+from dataclasses import replace
 
 from pqassay.checks import rule
+from pqassay.checks.asking import violation_from
 from pqassay.checks.pm.file import bits
 from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, SORTING_COLUMN, TIMESTAMP
 from pqassay.under_test.file import NotApplicable
@@ -52,15 +54,7 @@ def names_are_text(parsed: PmUnderTest) -> Iterator[Violation]:
 def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
     for column, error in parsed.wrong_names:
         if error.rule == rule_id:
-            yield Violation(
-                error.reason,
-                error.field or "",
-                offset=error.offset,
-                length=error.length,
-                expected=error.expected,
-                actual=error.actual,
-                column=parsed.names[column],
-            )
+            yield replace(violation_from(error, rule_id), column=parsed.names[column])
     parsed.require_all_names()
 
 

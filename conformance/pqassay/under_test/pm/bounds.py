@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.pm import grammar as pm
@@ -23,42 +23,27 @@ READINGS: dict[str, Callable[[bytes], Any]] = {
 """How a bound is read in each of these ways, to a value that can be compared."""
 
 
-class Bound(Protocol):
-    """MIN or MAX of one column chunk, or of many: each answer is a truth value, or an array of them."""
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is a bound whose place and width can be right."""
-        ...
-
-    @property
-    def is_nan(self) -> bool:
-        """Whether there is one, and it is NaN if it is read as a float."""
-        ...
-
-    def is_above(self, other: Any, reading: str, among: bool) -> bool:
-        """Whether it is greater than another bound, if both are read in one way; only where ``among`` is true."""
-        ...
-
-
 class StoredBound(NamedTuple):
-    """The bound of one column chunk: its bytes, ``None`` if there is none."""
+    """MIN or MAX of one column chunk: its bytes, ``None`` if there is none whose place and width can be right.
+
+    Those of many chunks answer the same with arrays.
+    """
 
     raw: bytes | None
 
     @property
     def is_there(self) -> bool:
-        """See `Bound`."""
+        """Whether there is one."""
         return self.raw is not None
 
     @property
     def is_nan(self) -> bool:
-        """See `Bound`."""
+        """Whether there is one that is NaN if it is read as a float."""
         value = 0 if self.raw is None else READINGS[FLOAT](self.raw)
         return bool(value != value)  # noqa: PLR0124 - nothing else differs from itself
 
-    def is_above(self, other: Any, reading: str, among: bool) -> bool:
-        """See `Bound`."""
+    def is_above(self, other: StoredBound, reading: str, among: bool) -> bool:
+        """Whether it is greater than another bound, if both are read in one way; only where ``among`` is true."""
         return among and READINGS[reading](self.raw or b"") > READINGS[reading](other.raw or b"")
 
 
@@ -73,7 +58,7 @@ class BoundOrder(NamedTuple):
     readings: tuple[str, ...]
     width: int
 
-    def is_broken(self, least: Bound, greatest: Bound) -> bool:
+    def is_broken(self, least: StoredBound, greatest: StoredBound) -> bool:
         """Whether a bound is NaN, which has no place in any order, or the lower one is above the upper one in every reading."""
         broken = least.is_there & greatest.is_there
         for reading in self.readings:

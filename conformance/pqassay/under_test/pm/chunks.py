@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm.bounds import BoundOrder, StoredBound, order_of
@@ -340,13 +340,7 @@ class ChunksOfColumns(Sequence[ChunkUnderTest]):
     def __len__(self) -> int:
         return len(self._columns) * len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> ChunkUnderTest: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ChunkUnderTest]: ...
-
-    def __getitem__(self, index: int | slice) -> ChunkUnderTest | list[ChunkUnderTest]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         column, place = divmod(index, len(self._places))

@@ -139,17 +139,17 @@ class Batch(ChunkFields):
         broken: Any = np.zeros(self.extent, bool)
         bounds = [BoundsOfMany.in_batch(self, side) for side in SIDES]
         for order, columns in self.shape.orders.items():
-            least, greatest = (bound.of(columns, order.width) for bound in bounds)
-            broken[:, columns] = order.is_broken(least, greatest)
+            both: list[Any] = [bound.of(columns, order.width) for bound in bounds]
+            broken[:, columns] = order.is_broken(*both)
         return broken
 
 
 class BoundsOfMany(NamedTuple):
-    """MIN or MAX of many chunks, as `pqassay.under_test.pm.bounds.Bound` asks about them.
+    """MIN or MAX of many chunks, which answer as `pqassay.under_test.pm.bounds.StoredBound` does.
 
     Attributes:
         shape: What all batches share.
-        is_there: See `Bound`.
+        is_there: See `StoredBound`.
         size: Bytes of each bound.
         head: The first eight of them as a little-endian number, with anything behind a shorter one.
         start: Where each is that is out of line.
@@ -189,11 +189,11 @@ class BoundsOfMany(NamedTuple):
 
     @property
     def is_nan(self) -> Any:
-        """See `Bound`."""
+        """See `StoredBound`."""
         return self.is_there & np.isnan(self.numbers("f"))
 
     def is_above(self, other: Any, reading: str, among: Any) -> Any:
-        """See `Bound`. Bounds that begin alike are compared one by one.
+        """See `StoredBound`. Bounds that begin alike are compared one by one.
 
         Raises:
             NotChecked: These are too many.
