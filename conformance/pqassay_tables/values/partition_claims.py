@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pqassay.tables.claims import Bound, PartitionValue, Scalar, ValueKind
+from pqassay.tables.claims import PartitionValue, Scalar, Typed, ValueKind
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Mistake, NotChecked
 from pqassay.under_test.violation import Violation
@@ -86,7 +86,7 @@ class PartitionAudit:
         """Compare a value that stands for itself: no value of the chunk is less, and none is greater."""
         if not value and kind is ValueKind.FLOATING:
             return  # of which sign a zero is, a directory need not say
-        bound = Bound(kind, value, self._claim.written, self._claim.place)
+        bound = Typed(kind, value)
         for above in (False, True):
             stored = stored_bound(self._chunk.leaf.element, bound, above=above)
             if stored is None or not values.count:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pqassay.tables.claims import Count, PartitionValue
+from pqassay.tables.claims import Metric, PartitionValue
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked
 from pqassay.under_test.violation import Violation
@@ -24,7 +24,7 @@ from pqassay.values.decoding.chunk_values import ChunkValues, excused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_tables.under_test.claimed_bounds import StoredBound, shown_value
-from pqassay_tables.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
+from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn, ClaimedFile
 from pqassay_tables.values.partition_claims import PartitionAudit
 
 
@@ -65,18 +65,21 @@ class _ColumnAudit:
         is_enclosed: Whether no value lies beyond a bound.
     """
 
-    def __init__(self, family: TableFamily, column: ClaimedColumn) -> None:
+    def __init__(
+        self, family: TableFamily, owner: ClaimedFile, column: ClaimedColumn, bounds: list[ClaimedBound]
+    ) -> None:
         self.family = family
+        self.owner = owner
         self.column = column
-        self.name = column.claims.name
+        self.name = column.name
         self.nulls = self.nans = self.rows = 0
         self.is_whole = True
-        self.bounds: list[tuple[Side, StoredBound]] = []
-        self.unmet: set[Side] = set()
+        self.bounds: list[tuple[ClaimedBound, StoredBound]] = []
+        self.unmet: set[ClaimedBound] = set()
         self.has_values = False
         self.is_enclosed = True
-        self.floating: list[Side] = []
-        self._gather()
+        self.floating: list[ClaimedBound] = []
+        self._gather(bounds)
 
     @property
     def needs_values(self) -> bool:
@@ -84,14 +87,15 @@ class _ColumnAudit:
         return bool(self.bounds) or self.counts is not None or self.nan_counts is not None
 
     @property
-    def counts(self) -> Count | None:
+    def counts(self) -> int | None:
         """The count of nulls, if it is compared."""
         if not self.family.rules.nulls or self.family.is_left_out(self.family.rules.nulls):
             return None
-        return self.family.file.nulls_of(self.column)
+        count = self.owner.said.given(Metric.NULLS).get(self.column.key)
+        return count if count is not None and self.family.file.is_compared(count) else None
 
     @property
-    def nan_counts(self) -> Count | None:
+    def nan_counts(self) -> int | None:
         """The count of NaN values, if it is compared: that of a column of numbers that know NaN."""
         rule, leaf = self.family.rules.nans, self.column.leaf
         if (
@@ -101,9 +105,9 @@ class _ColumnAudit:
             or type_order(leaf.element) not in FLOATING
         ):
             return None
-        return self.column.claims.nans
+        return self.owner.said.given(Metric.NANS).get(self.column.key)
 
-    def _gather(self) -> None:
+    def _gather(self, bounds: list[ClaimedBound]) -> None:
         if self.counts is not None:
             self.family.applies(self.family.rules.nulls)
         if self.nan_counts is not None:
@@ -111,12 +115,11 @@ class _ColumnAudit:
         rule = self.family.rules.bounds
         if not rule or self.family.is_left_out(rule):
             return
-        for side in self.column.sides():
-            try:
-                bound = self.column.stored(side.bound, above=side.above)
-            except NotChecked as reason:
-                self.family.hinder(rule, reason, self.name)
+        for side in bounds:
+            if side.problem is not None:
+                self.family.hinder(rule, side.problem, self.name)
                 continue
+            bound = side.stored
             self.family.applies(rule)
             if bound is not None and (bound.raw is not None or bound.is_beyond):
                 self.bounds.append((side, bound))
@@ -125,9 +128,9 @@ class _ColumnAudit:
                     self.family.applies(self.family.rules.tight)
                     self.unmet.add(side)
 
-    def _gather_floating(self, side: Side) -> None:
+    def _gather_floating(self, side: ClaimedBound) -> None:
         """Note a bound of floating point numbers of which NaN or zeros may lie outside."""
-        value = side.bound.value
+        value = side.value
         if not isinstance(value, float) or not self.family.rules.nan_bound:
             return
         if side.above and math.isfinite(value):
@@ -145,18 +148,12 @@ class _ColumnAudit:
             if self.family.outcomes[rule].applies:
                 self.family.hinder(rule, reason, self.name)
 
-    def _not_a_value(self, side: Side) -> None:
+    def _not_a_value(self, side: ClaimedBound) -> None:
+        owner, written = self.owner, self.owner.written(side)
+        said = f"the {side.metric.value} {owner.of(self.column)} is {written}, which no row holds"
+        expected = f"the {'greatest' if side.above else 'least'} value, or tightBounds false"
         self.family.add(
-            self.family.rules.tight,
-            Violation(
-                f"the {side.name} of column {self.name} in the table's entry for {self.column.owner.name} is "
-                f"{side.bound.written}, which no row holds",
-                self.column.field(side.bound.place),
-                expected=f"the {'greatest' if side.above else 'least'} value, or tightBounds false",
-                actual=side.bound.written,
-                column=self.name,
-                remedy=self.column.owner.claims.remedy,
-            ),
+            self.family.rules.tight, owner.false(self.column, side.metric, said, expected, written)
         )
 
     def finish(self) -> None:
@@ -168,25 +165,15 @@ class _ColumnAudit:
                 self._not_a_value(side)
         rules, agree = self.family.rules, self.family.file.nulls_agree
         counted = self.counts
-        if counted is not None and not agree(self.column, counted, self.nulls, self.rows):
-            self._compare(rules.nulls, counted, self.nulls, "null count", "are null")
-        self._compare(rules.nans, self.nan_counts, self.nans, "NaN count", "are NaN")
+        if counted is not None and not agree(counted, self.nulls, self.rows):
+            self._compare(rules.nulls, Metric.NULLS, counted, self.nulls, "are null")
+        self._compare(rules.nans, Metric.NANS, self.nan_counts, self.nans, "are NaN")
 
-    def _compare(self, rule: str, counted: Count | None, actual: int, name: str, are: str) -> None:
-        if counted is None or counted.value == actual:
+    def _compare(self, rule: str, metric: Metric, counted: int | None, actual: int, are: str) -> None:
+        if counted is None or counted == actual:
             return
-        said = f"of column {self.name} in the table's entry for {self.column.owner.name}"
-        self.family.add(
-            rule,
-            Violation(
-                f"the {name} {said} is {counted.value}, and {actual} values {are}",
-                self.column.field(counted.place),
-                expected=str(actual),
-                actual=str(counted.value),
-                column=self.name,
-                remedy=self.column.owner.claims.remedy,
-            ),
-        )
+        said = f"the {metric.value} {self.owner.of(self.column)} is {counted}, and {actual} values {are}"
+        self.family.add(rule, self.owner.false(self.column, metric, said, str(actual), str(counted)))
 
 
 class _Claim:
@@ -197,7 +184,7 @@ class _Claim:
         self._chunk = chunk
         self._found: list[Violation] = []
         self._nulls = self._nans = self._rows = 0
-        self._met: set[Side] = set()
+        self._met: set[ClaimedBound] = set()
         self._has_values = False
         self._found_beside: list[tuple[str, Violation]] = []
         self._problem: NotChecked | None = None
@@ -261,7 +248,7 @@ class _Claim:
         remain = np.ones(len(numbers), np.bool_) if deleted is None else ~deleted[values.valid]
         rules = self._audit.family.rules
         for side in self._audit.floating:
-            value = float(side.bound.value)
+            value = float(side.value)
             if side.above and math.isfinite(value):
                 self._outside(
                     values, rules.nan_bound, side, np.isnan(numbers) & remain, "NaN", "no upper bound"
@@ -272,27 +259,25 @@ class _Claim:
                 self._outside(values, rules.zeros, side, mask, zero, f"{zero}, or none")
 
     def _outside(
-        self, values: ChunkValues, rule: str, side: Side, mask: NDArray[np.bool_], held: str, expected: str
+        self,
+        values: ChunkValues,
+        rule: str,
+        side: ClaimedBound,
+        mask: NDArray[np.bool_],
+        held: str,
+        expected: str,
     ) -> None:
         """Note the first of some values beside a bound, if there is one."""
         if not mask.any():
             return
-        column = self._audit.column
+        owner, row = self._audit.owner, values.row_of(int(mask.argmax()))
+        written = owner.written(side)
+        said = (
+            f"the {side.metric.value} {owner.of(side.column)} is {written}, "
+            f"and row {row} of row group {self._chunk.row_group} holds {held}{others(int(mask.sum()))}"
+        )
         self._found_beside.append(
-            (
-                rule,
-                Violation(
-                    f"the {side.name} of column {column.claims.name} in the table's entry for {column.owner.name} is "
-                    f"{side.bound.written}, and row {values.row_of(int(mask.argmax()))} of row group {self._chunk.row_group} holds {held}"
-                    + others(int(mask.sum())),
-                    column.field(side.bound.place),
-                    expected=expected,
-                    actual=side.bound.written,
-                    column=column.claims.name,
-                    row_group=self._chunk.row_group,
-                    remedy=column.owner.claims.remedy,
-                ),
-            )
+            (rule, owner.false(side.column, side.metric, said, expected, written, self._chunk.row_group))
         )
 
     def _deleted(self, values: ChunkValues) -> NDArray[np.bool_] | None:
@@ -302,7 +287,7 @@ class _Claim:
             raise NotChecked("rows of lists are not told apart where some of them are deleted", "tool")
         return deleted
 
-    def _side(self, values: ChunkValues, audit: BoundsAudit, side: Side, bound: StoredBound) -> None:
+    def _side(self, values: ChunkValues, audit: BoundsAudit, side: ClaimedBound, bound: StoredBound) -> None:
         if not values.count:
             return
         if bound.raw is None:
@@ -317,19 +302,14 @@ class _Claim:
             return
         place, count = found
         actual = shown_value(self._chunk.leaf.element, bound.order, values.raw_of(place))
-        column = self._audit.column
+        owner, written = self._audit.owner, self._audit.owner.written(side)
+        said = (
+            f"the {side.metric.value} {owner.of(side.column)} is {written}, "
+            f"and row {values.row_of(place)} of row group {self._chunk.row_group} holds {actual}{others(count)}"
+        )
+        expected = f"{actual} or {'more' if side.above else 'less'}"
         self._found.append(
-            Violation(
-                f"the {side.name} of column {column.claims.name} in the table's entry for {column.owner.name} is "
-                f"{side.bound.written}, and row {values.row_of(place)} of row group {self._chunk.row_group} holds {actual}"
-                + others(count),
-                column.field(side.bound.place),
-                expected=f"{actual} or {'more' if side.above else 'less'}",
-                actual=side.bound.written,
-                column=column.claims.name,
-                row_group=self._chunk.row_group,
-                remedy=column.owner.claims.remedy,
-            )
+            owner.false(side.column, side.metric, said, expected, written, self._chunk.row_group)
         )
 
     def _first_remaining(
@@ -339,7 +319,7 @@ class _Claim:
         place: int,
         count: int,
         audit: BoundsAudit,
-        side: Side,
+        side: ClaimedBound,
     ) -> tuple[int, int] | None:
         """The first value beyond a bound in a row that is still part of the table, and how many there are."""
         deleted = self._deleted(values)
@@ -389,9 +369,14 @@ class TableFamily:
         self.file = view
         self.outcomes = {rule: Outcome() for rule in rules.ids()}
         self._audits: dict[int, list[_ColumnAudit]] = {}
-        for column in file.part(ClaimedFile).present:
+        owner = file.part(ClaimedFile)
+        bounds: dict[int, list[ClaimedBound]] = {}
+        for bound in owner.bounds if owner.claims.said is not None else ():
+            bounds.setdefault(id(bound.column), []).append(bound)
+        for column in owner.columns:
             if column.ordinal is not None:
-                self._audits.setdefault(column.ordinal, []).append(_ColumnAudit(self, column))
+                audit = _ColumnAudit(self, owner, column, bounds.get(id(column), []))
+                self._audits.setdefault(column.ordinal, []).append(audit)
         self._partition: dict[int, list[PartitionValue]] = {}
         if rules.partition and not self.is_left_out(rules.partition):
             self._take_partition()
@@ -452,16 +437,17 @@ class TableView:
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
 
-    def nulls_of(self, column: ClaimedColumn) -> Count | None:
-        """The count of nulls that holds exactly, if there is one."""
-        return column.claims.nulls
+    def is_compared(self, count: int) -> bool:
+        """Whether a count of nulls says anything."""
+        _ = count
+        return True
 
-    def nulls_agree(self, column: ClaimedColumn, count: Count, nulls: int, rows: int) -> bool:
+    def nulls_agree(self, count: int, nulls: int, rows: int) -> bool:
         """Whether a count of nulls is right, of so many among the rows that remain."""
-        _ = column, rows
-        return count.value == nulls
+        _ = rows
+        return count == nulls
 
-    def is_tight(self, side: Side) -> bool:
+    def is_tight(self, side: ClaimedBound) -> bool:
         """Whether a bound has to be a value that remains."""
         _ = side
         return False

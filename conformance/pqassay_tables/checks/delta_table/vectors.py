@@ -19,7 +19,7 @@ from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.statistics import REMEDY, ROWS, count_of
 from pqassay_tables.metadata.delta.vectors import DESCRIPTOR, deleted_rows
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.delta_entries import EntryUnderTest
 from pqassay_tables.under_test.table import claim_field
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _descriptor(one: EntryUnderTest) -> DeletedRows:
     return found
 
 
-@rule("DLT-014", of=ENTRY, only=has_vector, screen=shape_of)
+@rule("DLT-014", of=ENTRY, only=has_vector)
 def rows_are_counted(one: EntryUnderTest) -> Iterator[Violation]:
     """Without it nobody knows how many rows remain, and whether a count of nulls means all of them."""
     if one.entry.stats_problem:
@@ -62,7 +62,7 @@ def rows_are_counted(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DLT-015", of=ENTRY, only=has_vector, screen=shape_of)
+@rule("DLT-015", of=ENTRY, only=has_vector)
 def vectors_remove_rows_that_there_are(one: EntryUnderTest) -> Iterator[Violation]:
     """Engines that count rows by the log subtract the one from the other."""
     rows, deleted = count_of(one.stats.get(ROWS)), _descriptor(one)
@@ -78,7 +78,7 @@ def vectors_remove_rows_that_there_are(one: EntryUnderTest) -> Iterator[Violatio
         )
 
 
-@rule("DLT-018", of=ENTRY, only=has_vector, screen=shape_of)
+@rule("DLT-018", of=ENTRY, only=has_vector)
 def descriptors_can_be_read(one: EntryUnderTest) -> Iterator[Violation]:
     """A reader that cannot find the vector cannot read the file."""
     found = deleted_rows(one.entry)
@@ -92,7 +92,7 @@ def descriptors_can_be_read(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DLT-019", of=ENTRY, only=has_vector, screen=shape_of)
+@rule("DLT-019", of=ENTRY, only=has_vector)
 def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
     deleted, table = _descriptor(one), one.table.at

@@ -19,7 +19,7 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import AROUND
 from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.state import PUFFIN
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.iceberg_entries import EntryUnderTest
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import claim_field
 
@@ -34,7 +34,7 @@ def is_vector(one: EntryUnderTest) -> bool:
     return one.entry.format == PUFFIN
 
 
-@rule("ICE-023", of=ENTRY, only=is_vector, screen=shape_of)
+@rule("ICE-023", of=ENTRY, only=is_vector)
 def vectors_can_be_found(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers do not know which rows of which file are deleted."""
     offset, size = field_ids.CONTENT_OFFSET, field_ids.CONTENT_SIZE_IN_BYTES
@@ -72,7 +72,7 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
             )
 
 
-@rule("ICE-025", of=ENTRY, only=is_vector, screen=shape_of)
+@rule("ICE-025", of=ENTRY, only=is_vector)
 def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
     offset, size, actual = (
