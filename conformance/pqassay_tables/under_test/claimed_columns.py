@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -206,6 +206,17 @@ class ClaimedFile:
                 except NotChecked as reason:
                     problem = reason
                 found.append(ClaimedBound(column, metric, value, stored, problem))
+        return found
+
+    def bounds_of(self, ordinal: int) -> Sequence[ClaimedBound]:
+        """The bounds of one column of the file, by its position among the leaves."""
+        return self._by_ordinal.get(ordinal, ())
+
+    @Remembered
+    def _by_ordinal(self) -> dict[int, list[ClaimedBound]]:
+        found: dict[int, list[ClaimedBound]] = {}
+        for bound in self.bounds if self.claims.said is not None else ():
+            found.setdefault(bound.column.ordinal or 0, []).append(bound)
         return found
 
     def is_bounded(self, column: ClaimedColumn) -> Metric | None:
