@@ -19,7 +19,7 @@ from pqassay.under_test.file import (
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind
-from pqassay_tables.under_test.claimed_bounds import shown_value
+from pqassay_tables.under_test.claimed_bounds import Unreached, shown_value
 from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedFile
 from pqassay_tables.under_test.table import claim_field
 
@@ -92,8 +92,7 @@ def bounds_of_footer(file: ClaimedFile) -> Iterator[Violation]:
         if claim.problem is not None:
             first = first or claim.problem
             problems.note(claim.problem)
-        elif claim.stored is not None:
-            limit = claim.stored.raw
+        elif (limit := claim.stored) is not None:
             for row_group, chunk in statistics.get(claim.column.ordinal or 0, ()):
                 if chunk is None:
                     continue
@@ -111,19 +110,14 @@ def _beyond(
     file: ClaimedFile, claim: ClaimedBound, row_group: int, raw: bytes, *, is_exact: bool
 ) -> Iterator[Violation]:
     """A value of the footer beyond a bound, if it certainly is one."""
-    stored, column = claim.stored, claim.column
-    if (
-        stored is None
-        or column.leaf is None
-        or not (is_exact or bound_width(column.leaf.element) is not None)
-    ):
+    column, order, limit = claim.column, claim.column.order, claim.stored
+    if column.leaf is None or not (is_exact or bound_width(column.leaf.element) is not None):
         return
-    value = key(stored.order, raw)
-    limit = None if stored.raw is None else key(stored.order, stored.raw)
-    if value is None or (limit is None and not stored.is_beyond):
+    value, least = key(order, raw), key(order, limit) if isinstance(limit, bytes) else None
+    if value is None or (least is None and limit is not Unreached.BY_ANY):
         return
-    if stored.is_beyond or (limit < value if claim.above else value < limit):
-        actual, written = shown_value(column.leaf.element, stored.order, raw), file.written(claim)
+    if least is None or (least < value if claim.above else value < least):
+        actual, written = shown_value(column.leaf.element, order, raw), file.written(claim)
         said = f"the {claim.metric.value} {file.of(column)} is {written}, and row group {row_group} holds {actual}"
         expected = f"{actual} or {'more' if claim.above else 'less'}"
         yield file.false(column, claim.metric, said, expected, written, row_group)

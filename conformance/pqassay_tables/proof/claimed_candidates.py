@@ -50,7 +50,7 @@ def claimed_candidates(
                 stored = (
                     None if bound is None else stored_bound(leaf.element, bound, above=metric is Metric.UPPER)
                 )
-                bounds[place] = None if stored is None else bound_value(leaf, stored.raw)
+                bounds[place] = bound_value(leaf, stored) if isinstance(stored, bytes) else None
     nulls_first = bool(finding.at) and "null" in finding.at[0].field.lower()
     streams = [outside(stretch, *bounds), within(stretch), nulls(stretch)]
     for query in chain.from_iterable(reversed(streams) if nulls_first else streams):

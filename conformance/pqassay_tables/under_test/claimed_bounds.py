@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from enum import Enum
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -25,22 +26,15 @@ from pqassay_tables.metadata.moments import DAY, SECOND
 DIGITS = Context(prec=1000)
 """Digits of numbers that are compared; no bound that is read has as many."""
 
-MOST_WIDTH = 64
-"""Bytes of the longest number that a bound is made into."""
+
+class Unreached(Enum):
+    """A bound in place of its bytes, where a column cannot hold it."""
+
+    BY_ANY = "leaves out whatever the column can hold"
 
 
-class StoredBound(NamedTuple):
-    """A bound in the form of a column of a data file.
-
-    Attributes:
-        raw: Its bytes; ``None`` where it encloses whatever the column can hold.
-        order: How they compare.
-        is_beyond: Whether it leaves out whatever the column can hold.
-    """
-
-    raw: bytes | None
-    order: Order
-    is_beyond: bool = False
+Stored = bytes | Unreached | None
+"""A bound in the form of a column: its bytes; ``None`` if it bounds nothing, as NaN does, or encloses whatever the column can hold."""
 
 
 class Form(NamedTuple):
@@ -63,14 +57,11 @@ def form_of(element: SchemaElement) -> Form:
     return Form(element, order, logical_name(element) or "")
 
 
-Stores = Callable[[Any, int, bool], StoredBound | None]
-"""Makes of a value, lower or upper bound, that in the form of a column; ``None`` if it bounds nothing, as NaN does.
-
-The arguments are the value, how far values may lie beyond it, in its unit, and whether it is an upper bound.
-"""
+Stores = Callable[[Any, int, bool], Stored]
+"""Makes of a value, how far values may lie beyond it, in its unit, and whether it is an upper bound, a bound in the form of a column."""
 
 
-def stored_bound(element: SchemaElement, bound: Typed, *, above: bool) -> StoredBound | None:
+def stored_bound(element: SchemaElement, bound: Typed, *, above: bool) -> Stored:
     """A bound in the form of a column, by its element in the file; see `storing`."""
     return storing(form_of(element), bound.kind)(bound.value, 0, above)
 
@@ -91,21 +82,20 @@ def storing(form: Form, kind: ValueKind) -> Stores:
     if kind in (ValueKind.TEXT, ValueKind.BYTES):
         if order is not Order.BYTES:
             raise _strange(form.element, kind)
-        return lambda value, _, __: StoredBound(value, order)
+        return lambda value, _, __: bytes(value)
     if kind is ValueKind.BOOLEAN:
         if order is not Order.BOOLEAN:
             raise _strange(form.element, kind)
-        return lambda value, _, __: StoredBound(bytes([bool(value)]), order)
+        return lambda value, _, __: bytes([bool(value)])
     if order in FLOATING:
         if kind not in (ValueKind.FLOATING, ValueKind.NUMBER):
             raise _strange(form.element, kind)
-        return partial(_floating, struct.Struct(_FLOATS[width_of(form.element) or 8]), order)
+        return partial(_floating, struct.Struct(_FLOATS[width_of(form.element) or 8]))
     whole, integer = _whole(form, kind), _integer(form.element, order)
 
-    def store(value: Any, slack: int, above: bool) -> StoredBound | None:
-        if isinstance(value, float) and not math.isfinite(value):
-            beyond = StoredBound(None, order, is_beyond=(value > 0) is not above)
-            return None if math.isnan(value) else beyond
+    def store(value: Any, slack: int, above: bool) -> Stored:
+        if kind is ValueKind.FLOATING and not math.isfinite(value):
+            return None if math.isnan(value) or (value > 0) is above else Unreached.BY_ANY
         return integer(whole(value, slack, above), above)
 
     return store
@@ -156,14 +146,14 @@ def _strange(element: SchemaElement, kind: ValueKind) -> NotChecked:
 _FLOATS = {8: "<d", 4: "<f", 2: "<e"}
 
 
-def _floating(packed: struct.Struct, order: Order, value: Any, _: int, __: bool) -> StoredBound | None:
+def _floating(packed: struct.Struct, value: Any, _: int, __: bool) -> Stored:
     number = float(value)
     if math.isnan(number):
         return None
     try:
-        return StoredBound(packed.pack(number), order)
+        return packed.pack(number)
     except OverflowError:
-        return StoredBound(packed.pack(math.copysign(math.inf, number)), order)
+        return packed.pack(math.copysign(math.inf, number))
 
 
 def _whole(form: Form, kind: ValueKind) -> Callable[[Any, int, bool], int]:
@@ -211,28 +201,27 @@ def _unit(begin: str, name: str) -> int:
     return SECOND // parts if parts else 0
 
 
-def _integer(element: SchemaElement, order: Order) -> Callable[[int, bool], StoredBound]:
+def _integer(element: SchemaElement, order: Order) -> Callable[[int, bool], Stored]:
     """What stores a number as values of a column are stored."""
     width, signed = width_of(element), order is not Order.UNSIGNED
+    end: Literal["big", "little"] = "big" if order is Order.DECIMAL else "little"
     if order is Order.TIMESTAMP:
         width = 4  # of the day, of which there are fewer
-    elif width is None and order is not Order.DECIMAL:
+    elif width is None:
+        if order is Order.DECIMAL:
+            return lambda number, _: number.to_bytes(number.bit_length() // 8 + 1, end, signed=True)
         width = 8
-    least = -(1 << 8 * (width or 0) - 1) if signed else 0
-    greatest = least + (1 << 8 * (width or 0)) - 1
-    end: Literal["big", "little"] = "big" if order is Order.DECIMAL else "little"
+    least = -(1 << 8 * width - 1) if signed else 0
+    greatest = least + (1 << 8 * width) - 1
 
-    def store(number: int, above: bool) -> StoredBound:
-        if width is None:
-            return StoredBound(number.to_bytes(number.bit_length() // 8 + 1, end, signed=True), order)
-        if order is Order.TIMESTAMP:
-            days, rest = divmod(number, DAY)
-            days += JULIAN_DAY_OF_1970
-            if least <= days <= greatest:
-                return StoredBound(Int96Timestamp(rest, days).build(), order)
-            number = days
-        elif least <= number <= greatest:
-            return StoredBound(number.to_bytes(width, end, signed=signed), order)
-        return StoredBound(None, order, is_beyond=(number > greatest) is not above)
+    def store(number: int, above: bool) -> Stored:
+        if least <= number <= greatest:
+            return number.to_bytes(width, end, signed=signed)
+        return None if (number > greatest) is above else Unreached.BY_ANY
 
-    return store
+    def store_moment(number: int, above: bool) -> Stored:
+        days, rest = divmod(number, DAY)
+        days += JULIAN_DAY_OF_1970
+        return Int96Timestamp(rest, days).build() if least <= days <= greatest else store(days, above)
+
+    return store_moment if order is Order.TIMESTAMP else store

@@ -12,9 +12,10 @@ from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.column_order import Order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import Statistics
-from pqassay_tables.under_test.claimed_bounds import StoredBound, Stores, form_of, storing
+from pqassay_tables.under_test.claimed_bounds import Stored, Stores, form_of, storing
 from pqassay_tables.under_test.table import claim_field
 
 NESTED = ("array", "map", "list", "struct", "variant")
@@ -63,9 +64,10 @@ class ClaimedColumn:
         leaf: Its leaf.
         store: Makes bounds such as the file would store; ``None`` where there are none.
         problem: Why bounds cannot be compared with values of the file, if so.
+        order: How values compare with bounds, whatever the footer says of column orders.
     """
 
-    __slots__ = ("key", "leaf", "name", "ordinal", "problem", "store", "table")
+    __slots__ = ("key", "leaf", "name", "order", "ordinal", "problem", "store", "table")
 
     def __init__(self, column: TableColumn, schema: Schema) -> None:
         self.table = column
@@ -74,9 +76,12 @@ class ClaimedColumn:
         self.leaf: SchemaLeaf | None = None if self.ordinal is None else schema.leaves[self.ordinal]
         self.store: Stores | None = None
         self.problem: NotChecked | None = None
+        self.order = Order.BYTES
         if self.leaf is not None and column.reading is not None:
+            form = form_of(self.leaf.element)
+            self.order = form.order or Order.BYTES
             try:
-                self.store = storing(form_of(self.leaf.element), column.reading.kind)
+                self.store = storing(form, column.reading.kind)
             except NotChecked as reason:
                 self.problem = reason.with_traceback(None)
 
@@ -112,14 +117,14 @@ class ClaimedBound(NamedTuple):
         column: The column.
         metric: Which bound it is.
         value: The bound.
-        stored: The bound as the file would store it; ``None`` where it bounds nothing, as NaN does.
+        stored: The bound as the file would store it.
         problem: Why it cannot be compared with values of the file, if so.
     """
 
     column: ClaimedColumn
     metric: Metric
     value: Scalar
-    stored: StoredBound | None
+    stored: Stored
     problem: NotChecked | None
 
     @property

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
+def why_missing(file: FileUnderTest) -> NotChecked | None:
+    """Why chunks of a file cannot be compared, if it is encrypted or they are elsewhere."""
+    for obstacle, left_out in file.part(ColumnChunks).left_out.items():
+        return NotChecked(left_out.reason, obstacle)
+    return None
+
+
 class JoinedRows(ValueRule):
     """A rule about rows. What it is about is known once `ordinals` is set.
 
@@ -68,9 +75,9 @@ class JoinedRows(ValueRule):
             if len(self._groups.get(number, ())) < len(self.ordinals)
         ]
         if missing:
-            for obstacle, left_out in self.file.part(ColumnChunks).left_out.items():
-                raise NotChecked(left_out.reason, obstacle)
-            raise NotChecked(f"a column of row group {missing[0]} is not there", "file")
+            raise why_missing(self.file) or NotChecked(
+                f"a column of row group {missing[0]} is not there", "file"
+            )
         yield from ()
 
 

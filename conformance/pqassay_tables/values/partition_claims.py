@@ -13,7 +13,7 @@ from pqassay.values.claims.bound_claims import bounds_of
 from pqassay.values.claims.value_rules import Claim
 from pqassay.values.claims.wording import others, value_at
 from pqassay_spec.parquet.column_order import type_order
-from pqassay_tables.under_test.claimed_bounds import stored_bound
+from pqassay_tables.under_test.claimed_bounds import form_of, stored_bound
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.table import claim_field
 
@@ -71,14 +71,13 @@ class ClaimedPartition(Claim):
         if not values.count or (not typed.value and typed.kind is ValueKind.FLOATING):
             return None  # of which sign a zero is, a directory need not say
         for above in (False, True):
-            stored = stored_bound(values.chunk.leaf.element, typed, above=above)
-            if stored is None:
+            element = values.chunk.leaf.element
+            stored, order = stored_bound(element, typed, above=above), form_of(element).order
+            if stored is None or order is None:
                 continue
-            if stored.raw is None:
-                if stored.is_beyond:
-                    return 0, values.count
-                continue
-            beyond = bounds_of(values).of_chunk(stored.order, stored.raw, above=above)
+            if not isinstance(stored, bytes):
+                return 0, values.count
+            beyond = bounds_of(values).of_chunk(order, stored, above=above)
             if beyond is not None:
                 return beyond.place, beyond.total
         return None

@@ -20,6 +20,7 @@ from pqassay.values.claims.value_rules import Claim, ComparedBy, ValueRule
 from pqassay.values.claims.wording import others
 from pqassay_tables.under_test.claimed_bounds import shown_value
 from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn, ClaimedFile
+from pqassay_tables.values.joined_rows import why_missing
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues
@@ -56,16 +57,16 @@ def _beyond(values: ChunkValues, bound: ClaimedBound) -> _Beyond | None:
     """The values beyond a bound in rows of which the table speaks; ``None`` without. Raises `NotChecked`."""
     import numpy as np  # noqa: PLC0415 - at this tier only
 
-    stored, rows = bound.stored, values.remembered(removed)
-    if stored is None or not values.count or (stored.raw is None and not stored.is_beyond):
+    stored, order, rows = bound.stored, bound.column.order, values.remembered(removed)
+    if stored is None or not values.count:
         return None
-    if stored.raw is not None:
+    if isinstance(stored, bytes):
         audit = bounds_of(values)
-        if (beyond := audit.of_chunk(stored.order, stored.raw, above=bound.above)) is None:
+        if (beyond := audit.of_chunk(order, stored, above=bound.above)) is None:
             return None
         if rows is None:
             return _Beyond(beyond.place, beyond.total)
-        mask = audit.mask_of_chunk(stored.order, stored.raw, above=bound.above)
+        mask = audit.mask_of_chunk(order, stored, above=bound.above)
     else:
         mask = np.ones(values.count, np.bool_)
     left = remaining(values, mask)
@@ -98,9 +99,9 @@ class EnclosingBound(Claim):
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
         """No value lies beyond it."""
         beyond, bound = _beyond(values, self.bound), self.bound
-        if beyond is not None and bound.stored is not None:
-            element = values.chunk.leaf.element
-            actual = shown_value(element, bound.stored.order, values.raw_of(beyond.place))
+        if beyond is not None:
+            raw = values.raw_of(beyond.place)
+            actual = shown_value(values.chunk.leaf.element, bound.column.order, raw)
             expected = f"{actual} or {'more' if bound.above else 'less'}"
             yield leaves_out(values, self.owner, bound, beyond.place, beyond.total, actual, expected)
 
@@ -193,13 +194,17 @@ class OfAllChunks(ValueRule):
             yield _Part(self, claimed, self._taken.setdefault(id(column), []))
 
     def finish(self) -> Iterator[Violation]:
-        """Compare those columns of which all chunks are known."""
-        chunks = len(self.file.metadata.row_groups)
+        """Compare those columns of which all chunks are known. Raises `NotChecked` where some are encrypted or elsewhere."""
+        chunks, is_whole = len(self.file.metadata.row_groups), True
         for columns in self._claimed.values():
             for column, claimed in columns:
                 taken = self._taken.get(id(column), [])
                 if len(taken) == chunks:
                     yield from self.compare(column, claimed, taken)
+                else:
+                    is_whole = False
+        if not is_whole and (reason := why_missing(self.file)) is not None:
+            raise reason
 
 
 class _Part(Claim):
@@ -283,12 +288,12 @@ class MetBounds(OfAllChunks):
         return has_values, [has_values and self._is_met(values, bound) for bound in claimed]
 
     def _is_met(self, values: ChunkValues, bound: ClaimedBound) -> bool:
-        stored, audit = bound.stored, bounds_of(values)
-        if stored is None or stored.raw is None:
+        stored, order, audit = bound.stored, bound.column.order, bounds_of(values)
+        if not isinstance(stored, bytes):
             return False
         if values.remembered(removed) is None:
-            return audit.is_met(stored.order, stored.raw, above=bound.above) is not False
-        sides = [audit.mask_of_chunk(stored.order, stored.raw, above=above) for above in (True, False)]
+            return audit.is_met(order, stored, above=bound.above) is not False
+        sides = [audit.mask_of_chunk(order, stored, above=above) for above in (True, False)]
         return bool(remaining(values, ~(sides[0] | sides[1])).any())
 
     def compare(
@@ -298,8 +303,7 @@ class MetBounds(OfAllChunks):
         if None in taken or not any(has_values for has_values, _ in taken):
             return
         for place, bound in enumerate(claimed):
-            stored = bound.stored
-            if stored is None or not self.has_to_be_met(bound) or any(met[place] for _, met in taken):
+            if bound.stored is None or not self.has_to_be_met(bound) or any(met[place] for _, met in taken):
                 continue
             written = self.owner.written(bound)
             said = f"the {bound.metric.value} {self.owner.of(column)} is {written}, which no row holds"
