@@ -74,6 +74,10 @@ class ValueRule:
         """What it claims of a thing. Raises `FormatError` and `NotChecked` where that cannot be told."""
         raise NotImplementedError
 
+    def finish(self) -> Iterable[Violation]:
+        """What all chunks together decide, once they are settled. Raises as `claims` does."""
+        return ()
+
 
 class _PlainRule(ValueRule):
     """A rule that a function states."""
@@ -156,6 +160,16 @@ class RuleFamily:
             for rule in rules
         ]
         return _ClaimsOfChunk(chunk, rules, self._thing(chunk), self.outcomes) if rules else None
+
+    def finish(self) -> None:
+        """Have each rule say what all chunks together decide."""
+        for rules in self._rules.values():
+            for rule_id, rule in rules:
+                try:
+                    for violation in rule.finish():
+                        self.outcomes[rule_id].add(violation)
+                except Exception as error:  # noqa: BLE001 - see `note_problem`
+                    note_problem(self.outcomes[rule_id], error)
 
     def note_left_out(self, chunks: ColumnChunks) -> None:
         """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
