@@ -97,12 +97,12 @@ class Stated(NamedTuple):
     """A value rule as it is declared.
 
     Attributes:
-        statement: A function that yields the claims about a thing; or a class of rules, where something has to be known of
-            several chunks.
+        statement: A function that yields the claims about a thing, or, in a family of another kind, where the thing breaks the
+            rule; or a class of rules, where something has to be known of several chunks.
         among: The chunks that it is about; ``None`` for all.
     """
 
-    statement: type[ValueRule] | Callable[[Any], Iterable[Claim]]
+    statement: type[ValueRule] | Callable[[Any], Iterable[Any]]
     among: Things | None = None
 
     def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
