@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from pqassay.checks import rule
 from pqassay.checks.directory.entries import entries_of
-from pqassay.checks.directory.values import DESCRIBED, DescribedValues, first_of
+from pqassay.checks.directory.values import DESCRIBED, first_of
 from pqassay.checks.value_rules import stated, value_rule
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.audit import ValueAudit
 from pqassay.values.claims.wording import plural
 from pqassay.values.directory.blob import blob_of
 from pqassay_spec.base.errors import FormatError
@@ -238,7 +239,7 @@ def _miscounts(entry: EntryUnderTest) -> str | None:
     """The rule about counts that an entry breaks, as far as the values were looked at; ``None`` if it breaks none."""
     if entry.file.options.reaches("values"):
         with suppress(FormatError, NotApplicable, NotChecked):
-            outcomes = entry.file.part(DescribedValues).outcomes
+            outcomes = entry.file.part(ValueAudit).outcomes
             for rule_id, counting in stated(DESCRIBED).items():
                 if counting.statement in COUNTING and outcomes[rule_id].places.get(entry.column):
                     return rule_id

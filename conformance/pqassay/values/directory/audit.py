@@ -15,12 +15,13 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
-from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked
-from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
+from pqassay.under_test.index_directory import IndexDirectory
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.audit import ChunkClaims
 from pqassay.values.claims.outcomes import Outcome
-from pqassay.values.claims.value_rules import Stated, note_problem
+from pqassay.values.claims.value_rules import RuleFamily, Stated, note_problem
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.directory.blob import BlobUnderTest, blob_of, require_content
 from pqassay.values.directory.columns import value_starts
@@ -54,6 +55,13 @@ class DescribedPart(ABC):
         """Add what was taken of some of its rows."""
 
 
+PartRule = Callable[[Any], Iterable[Violation]]
+"""A rule about a part: yields where it is broken. Raises what keeps it from being tested."""
+
+Asked = Sequence[tuple[PartRule, Outcome]]
+"""Rules that are asked about parts, with the outcome of each."""
+
+
 class EntryAudit:
     """The rows that an entry describes, and the rules that are asked about its parts.
 
@@ -63,13 +71,12 @@ class EntryAudit:
         entry: The entry.
         ordinals: The places of its columns among the leaves.
         order: The order of the values of the last one.
-        asked: The rules, and the outcome of each.
     """
 
     part_type: ClassVar[type[DescribedPart]]
 
-    def __init__(self, blob: BlobUnderTest) -> None:
-        self.blob, self.entry = blob, blob.entry
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        self.blob, self.entry, self._asked = blob, blob.entry, asked
         _ = blob.has_its_parts
         self.ordinals = self.entry.ordinals
         self.order = self.entry.order
@@ -77,7 +84,8 @@ class EntryAudit:
         self._taken: dict[int, Any] = {}
         self._parts: dict[int, DescribedPart] = {}
         self._is_whole = True
-        self.asked: Sequence[tuple[PartRule, Outcome]] = ()
+        for _, outcome in asked:
+            outcome.applies = True
 
     def take(self, values: ChunkValues, _column: int, /) -> Any:
         """What is needed of a chunk of one of the columns; in one thread among several."""
@@ -131,7 +139,7 @@ class EntryAudit:
                 problem = error
         if problem is not None:
             self._is_whole = False
-            for _, outcome in self.asked:
+            for _, outcome in self._asked:
                 note_problem(outcome, problem, self.entry.column)
         elif not self._is_of_file:
             for number in self.parts_of(chunk.row_group):
@@ -145,7 +153,7 @@ class EntryAudit:
     def _judge(self, number: int) -> None:
         """Ask the rules about a part, all of whose rows were added."""
         part, column = self.part(number), self.entry.column
-        for rule, outcome in self.asked:
+        for rule, outcome in self._asked:
             try:
                 for violation in rule(part):
                     message = f"{self.entry}: {violation.message}"
@@ -153,10 +161,6 @@ class EntryAudit:
             except Exception as error:  # noqa: BLE001 - see `note_problem`
                 note_problem(outcome, error, column)
         del self._parts[number]
-
-
-PartRule = Callable[[Any], Iterable[Violation]]
-"""A rule about a part: yields where it is broken. Raises what keeps it from being tested."""
 
 
 class _ChunkOfEntries:
@@ -190,65 +194,43 @@ class _ChunkOfEntries:
         self._taken.clear()
 
 
-class DirectoryFamily:
-    """The claims of an index directory about the chunks of a file.
+class DirectoryFamily(RuleFamily):
+    """The claims of an index directory about the parts of its indexes.
 
     Args:
         file: The file, whose options say which rules are left out.
-        stated: The rules about parts, by their ids, each with the entries that it is about.
+        stated: The rules about parts, by their ids.
         makers: What audits an entry of each type. It raises what keeps the blob from being read.
-
-    Attributes:
-        outcomes: What came of each rule; right once `finish` was called.
     """
 
     def __init__(
-        self,
-        file: FileUnderTest,
-        stated: Mapping[str, Stated],
-        makers: Mapping[int, type[EntryAudit]],
+        self, file: FileUnderTest, stated: Mapping[str, Stated], makers: Mapping[int, type[EntryAudit]]
     ) -> None:
-        self.outcomes = {rule_id: Outcome() for rule_id in stated}
+        super().__init__(file, stated)
         self._audits: list[EntryAudit] = []
-        self._by_ordinal: dict[int, list[EntryAudit]] = {}
-        rules: list[tuple[Any, Outcome, frozenset[int]]] = [
-            (rule.statement, self.outcomes[rule_id], frozenset(map(id, rule.among(file))))
-            for rule_id, rule in stated.items()
-            if rule.among is not None and rule_id not in file.left_out
-        ]
         for entry in file.part(IndexDirectory).entries:
-            asked = [(rule, outcome) for rule, outcome, entries in rules if id(entry) in entries]
-            if asked:
-                self._take_in(entry, makers[entry.head.type], asked)
+            asked: list[tuple[Any, Outcome]] = [
+                (stated[rule_id].statement, self.outcomes[rule_id]) for rule_id, _ in self.rules_about(entry)
+            ]
+            if not asked:
+                continue
+            try:
+                audit = makers[entry.head.type](blob_of(entry), asked)
+                require_content(entry)
+                self._audits.append(audit)
+            except Exception as error:  # noqa: BLE001 - see `note_problem`
+                for _, outcome in asked:
+                    note_problem(outcome, error, entry.column)
 
-    def _take_in(
-        self,
-        entry: EntryUnderTest,
-        make: type[EntryAudit],
-        asked: Sequence[tuple[PartRule, Outcome]],
-    ) -> None:
-        """Add an entry, or note why its rules cannot be asked."""
-        try:
-            audit = make(blob_of(entry))
-            require_content(entry)
-        except Exception as error:  # noqa: BLE001 - see `note_problem`
-            for _, outcome in asked:
-                note_problem(outcome, error, entry.column)
-            return
-        audit.asked = asked
-        for _, outcome in asked:
-            outcome.applies = True
-        self._audits.append(audit)
-        for ordinal in set(audit.ordinals):
-            self._by_ordinal.setdefault(ordinal, []).append(audit)
-
-    def claim(self, chunk: ColumnChunkUnderTest) -> _ChunkOfEntries | None:
+    def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
         """What the entries claim of a chunk."""
-        audits = self._by_ordinal.get(chunk.ordinal)
+        audits = [audit for audit in self._audits if chunk.ordinal in audit.ordinals]
         return _ChunkOfEntries(audits, chunk) if audits else None
 
     def finish(self) -> None:
         """Ask about what describes the whole file, once all chunks were seen."""
         for audit in self._audits:
             audit.finish()
-        self._audits = []
+
+    def note_left_out(self, _: ColumnChunks) -> None:
+        """Entries about chunks that are left out are not checked; of others, nothing is unproved."""

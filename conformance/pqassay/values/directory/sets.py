@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.values.decoding.chunk_values import ChunkValues
-from pqassay.values.directory.audit import DescribedPart, EntryAudit
+from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
 from pqassay.values.directory.columns import by_bits, listed, one_array, raws_of, without_nan
 
@@ -72,8 +72,8 @@ class SetAudit(EntryAudit):
 
     part_type = DescribedSet
 
-    def __init__(self, blob: BlobUnderTest) -> None:
-        super().__init__(blob)
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        super().__init__(blob, asked)
         for number in range(blob.part_count):
             _ = blob.values_of_part(number)  # raises what is wrong with them
 

@@ -17,7 +17,7 @@ from pqassay.under_test.file import Broken, NotChecked, Remembered
 from pqassay.under_test.violation import Spot
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of
-from pqassay.values.directory.audit import DescribedPart, EntryAudit
+from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
 from pqassay.values.directory.columns import by_bits, doubles, one_array, without_nan
 from pqassay_spec.directory.codes import IndexType
@@ -110,8 +110,8 @@ class DescribedKll(DescribedSketch):
 class _SketchAudit(EntryAudit):
     """The rows that the sketches of one entry describe."""
 
-    def __init__(self, blob: BlobUnderTest) -> None:
-        super().__init__(blob)
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        super().__init__(blob, asked)
         _ = _library()
         family = IndexType(self.entry.head.type).name
         if any(preamble_problem(family, sketch) for sketch in blob.sketches):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pqassay.under_test.file import Broken, Remembered
 from pqassay.values.decoding.chunk_values import ChunkValues
-from pqassay.values.directory.audit import DescribedPart, EntryAudit
+from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
 from pqassay.values.directory.columns import doubles, limbs, numbered, one_array, ranks, raws_of, without_nan
 from pqassay.values.directory.exact_sums import ExactDouble, double_sums, integer_sums
@@ -118,8 +118,8 @@ class SumsAudit(EntryAudit):
 
     part_type = DescribedSums
 
-    def __init__(self, blob: BlobUnderTest) -> None:
-        super().__init__(blob)
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        super().__init__(blob, asked)
         _ = blob.is_consistent, blob.key_columns
         self._kind = SumKind(blob.sums.head.sum_kind)
 
