@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import pqassay
+from directory_files import LOT_SUMS, sums, with_directory
 from places import GOLDEN_FILES
 from pqassay_suite.judging.answers import FAMILIES
 
@@ -14,3 +17,15 @@ def test_what_proves_that_an_index_was_written_is_tested_for_every_type(name: st
     report = pqassay.check(GOLDEN_FILES / "dir" / name / "data.parquet", tier="values")
 
     assert set(FAMILIES["DIR"].proof) <= set(report.coverages[report.files[0].coverage].checked)
+
+
+def test_bounds_that_cannot_be_read_keep_no_rule_but_their_own_from_being_tested() -> None:
+    false = dataclasses.replace(LOT_SUMS, parts=([(3, 0, 0, 24)], [(3, 0, 0, 34)]), minima=[b"cut"])
+    data = with_directory(sums(false, "lot", value_count=2))
+    report = pqassay.check(data, tier="values")
+    (file,) = report.files
+    coverage = report.coverages[file.coverage]
+
+    assert ["DIR-022", "DIR-037"] == [finding.rule for finding in file.findings]
+    assert "DIR-022 is broken" == coverage.not_checked["DIR-038"].reason
+    assert {"DIR-035", "DIR-036"} <= set(coverage.checked)
