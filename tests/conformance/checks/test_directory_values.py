@@ -20,7 +20,7 @@ def test_what_proves_that_an_index_was_written_is_tested_for_every_type(name: st
 
 
 def test_bounds_that_cannot_be_read_keep_no_rule_but_their_own_from_being_tested() -> None:
-    false = dataclasses.replace(LOT_SUMS, parts=([(3, 0, 0, 24)], [(3, 0, 0, 34)]), minima=[b"cut"])
+    false = dataclasses.replace(LOT_SUMS, parts=([(3, 0, 0, 24)], [(3, 0, 0, 34)]), minima=(b"cut",))
     data = with_directory(sums(false, "lot", value_count=2))
     report = pqassay.check(data, tier="values")
     (file,) = report.files

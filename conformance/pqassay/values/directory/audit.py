@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
@@ -208,6 +209,7 @@ class DirectoryFamily(RuleFamily):
     ) -> None:
         super().__init__(file, stated)
         self._audits: list[EntryAudit] = []
+        self._by_ordinal: defaultdict[int, list[EntryAudit]] = defaultdict(list)
         for entry in file.part(IndexDirectory).entries:
             asked: list[tuple[Any, Outcome]] = [
                 (stated[rule_id].statement, self.outcomes[rule_id]) for rule_id, _ in self.rules_about(entry)
@@ -217,14 +219,17 @@ class DirectoryFamily(RuleFamily):
             try:
                 audit = makers[entry.head.type](blob_of(entry), asked)
                 require_content(entry)
-                self._audits.append(audit)
             except Exception as error:  # noqa: BLE001 - see `note_problem`
                 for _, outcome in asked:
                     note_problem(outcome, error, entry.column)
+                continue
+            self._audits.append(audit)
+            for ordinal in set(audit.ordinals):
+                self._by_ordinal[ordinal].append(audit)
 
     def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
         """What the entries claim of a chunk."""
-        audits = [audit for audit in self._audits if chunk.ordinal in audit.ordinals]
+        audits = self._by_ordinal.get(chunk.ordinal)
         return _ChunkOfEntries(audits, chunk) if audits else None
 
     def finish(self) -> None:
