@@ -92,7 +92,6 @@ class ChunkValues:
             leaves = self._decoded(decoders, dictionaries=False)
         elif entries is not None and pa.types.is_dictionary(leaves[0].type):
             chunk.dictionary_size = _plain_size(leaves[0].dictionary)
-        self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
         self.entries = sum(len(leaf) for leaf in leaves)
         self.values: Any = _joined(leaves)
         self._require_all()
@@ -180,15 +179,7 @@ class ChunkValues:
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
         """The entries that are values, and not nulls, bool."""
-        if not any(valid is not None for valid in self._is_valid):
-            return np.ones(self.entries, np.bool_)
-        lengths = [len(leaf_of(piece)) for piece in self._pieces]
-        return np.concatenate(
-            [
-                np.ones(length, np.bool_) if valid is None else np.asarray(valid)
-                for length, valid in zip(lengths, self._is_valid, strict=True)
-            ]
-        )
+        return np.concatenate([np.asarray(leaf_of(piece).is_valid(), np.bool_) for piece in self._pieces])
 
     def entry_of(self, place: int) -> int:
         """The position of a value among values and nulls."""

@@ -27,7 +27,7 @@ from pqassay.values.decoding.levels import (
     read_runs,
     split_off,
 )
-from pqassay.values.decoding.list_levels import NOTHING, ListLevels
+from pqassay.values.decoding.list_levels import ListLevels
 from pqassay.values.decoding.page_values import PageValues, taken
 from pqassay.values.decoding.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
@@ -276,9 +276,7 @@ class _Surveyor:
         by_definition = _histogram(definition, self.greatest_definition, count)
         stray = self.lists.first_stray(repetition, definition)
         if stray is not None:
-            before = "nothing" if stray.before == NOTHING else str(stray.before)
-            fault = Fault(Kind.STRAY_ENTRY, stray.opened, stray.here, stray.place, (before,))
-            self._note(page, fault)
+            self._note(page, stray)
         for section, what in ((repetition, "repetition levels"), (definition, "definition levels")):
             if section is not None and section.missing:
                 self._note(page, Fault(Kind.MISSING_GROUPS, actual=section.missing, words=(what,)))
