@@ -11,7 +11,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Mistake, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.bounds import BoundsAudit
-from pqassay.values.claims.claim import others
+from pqassay.values.claims.wording import others
 from pqassay.values.decoding.chunk_values import ChunkValues, excused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import shown, type_order
@@ -95,7 +95,7 @@ class PartitionAudit:
                 if stored.is_beyond:
                     self._say(values, 0, values.count)
                 continue
-            audit = BoundsAudit(values, len(stored.raw), values.starts)
+            audit = BoundsAudit(values, values.starts)
             beyond = audit.of_chunk(stored.order, stored.raw, above=above)
             if beyond is not None:
                 self._say(values, beyond.place, beyond.total)

@@ -21,8 +21,9 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
-from pqassay.values.claims.claim import others, why_not_all
+from pqassay.values.claims.claim import why_not_all
 from pqassay.values.claims.outcomes import Outcome
+from pqassay.values.claims.wording import others
 from pqassay.values.decoding.chunk_values import ChunkValues, excused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import Type

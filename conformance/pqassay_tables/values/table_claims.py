@@ -18,8 +18,8 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.bounds import BoundsAudit
-from pqassay.values.claims.claim import others
 from pqassay.values.claims.outcomes import Outcome
+from pqassay.values.claims.wording import others
 from pqassay.values.decoding.chunk_values import ChunkValues, excused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, type_order
@@ -213,8 +213,7 @@ class _Claim:
             if self._audit.nan_counts is not None:
                 self._nans = int(np.count_nonzero(values.is_nan))
             bounds = self._audit.bounds
-            longest = max((len(bound.raw) for _, bound in bounds if bound.raw), default=0)
-            audit = BoundsAudit(values, longest, values.starts) if bounds else None
+            audit = BoundsAudit(values, values.starts) if bounds else None
             for side, bound in bounds:
                 if audit is not None:
                     self._side(values, audit, side, bound)

@@ -21,9 +21,10 @@ from pqassay.tables.claims import RowOrder, SortedBy
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
-from pqassay.values.claims.claim import others, why_not_all
+from pqassay.values.claims.claim import why_not_all
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.row_order import with_nulls
+from pqassay.values.claims.wording import others
 from pqassay.values.decoding.chunk_values import ChunkValues, excused
 from pqassay.values.decoding.extremes import comparable_keys
 from pqassay.values.decoding.keys import decimal_width, equal, less

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.encoding.names import CODECS
+from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
@@ -35,6 +36,8 @@ from pqassay_spec.parquet.thrift import (
     FileMetaData,
     Type,
 )
+
+Made = TypeVar("Made")
 
 GREATEST_NESTED = (1 << 31) - 1
 """Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
@@ -83,6 +86,7 @@ class ChunkValues:
             NotChecked: They cannot be decoded.
         """
         self.chunk = chunk
+        self._remembered: dict[Any, Any] = {}
         if _has_bit_packed_levels(chunk):
             raise NotChecked.because(Faulty(Fault(Kind.BIT_PACKED_LEVELS)))
         _require_narrow(chunk)
@@ -134,6 +138,16 @@ class ChunkValues:
             with suppress(FormatError):  # of levels that cannot be read, their own rules speak
                 _ = self.counts
 
+    def remembered(self, make: Callable[[ChunkValues], Made]) -> Made:
+        """What somebody finds out about these values, once for all who ask. Raises what ``make`` does, each time."""
+        if make not in self._remembered:
+            self._remembered[make] = make(self)
+        return cast("Made", self._remembered[make])
+
+    def forget(self) -> None:
+        """Let go of what was found out: it knows these values, which would stay until the collector comes."""
+        self._remembered.clear()
+
     @property
     def count(self) -> int:
         """Values that are not null."""
@@ -155,6 +169,28 @@ class ChunkValues:
             )
             raise _reason(self.chunk, NotChecked(said, "file"))
         return counts
+
+    @cached_property
+    def null_counts(self) -> Sequence[int]:
+        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. Of lists, raises what `counts_of` does."""
+        leaf = self.chunk.leaf
+        try:
+            histogram = counts_of(self.chunk).definition_histogram.sum(axis=0).tolist()
+            return null_counts(leaf, histogram)
+        except (FormatError, NotChecked):
+            if leaf.max_repetition_level:
+                raise
+            return [self.entries - self.count]
+
+    def leave_out_lists(self, given: Sequence[int]) -> Sequence[bool]:
+        """Whether the null counts of pages leave out nulls and empty lists around the values, and nothing else."""
+        leaf = self.chunk.leaf
+        if not leaf.max_repetition_level:
+            return [False] * len(given)
+        levels = self.counts.definition_histogram[:, ::-1].cumsum(axis=1)[:, ::-1]
+        allowed = (levels - levels[:, -1:])[:, : leaf.max_definition_level - leaf.own_nulls + 1]
+        found: list[bool] = (allowed == np.array(given, np.int64)[:, None]).any(axis=1).tolist()
+        return found
 
     @cached_property
     def page_starts(self) -> NDArray[np.int64]:
@@ -268,6 +304,11 @@ class ChunkValues:
         if isinstance(values, pa.ChunkedArray):
             values = values.cast(pa.large_binary())
         return values
+
+    def distinct_numbers(self) -> int:
+        """The number of distinct numbers, of a type of IEEE 754; NaN left out."""
+        numbers = self._numbers()
+        return 0 if numbers is None else len(np.unique(numbers[~self.is_nan]))
 
     def distinct_in_pages(self) -> NDArray[np.int64]:
         """The number of distinct values of each page, by their bytes. Raises what `counts` does."""

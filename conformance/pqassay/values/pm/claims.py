@@ -106,8 +106,7 @@ def compare(values: ChunkValues, stated: Said, last: int | None) -> Found:
     Raises:
         NotChecked: They cannot be compared.
     """
-    longest = max(len(stated.minimum or b""), len(stated.maximum or b""))
-    bounds = BoundsAudit(values, longest, np.array([0, values.count]))
+    bounds = BoundsAudit(values, np.array([0, values.count]))
     return Found(
         _bound(bounds, stated.order, stated.minimum, above=False),
         _bound(bounds, stated.order, stated.maximum, above=True),
