@@ -39,6 +39,7 @@ from typing import Any, TypeVar
 from pqassay.checks.subjects import Subject
 from pqassay.plugins import rooms
 from pqassay.under_test.violation import Violation
+from pqassay.values.decoding.faults import Kind
 from pqassay_spec.rules.catalogue import families, rules
 
 Thing = TypeVar("Thing")
@@ -87,15 +88,21 @@ def rule(
     of: Subject[Thing],
     only: Callable[[Thing], bool] | None = None,
     screen: Screen[Thing] | None = None,
+    faults: tuple[Kind, ...] = (),
     decided_by: str | None = None,
 ) -> Callable[[Test[Thing]], Test[Thing]]:
-    """Register a function as the check of a rule; see `Check` for the arguments."""
+    """Register a function as the check of a rule; see `Check` for the arguments.
+
+    ``faults`` are the kinds of faults of pages that it is about: it is the reason why what they hide is not checked.
+    """
     if rule_id not in rules():
         raise KeyError(f"{rule_id} is in no rules file")
 
     def register(test: Test[Thing]) -> Test[Thing]:
         if rule_id in _registered:
             raise ValueError(f"{rule_id} has two checks")
+        for kind in faults:
+            kind.rule = rule_id
         _registered[rule_id] = Check(rule_id, of, test, only, screen, decided_by)
         return test
 

@@ -1,6 +1,6 @@
 """Rules that `pqassay.values` decides: each names the function there that does.
 
-One pass over the values, or over the bodies of pages, decides several rules.  What is declared here is a rule's name and why it
+One pass over the values decides several rules.  What is declared here is a rule's name and why it
 matters; its test collects what came of it.
 
 >>> @by_audit("PIX-052", "claims.pages.PageClaims._judge_null_pages")      # doctest: +SKIP
@@ -15,7 +15,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import PAGES, VALUES, Subject
+from pqassay.checks.subjects import VALUES, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
@@ -60,33 +60,6 @@ def by_audit(
         @wraps(declaration)
         def test(audit: Audited) -> Iterator[Violation]:
             return audit.outcomes[rule_id].result()
-
-        return declaration
-
-    return register
-
-
-def by_survey(
-    rule_id: str, decided_by: str, *, only: Callable[[ColumnChunkUnderTest], bool] | None = None
-) -> Callable[[Declaration], Declaration]:
-    """Declare a rule that the survey of the bodies of a chunk's pages decides.
-
-    Args:
-        rule_id: Its id.
-        decided_by: What looks at the bytes, below `pqassay.values`.
-        only: To which chunks with pages it applies, if not to all.
-    """
-
-    def register(declaration: Declaration) -> Declaration:
-        @rule(rule_id, of=PAGES, only=only, decided_by=decided_by)
-        @wraps(declaration)
-        def test(chunk: ColumnChunkUnderTest) -> list[Violation]:
-            _ = chunk.pages
-            survey = survey_of(chunk)
-            found = survey.violations.get(rule_id, [])
-            if not found and survey.unread is not None:
-                raise survey.unread
-            return found
 
         return declaration
 
