@@ -83,13 +83,10 @@ def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
     if (place := declaration(rule.field)) is not None:
         yield "declared", f"{_near(place.path)}:{place.line}"
     if rule.id in registry():
-        check = registry()[rule.id]
-        yield "checked", _line_of(check.test, rule.id)
-        if check.decided_by:
-            yield "decided", _line_of(check.decision)
+        yield "checked", _line_of(registry()[rule.id].test, rule.id)
 
 
-def _line_of(function: Any, rule_id: str = "") -> str:
+def _line_of(function: Any, rule_id: str) -> str:
     """File and line of a function or class, from its decorators on, or from the one that names a rule."""
     statement = inspect.unwrap(function)
     lines, first = inspect.getsourcelines(statement)
