@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
+from operator import attrgetter
 
-from pqassay.checks import rule
+from pqassay.checks import Screen, rule
 from pqassay.checks.asking import violation_from
 from pqassay.checks.pm.file import bits
 from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, SORTING_COLUMN, TIMESTAMP
@@ -99,9 +100,8 @@ def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
 # ----------------------------------------------------------------------------------------------- descriptors
 
 
-def shape(column: ColumnUnderTest) -> Hashable:
-    """Screen: these rules look at nothing else of a column, so that all columns of a shape keep them if one does."""
-    return column.shape
+shape: Screen[ColumnUnderTest] = attrgetter("shape")
+"""Screen: these rules look at nothing else of a column, so that all columns of a shape keep them if one does."""
 
 
 @rule("PM-025", of=COLUMN, screen=shape)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.under_test.pm.bounds import BYTES, DECIMAL, READINGS, SIGNED, UNSIGNED, BoundOrder
+from pqassay.under_test.pm.bounds import BYTES, DECIMAL, READINGS, SIGNED, UNSIGNED
 from pqassay.under_test.pm.chunks import ChunkFields, Conditions, PmChunks
 from pqassay.under_test.pm.file import Place
 from pqassay_spec.pm import grammar as pm
@@ -49,11 +49,13 @@ class Shape:
         widths = [facts.width for facts in columns]
         self.width: Any = np.array(widths, np.min_scalar_type(max(widths, default=0)))
         self.is_timestamp: Any = np.arange(self.count) == parsed.header.fixed.designated_timestamp
-        orders: dict[BoundOrder, list[int]] = {}
-        for column, facts in enumerate(columns):
-            if facts.order is not None:
-                orders.setdefault(facts.order, []).append(column)
-        self.orders = {order: _selection(members) for order, members in orders.items()}
+        kinds: dict[int, list[int]] = {}
+        for column, facts in enumerate(
+            columns
+        ):  # columns of one kind share their facts, and are often equally far apart
+            kinds.setdefault(id(facts), []).append(column)
+        ordered = [(columns[members[0]].order, _selection(members)) for members in kinds.values()]
+        self.orders = [(order, members) for order, members in ordered if order is not None]
 
 
 def _selection(columns: list[int]) -> Any:
@@ -138,7 +140,7 @@ class Batch(ChunkFields):
         """See `ChunkFields`."""
         broken: Any = np.zeros(self.extent, bool)
         bounds = [BoundsOfMany.in_batch(self, side) for side in SIDES]
-        for order, columns in self.shape.orders.items():
+        for order, columns in self.shape.orders:
             both: list[Any] = [bound.of(columns, order.width) for bound in bounds]
             broken[:, columns] = order.is_broken(*both)
         return broken
