@@ -10,8 +10,8 @@ from functools import wraps
 from typing import NamedTuple
 
 from pqassay.checks import rule
-from pqassay.checks.by_values import counts_of, survey_of
 from pqassay.checks.subjects import CHUNK, PAGES, SECOND_VERSION
+from pqassay.checks.surveys import counts_of, survey_of
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import NotApplicable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.by_values import survey_of
 from pqassay.checks.subjects import SIBLINGS, Siblings
+from pqassay.checks.surveys import survey_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 

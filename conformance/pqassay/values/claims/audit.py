@@ -106,6 +106,7 @@ class ValueAudit:
         outcomes: dict[str, Outcome] = {}
         for family in families:
             if isinstance(family, RuleFamily):
+                family.finish()
                 family.note_left_out(column_chunks)
                 outcomes |= family.outcomes
         return outcomes

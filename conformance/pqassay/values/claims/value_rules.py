@@ -21,6 +21,7 @@ from pqassay.values.claims.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 
 if TYPE_CHECKING:
+    from pqassay.values.claims.audit import ChunkClaims
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -74,6 +75,10 @@ class ValueRule:
         """What it claims of a thing. Raises `FormatError` and `NotChecked` where that cannot be told."""
         raise NotImplementedError
 
+    def finish(self) -> Iterable[Violation]:
+        """What all chunks together decide, once they are settled. Raises as `claims` does."""
+        return ()
+
 
 class _PlainRule(ValueRule):
     """A rule that a function states."""
@@ -97,12 +102,12 @@ class Stated(NamedTuple):
     """A value rule as it is declared.
 
     Attributes:
-        statement: A function that yields the claims about a thing; or a class of rules, where something has to be known of
-            several chunks.
+        statement: A function that yields the claims about a thing, or, in a family of another kind, where the thing breaks the
+            rule; or a class of rules, where something has to be known of several chunks.
         among: The chunks that it is about; ``None`` for all.
     """
 
-    statement: type[ValueRule] | Callable[[Any], Iterable[Claim]]
+    statement: type[ValueRule] | Callable[[Any], Iterable[Any]]
     among: Things | None = None
 
     def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
@@ -147,15 +152,29 @@ class RuleFamily:
             else:
                 self._rules.setdefault(rule.among, []).append((rule_id, made))
 
-    def claim(self, chunk: ColumnChunkUnderTest) -> _ClaimsOfChunk | None:
-        """The claims about a chunk, ``None`` where there are none."""
-        rules = [
+    def rules_about(self, thing: Any) -> list[tuple[str, ValueRule]]:
+        """The rules that are about a thing, and their ids."""
+        return [
             rule
             for among, rules in self._rules.items()
-            if among is None or id(chunk) in self._among[among]
+            if among is None or id(thing) in self._among[among]
             for rule in rules
         ]
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
+        """The claims about a chunk, ``None`` where there are none."""
+        rules = self.rules_about(chunk)
         return _ClaimsOfChunk(chunk, rules, self._thing(chunk), self.outcomes) if rules else None
+
+    def finish(self) -> None:
+        """Have each rule say what all chunks together decide."""
+        for rules in self._rules.values():
+            for rule_id, rule in rules:
+                try:
+                    for violation in rule.finish():
+                        self.outcomes[rule_id].add(violation)
+                except Exception as error:  # noqa: BLE001 - see `note_problem`
+                    note_problem(self.outcomes[rule_id], error)
 
     def note_left_out(self, chunks: ColumnChunks) -> None:
         """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
