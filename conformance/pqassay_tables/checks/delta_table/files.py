@@ -9,7 +9,7 @@ from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.delta_entries import EntryUnderTest
 
 MISSING = repairs.DELTA_MISSING.text
 RESTATED = repairs.DELTA_SIZE.text
@@ -20,7 +20,7 @@ def is_inside(one: EntryUnderTest) -> bool:
     return one.entry.inside is not None or not one.entry.path
 
 
-@rule("DLT-007", of=ENTRY, only=is_inside, screen=shape_of)
+@rule("DLT-007", of=ENTRY, only=is_inside)
 def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.entry.path and one.actual_size is not None:
@@ -34,7 +34,7 @@ def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("DLT-008", of=ENTRY, only=is_inside, screen=shape_of)
+@rule("DLT-008", of=ENTRY, only=is_inside)
 def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers look for the footer where the size says that the file ends."""
     size, actual = one.entry.action.get("size"), one.actual_size

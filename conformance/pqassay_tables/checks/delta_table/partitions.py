@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay.checks import rule
+from pqassay.tables.claims import UnknownType
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.statistics import written
-from pqassay_tables.metadata.delta.values import UnknownType, partition_value
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+from pqassay_tables.metadata.delta.values import partition_value
+from pqassay_tables.under_test.delta_entries import EntryUnderTest
 
 RESTATED = repairs.DELTA_PARTITION.text
 
@@ -28,7 +29,7 @@ def _values(one: EntryUnderTest) -> Json | None:
     return cast("Json", given) if isinstance(given, dict) else None
 
 
-@rule("DLT-016", of=ENTRY, screen=shape_of)
+@rule("DLT-016", of=ENTRY)
 def partition_values_are_complete(one: EntryUnderTest) -> Iterator[Violation]:
     """A value that is missing is read as null."""
     place = one.entry.place.below("partitionValues")
@@ -48,7 +49,7 @@ def partition_values_are_complete(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DLT-017", of=ENTRY, only=is_partitioned, screen=shape_of)
+@rule("DLT-017", of=ENTRY, only=is_partitioned)
 def partition_values_are_of_their_types(one: EntryUnderTest) -> Iterator[Violation]:
     """Of what cannot be read, readers make null, or an error."""
     values = _values(one)

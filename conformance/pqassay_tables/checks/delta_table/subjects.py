@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, entries_of
+from pqassay_tables.under_test.delta_entries import EntryUnderTest, bounds_of, entries_of
+from pqassay_tables.under_test.entry_bounds import EntryBounds
 from pqassay_tables.under_test.table import DeltaTable, raised_field
 
 
@@ -32,6 +33,15 @@ TABLE: Subject[DeltaTable] = Subject("Delta table", _table)
 
 ENTRY: Subject[EntryUnderTest] = Subject("entry", _entries, _of_entry)
 """The entry of a live file."""
+
+
+def _bounds(file: FileUnderTest) -> Sequence[EntryBounds[EntryUnderTest]]:
+    found = [bounds_of(table) for table in _table(file)]
+    return found[0] if found else []
+
+
+BOUNDS_OF_COLUMN: Subject[EntryBounds[EntryUnderTest]] = Subject("bounds of a column", _bounds)
+"""The bounds of a column in all entries with statistics."""
 
 
 def broken_by_reading(table: DeltaTable, rule_id: str) -> Iterator[Violation]:

@@ -21,7 +21,7 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import LOWER, UPPER
 from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN
 from pqassay_tables.metadata.iceberg.values import shown
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.iceberg_entries import EntryUnderTest
 
 REMEDY = repairs.ICEBERG_POSITIONS.text
 
@@ -36,7 +36,7 @@ def names_one_file(one: EntryUnderTest) -> bool:
     )
 
 
-@rule("ICE-021", of=ENTRY, only=names_one_file, screen=shape_of)
+@rule("ICE-021", of=ENTRY, only=names_one_file)
 def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Violation]:
     """A reader that does not find the data file between them does not read the deletes, and deleted rows come back."""
     named: str = one.entry.value(field_ids.REFERENCED_DATA_FILE)
@@ -61,7 +61,7 @@ def is_equality_delete(one: EntryUnderTest) -> bool:
     return one.entry.content == EQUALITY_DELETES
 
 
-@rule("ICE-022", of=ENTRY, only=is_equality_delete, screen=shape_of)
+@rule("ICE-022", of=ENTRY, only=is_equality_delete)
 def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers do not know which rows are deleted."""
     given: Any = one.entry.value(field_ids.EQUALITY_IDS)
@@ -81,7 +81,7 @@ def is_position_delete(one: EntryUnderTest) -> bool:
     return one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
 
 
-@rule("ICE-077", of=ENTRY, only=is_position_delete, screen=shape_of)
+@rule("ICE-077", of=ENTRY, only=is_position_delete)
 def position_deletes_are_older_than_version_3(one: EntryUnderTest) -> Iterator[Violation]:
     """Readers of version 3 look for one deletion vector of each data file, and may look no further."""
     raw = one.entry.manifest.metadata.get(FORMAT_VERSION, b"")

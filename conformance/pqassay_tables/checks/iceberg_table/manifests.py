@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import Place, UnknownType
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -32,7 +32,7 @@ from pqassay_tables.metadata.delta.actions import parse
 from pqassay_tables.metadata.iceberg.manifests import Entry, Summary
 from pqassay_tables.metadata.iceberg.schema import PartitionField, objects, partition_fields
 from pqassay_tables.metadata.iceberg.state import PUFFIN
-from pqassay_tables.metadata.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
+from pqassay_tables.metadata.iceberg.values import partition_scalar, shown, value_of
 from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 
@@ -146,7 +146,7 @@ def _of_summary(
             continue
         try:
             bound = value_of(kind, raw).value
-        except (ValueError, UnknownTypeError):
+        except (ValueError, UnknownType):
             continue  # another rule says so
         comparable = [
             number for value in held if (number := partition_scalar(bound, value, kind)) is not None
@@ -186,7 +186,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
                 continue
             try:
                 value = value_of(kind, raw).value
-            except UnknownTypeError:
+            except UnknownType:
                 continue
             except ValueError as error:
                 reason = str(error)

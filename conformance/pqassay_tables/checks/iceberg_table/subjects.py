@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
+from pqassay_tables.under_test.entry_bounds import EntryBounds
 from pqassay_tables.under_test.iceberg_entries import (
     EntryUnderTest,
     ManifestUnderTest,
+    bounds_of,
     entries_of,
     manifests_of,
 )
@@ -45,6 +47,15 @@ MANIFEST: Subject[ManifestUnderTest] = Subject("manifest", _manifests)
 
 ENTRY: Subject[EntryUnderTest] = Subject("manifest entry", _entries, _of_entry)
 """The entry of a live file."""
+
+
+def _bounds(file: FileUnderTest) -> Sequence[EntryBounds[EntryUnderTest]]:
+    found = [bounds_of(table) for table in _table(file)]
+    return found[0] if found else []
+
+
+BOUNDS_OF_COLUMN: Subject[EntryBounds[EntryUnderTest]] = Subject("bounds of a column of manifests", _bounds)
+"""The bounds of a column in all entries that have bounds."""
 
 
 def broken_by_reading(table: IcebergTable, rule_id: str) -> Iterator[Violation]:

@@ -1,0 +1,127 @@
+"""The bounds that the entries of all live files give a column: rules about them look at all entries of a table at a time.
+
+A table may have a million entries.  Each format fills the same lists, and what reads and compares these is said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import compress, count
+from operator import gt
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+
+from pqassay.tables.claims import BOUNDS, Metric, Reading, Scalar, UnknownType
+
+Entry = TypeVar("Entry")
+
+
+class EntryBounds(Generic[Entry]):
+    """The bounds of one column.
+
+    Attributes:
+        name, type, key: Those of the column.
+        entries: The entries.
+        raws: What each entry holds, of lower and of upper bounds; ``None`` where it holds nothing.
+        values: The same as values; ``None`` of what is none.
+        problems: What is no value: which entry holds it, of which side, and why it is none.
+    """
+
+    def __init__(
+        self,
+        column: BoundedColumn,
+        entries: Sequence[Entry],
+        raws: Mapping[Metric, Sequence[Any]],
+    ) -> None:
+        self.name, self.type, self.key = column.name, column.type, column.key
+        self.entries, self.raws = entries, raws
+        self.problems: list[tuple[int, Metric, ValueError]] = []
+        try:
+            read = column.reading().read
+        except UnknownType:
+            self.values: dict[Metric, Sequence[Scalar | None]] = {
+                metric: [None] * len(entries) for metric in BOUNDS
+            }
+        else:
+            self.values = {metric: self._read(read, metric) for metric in BOUNDS}
+            self.problems.sort(key=lambda problem: problem[0])
+
+    def _read(self, read: Callable[[Any], Scalar], metric: Metric) -> list[Scalar | None]:
+        raws = self.raws[metric]
+        try:
+            return [None if raw is None else read(raw) for raw in raws]
+        except ValueError:
+            found: list[Scalar | None] = [None] * len(raws)
+        for number, raw in enumerate(raws):
+            try:
+                found[number] = None if raw is None else read(raw)
+            except ValueError as error:
+                self.problems.append((number, metric, error))
+        return found
+
+    def crossed(self) -> Iterator[int]:
+        """The entries whose lower bound is greater than the upper one. NaN is not ordered."""
+        lows: Sequence[Any] = self.values[Metric.LOWER]
+        highs: Sequence[Any] = self.values[Metric.UPPER]
+        if None not in lows and None not in highs:
+            return compress(count(), map(gt, lows, highs))
+        both = enumerate(zip(lows, highs, strict=True))
+        return (number for number, (low, high) in both if low is not None and high is not None and low > high)
+
+    def each(self) -> Iterator[tuple[Entry, Metric, Any]]:
+        """Every bound that there is: its entry, its side, and what the entry holds."""
+        for entry, *pair in zip(self.entries, *(self.raws[metric] for metric in BOUNDS), strict=True):
+            for metric, raw in zip(BOUNDS, pair, strict=True):
+                if raw is not None:
+                    yield entry, metric, raw
+
+
+class BoundedColumn(NamedTuple):
+    """A column of which entries may have bounds.
+
+    Attributes:
+        name, type: What it is called, and its type.
+        key: By what its bounds are found.
+        reading: Says how its bounds are read. Raises `UnknownType`.
+    """
+
+    name: str
+    type: str
+    key: Hashable
+    reading: Callable[[], Reading]
+
+
+class BoundsOfColumns(Sequence[EntryBounds[Entry]], Generic[Entry]):
+    """The bounds of each column of which an entry has some, made when they are looked at: those of one column are in memory at a time.
+
+    Args:
+        columns: The columns of the table.
+        entries: The entries that may have bounds.
+        given: The bounds of each entry by the keys of columns, of each side.
+    """
+
+    def __init__(
+        self,
+        columns: Collection[BoundedColumn],
+        entries: Sequence[Entry],
+        given: Mapping[Metric, Sequence[Mapping[Any, Any]]],
+    ) -> None:
+        self._entries, self._given = entries, given
+        known = set[Any]().union(*given[Metric.LOWER], *given[Metric.UPPER])
+        # A rule is kept, too, where there are statistics without bounds.
+        self._columns = [column for column in columns if column.key in known] or [*columns][: len(entries)][
+            :1
+        ]
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, place: int) -> EntryBounds[Entry]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[EntryBounds[Entry]]: ...
+    def __getitem__(self, place: int | slice) -> EntryBounds[Entry] | Sequence[EntryBounds[Entry]]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        column = self._columns[place]
+        raws = {metric: [each.get(column.key) for each in given] for metric, given in self._given.items()}
+        return EntryBounds(column, self._entries, raws)
