@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from pqassay.tables.claims import BOUNDS
 from pqassay_tables.metadata.delta.actions import Json
@@ -31,14 +32,15 @@ class DeltaEntry(LiveEntry[DeltaTable, AddEntry]):
         return self.entry.stats or {}
 
     @property
-    def nulls(self) -> Iterator[tuple[DeltaColumn, int]]:
-        """The columns whose nulls are counted, with the counts that are whole numbers."""
-        schema = self.schema
-        given = given_by_key(schema, self.stats.get(NULLS))
-        for column in schema.columns if given else ():
-            count = given.get(column.key)
-            if type(count) is int:
-                yield column, count
+    def nulls(self) -> Mapping[Any, int]:
+        """The counts of nulls that are whole numbers, by the keys of columns."""
+        given = given_by_key(self.schema, self.stats.get(NULLS))
+        return {key: count for key, count in given.items() if type(count) is int}
+
+    def counted(self, columns: Iterable[DeltaColumn]) -> Iterator[tuple[DeltaColumn, int]]:
+        """Those of some columns whose nulls are counted, with the counts."""
+        nulls = self.nulls
+        return ((column, nulls[column.key]) for column in columns if column.key in nulls)
 
     @property
     def data_file(self) -> str:

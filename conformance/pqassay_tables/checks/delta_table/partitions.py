@@ -32,7 +32,6 @@ def _values(one: DeltaEntry) -> Json | None:
 @rule("DLT-016", of=ENTRY)
 def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
     """A value that is missing is read as null."""
-    place = one.entry.place.below("partitionValues")
     wanted = [column.path[0] for column in one.schema.partition]
     values = _values(one)
     have = sorted(values or {})
@@ -42,7 +41,7 @@ def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
         yield Violation(
             f"partitionValues of {one.data_file} has "
             + (", ".join(have) or "no members" if values is not None else "no form that is known"),
-            one.field(place),
+            one.field(one.entry.place.below("partitionValues")),
             expected=", ".join(wanted) or "no members",
             actual=", ".join(have) or "none",
             remedy=RESTATED,

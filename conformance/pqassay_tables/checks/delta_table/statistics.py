@@ -128,7 +128,9 @@ def counts_fit_the_rows(one: DeltaEntry) -> Iterator[Violation]:
     if rows is not None and rows < 0:
         yield _wrong(one, one.entry.stat(ROWS), f"{ROWS} is {rows}", "0 or more", str(rows))
         raise Broken("DLT-013")
-    for column, count in one.nulls:
+    if all(0 <= count <= (count if rows is None else rows) for count in one.nulls.values()):
+        return
+    for column, count in one.counted(one.schema.columns):
         if count < 0 or (rows is not None and count > rows):
             said = f"{NULLS} of column {column.name} is {count}" + (
                 "" if rows is None else f" of {rows} rows"
@@ -140,8 +142,8 @@ def counts_fit_the_rows(one: DeltaEntry) -> Iterator[Violation]:
 @rule("DLT-053", of=ENTRY, only=can_be_read)
 def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
     """A query for nulls of a column that cannot be null is answered without a look at any file."""
-    for column, count in one.nulls:
-        if count > 0 and column.is_required and not column.is_partition:
+    for column, count in one.counted(one.schema.required):
+        if count > 0:
             said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
+from operator import ne
 from typing import cast
 
 from pqassay.checks import rule
@@ -190,10 +192,10 @@ def no_bound_is_nan(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """Nothing is less or greater than NaN, and nothing follows from it."""
     if column.type not in ("float", "double"):
         return
-    for one, *values in zip(column.entries, *(column.values[metric] for metric in BOUNDS), strict=True):
-        for metric, value in zip(BOUNDS, values, strict=True):
-            if value != value:  # noqa: PLR0124 - NaN alone differs from itself
-                yield wrong_bound(column, one, metric, "is NaN", "a number, or no bound", "NaN")
+    for metric in BOUNDS:
+        values = column.values[metric]
+        for one in compress(column.entries, map(ne, values, values)):  # NaN alone differs from itself
+            yield wrong_bound(column, one, metric, "is NaN", "a number, or no bound", "NaN")
 
 
 def has_counts(one: IcebergEntry) -> bool:

@@ -26,13 +26,21 @@ def _ids(one: IcebergEntry) -> list[tuple[int, int]]:
     return [(key, LOWER if key in low else UPPER) for key in dict.fromkeys((*low, *high))]
 
 
+def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
+    """Those of them that are no columns of single values."""
+    single = one.table.state.schema.single
+    if one.entry.map(LOWER).keys() <= single and one.entry.map(UPPER).keys() <= single:
+        return []  # as nearly always
+    return [(key, field) for key, field in _ids(one) if key not in single]
+
+
 @rule("ICE-053", of=ENTRY, only=has_bounds)
 def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violation]:
     """Readers look for the bounds of a column by its id, and do not find these."""
     last = one.table.state.metadata.get("last-column-id")
     if type(last) is not int:
         raise Broken("ICE-051")
-    for key, field in _ids(one):
+    for key, field in _strange(one):
         if one.column(key) is None and not 0 < key <= last and key < FIRST_RESERVED_ID:
             said = f"there is a bound of column {key}, and the last id of a column is {last}"
             yield wrong(one, one.entry.place(field, key), said, f"an id from 1 to {last}", str(key))
@@ -42,7 +50,7 @@ def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violatio
 def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
     """What a bound of all elements of all lists means for a row, the specification does not say."""
     nested = one.table.state.schema.nested
-    for key, field in _ids(one):
+    for key, field in _strange(one):
         column = one.column(key)
         if key in nested or (column is not None and column.is_repeated):
             name = str(key) if column is None else column.name
@@ -55,12 +63,14 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
     """A bound is a promise about values, and here there are none."""
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
     values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
-    for key, field in _ids(one):
-        count = values.get(key, rows)
-        column = one.column(key) if nulls.get(key, 0) + nans.get(key, 0) == count > 0 else None
+    without = {
+        key for key in (*nulls, *nans) if nulls.get(key, 0) + nans.get(key, 0) == values.get(key, rows) > 0
+    }
+    for key, field in _ids(one) if without else ():
+        column = one.column(key) if key in without else None
         if column is not None and not column.is_repeated:
             name = "lower bound" if field == LOWER else "upper bound"
-            said = f"all {count} values of column {column.name} are null or NaN, and there is a {name}"
+            said = f"all {values.get(key, rows)} values of column {column.name} are null or NaN, and there is a {name}"
             actual = shown(column.type, one.entry.value(field)[key])
             yield wrong(one, one.entry.place(field, key), said, "no bounds", actual, column.name)
 
