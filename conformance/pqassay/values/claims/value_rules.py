@@ -21,6 +21,7 @@ from pqassay.values.claims.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 
 if TYPE_CHECKING:
+    from pqassay.values.claims.audit import ChunkClaims
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -101,12 +102,12 @@ class Stated(NamedTuple):
     """A value rule as it is declared.
 
     Attributes:
-        statement: A function that yields the claims about a thing; or a class of rules, where something has to be known of
-            several chunks.
+        statement: A function that yields the claims about a thing, or, in a family of another kind, where the thing breaks the
+            rule; or a class of rules, where something has to be known of several chunks.
         among: The chunks that it is about; ``None`` for all.
     """
 
-    statement: type[ValueRule] | Callable[[Any], Iterable[Claim]]
+    statement: type[ValueRule] | Callable[[Any], Iterable[Any]]
     among: Things | None = None
 
     def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
@@ -151,14 +152,18 @@ class RuleFamily:
             else:
                 self._rules.setdefault(rule.among, []).append((rule_id, made))
 
-    def claim(self, chunk: ColumnChunkUnderTest) -> _ClaimsOfChunk | None:
-        """The claims about a chunk, ``None`` where there are none."""
-        rules = [
+    def rules_about(self, thing: Any) -> list[tuple[str, ValueRule]]:
+        """The rules that are about a thing, and their ids."""
+        return [
             rule
             for among, rules in self._rules.items()
-            if among is None or id(chunk) in self._among[among]
+            if among is None or id(thing) in self._among[among]
             for rule in rules
         ]
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
+        """The claims about a chunk, ``None`` where there are none."""
+        rules = self.rules_about(chunk)
         return _ClaimsOfChunk(chunk, rules, self._thing(chunk), self.outcomes) if rules else None
 
     def finish(self) -> None:

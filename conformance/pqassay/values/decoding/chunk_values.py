@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
 from pqassay.values.decoding.codecs import NOT_READ
-from pqassay.values.decoding.hashes import buffer_of
-from pqassay.values.decoding.keys import HALF_WIDTH, is_half_type
+from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.hashes import physical_rows
+from pqassay.values.decoding.keys import is_half_type
 from pqassay.values.decoding.levels import PageCounts
 from pqassay.values.decoding.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
-from pqassay.values.decoding.survey import HARMLESS, counts_of
+from pqassay.values.decoding.survey import counts_of
 from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
@@ -87,7 +88,7 @@ class ChunkValues:
         self.chunk = chunk
         self._remembered: dict[Any, Any] = {}
         if _has_bit_packed_levels(chunk):
-            raise Broken("PQF-081")
+            raise NotChecked.because(Faulty(Fault(Kind.BIT_PACKED_LEVELS)))
         _require_narrow(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
@@ -95,7 +96,6 @@ class ChunkValues:
             leaves = self._decoded(decoders, dictionaries=False)
         elif entries is not None and pa.types.is_dictionary(leaves[0].type):
             chunk.dictionary_size = _plain_size(leaves[0].dictionary)
-        self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
         self.entries = sum(len(leaf) for leaf in leaves)
         self.values: Any = _joined(leaves)
         self._require_all()
@@ -215,15 +215,7 @@ class ChunkValues:
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
         """The entries that are values, and not nulls, bool."""
-        if not any(valid is not None for valid in self._is_valid):
-            return np.ones(self.entries, np.bool_)
-        lengths = [len(leaf_of(piece)) for piece in self._pieces]
-        return np.concatenate(
-            [
-                np.ones(length, np.bool_) if valid is None else np.asarray(valid)
-                for length, valid in zip(lengths, self._is_valid, strict=True)
-            ]
-        )
+        return np.concatenate([np.asarray(leaf_of(piece).is_valid(), np.bool_) for piece in self._pieces])
 
     def entry_of(self, place: int) -> int:
         """The position of a value among values and nulls."""
@@ -363,8 +355,7 @@ def _numbered(values: Any) -> NDArray[np.int64]:
 
 def buffer_view(values: Any) -> NDArray[Any]:
     """FLOAT16 values as numbers."""
-    raw = buffer_of(values, 1, np.uint8)
-    return raw[values.offset * HALF_WIDTH : (values.offset + len(values)) * HALF_WIDTH].view("<f2")
+    return physical_rows(values).reshape(-1).view("<f2")
 
 
 def plain(array: Any) -> Any:
@@ -433,7 +424,9 @@ def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     bits than a value, which some readers decode and pyarrow refuses.
     """
     why = excused(chunk, reason)
-    is_reported = not chunk.file.prefix or (isinstance(why, Broken) and why.rule == "PQF-079")
+    is_reported = not chunk.file.prefix or (
+        isinstance(why, Broken) and why.rule == Kind.WIDE_DIFFERENCES.rule
+    )
     return why if is_reported else reason
 
 
@@ -469,26 +462,18 @@ def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
-    """Why a chunk cannot be decoded: if its pages break a rule, that one says so, and the file counts as judged."""
+    """Why a chunk cannot be decoded: if its pages have a fault, the rule about it says so, and the file counts as judged."""
     if isinstance(reason, Mistake):
         return reason
     try:
-        survey = chunk.part(survey_of)
-    except FormatError as error:
-        return NotChecked.because(error)
-    except NotChecked as other:
-        return other
-    grave = next((rule for rule in survey.violations if rule not in HARMLESS), None)
-    if grave is not None:
-        return Broken(grave)
-    problem = survey.problem or survey.unread
-    if isinstance(problem, FormatError):
-        return NotChecked.because(problem)
-    return problem or _of_codec(chunk.facts.codec) or reason
+        why = chunk.part(survey_of).hindrance or _of_codec(chunk.facts.codec) or reason
+    except (FormatError, NotChecked) as problem:
+        why = problem
+    return NotChecked.because(why) if isinstance(why, FormatError) else why
 
 
-def _of_codec(codec: int) -> NotChecked | None:
+def _of_codec(codec: int) -> FormatError | NotChecked | None:
     """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
     if codec not in CODECS:
-        return Broken("PQF-082")
+        return Faulty(Fault(Kind.UNKNOWN_CODEC))
     return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None

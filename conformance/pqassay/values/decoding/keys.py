@@ -6,7 +6,7 @@ Numbers become numpy arrays; bytes, decimals and timestamps become Arrow arrays 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -179,18 +179,19 @@ def bound_keys(
 
 def less(left: Any, right: Any) -> NDArray[np.bool_]:
     """The keys that are less than others, or than one other, bool."""
-    if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
-        return np.asarray(pc.less(left, right), np.bool_)
-    found: NDArray[np.bool_] = left < right
-    return found
+    return _compared(pc.less, np.less, left, right)
 
 
 def equal(left: Any, right: Any) -> NDArray[np.bool_]:
     """The keys that equal others, or one other, bool."""
-    if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
-        return np.asarray(pc.equal(left, right), np.bool_)
-    found: NDArray[np.bool_] = left == right
-    return found
+    return _compared(pc.equal, np.equal, left, right)
+
+
+def _compared(
+    by_arrow: Callable[..., Any], by_numpy: Callable[..., Any], left: Any, right: Any
+) -> NDArray[np.bool_]:
+    is_arrow = isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array)
+    return np.asarray((by_arrow if is_arrow else by_numpy)(left, right), np.bool_)
 
 
 def chosen(keys: Keys, places: NDArray[Any]) -> Keys:
