@@ -93,6 +93,8 @@ def rule(
         if rule_id in _registered:
             raise ValueError(f"{rule_id} has two checks")
         for kind in faults:
+            if kind.rule is not None:
+                raise ValueError(f"{kind} is reported by two rules, {kind.rule} and {rule_id}")
             kind.rule = rule_id
         _registered[rule_id] = Check(rule_id, of, test, only, screen)
         return test

@@ -9,7 +9,8 @@ forms are in `pqassay.values.claims`; what one rule alone claims stands beside i
 ...     '''A reader skips a page of nothing but nulls whatever value it looks for.'''
 ...     yield NullPages(chunk, chunk.column_index.null_pages)
 
-A rule that has to know something of several chunks is a class (`ValueRule`), of which each file has its own.
+A rule that has to know something of several chunks is a class (`ValueRule`), of which each file has its own.  A rule about the parts of
+an index directory is a function over a part, all of whose rows were read, which yields where the part breaks it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def value_rule(
 
     Args:
         rule_id: Its id.
-        of: The column chunks that it is about, if not all.
+        of: The column chunks, or entries of an index directory, that it is about, if not all.
         only: To which audits it applies, if not to all.
         audited: The values, which are `Audited`.
     """

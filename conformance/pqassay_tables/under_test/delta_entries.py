@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
-from pqassay.tables.claims import BOUNDS, Place
-from pqassay.under_test.fields import Field
-from pqassay.under_test.file import NotChecked
+from pqassay.tables.claims import BOUNDS
 from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.schema import DeltaColumn, DeltaSchema
 from pqassay_tables.metadata.delta.state import AddEntry
 from pqassay_tables.metadata.delta.statistics import MEMBERS, NULLS, given_by_key
 from pqassay_tables.metadata.delta.values import reading_of
-from pqassay_tables.under_test.entry_bounds import BoundedColumn, BoundsOfColumns
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.entries import BoundedColumn, BoundsOfColumns, LiveEntry
+from pqassay_tables.under_test.table import DeltaTable
 
 
-class EntryUnderTest:
-    """The entry of a live file.
+class DeltaEntry(LiveEntry[DeltaTable, AddEntry]):
+    """The entry of a live file in a log."""
 
-    Attributes:
-        table: The table.
-        entry: What the log says.
-    """
-
-    __slots__ = ("entry", "table")
-
-    def __init__(self, table: DeltaTable, entry: AddEntry) -> None:
-        self.table = table
-        self.entry = entry
+    __slots__ = ()
 
     @property
     def schema(self) -> DeltaSchema:
@@ -42,43 +32,31 @@ class EntryUnderTest:
         return self.entry.stats or {}
 
     @property
-    def nulls(self) -> Iterator[tuple[DeltaColumn, int]]:
-        """The columns whose nulls are counted, with the counts that are whole numbers."""
-        schema = self.schema
-        given = given_by_key(schema, self.stats.get(NULLS))
-        for column in schema.columns if given else ():
-            count = given.get(column.key)
-            if type(count) is int:
-                yield column, count
+    def nulls(self) -> Mapping[Any, int]:
+        """The counts of nulls that are whole numbers, by the keys of columns."""
+        given = given_by_key(self.schema, self.stats.get(NULLS))
+        return {key: count for key, count in given.items() if type(count) is int}
+
+    def counted(self, columns: Iterable[DeltaColumn]) -> Iterator[tuple[DeltaColumn, int]]:
+        """Those of some columns whose nulls are counted, with the counts."""
+        nulls = self.nulls
+        return ((column, nulls[column.key]) for column in columns if column.key in nulls)
 
     @property
     def data_file(self) -> str:
         """The data file, for messages."""
         return self.entry.path or "(no path)"
 
-    @property
-    def actual_size(self) -> int | None:
-        """The length of the data file; ``None`` if it is not there. Raises `NotChecked` where that cannot be told."""
-        try:
-            return self.table.at.size_of(self.entry.inside or "")
-        except OSError as error:
-            reason = f"{self.data_file} cannot be looked at: {error.strerror or error}"
-            raise NotChecked(reason, "file", judgeable=False) from None
 
-    def field(self, place: Place) -> Field:
-        """A field of the log."""
-        return claim_field(self.table.file, place)
-
-
-def entries_of(table: DeltaTable) -> list[EntryUnderTest]:
+def entries_of(table: DeltaTable) -> list[DeltaEntry]:
     """The entries of the live files."""
-    return [EntryUnderTest(table, entry) for entry in table.state.entries]
+    return [DeltaEntry(table, entry) for entry in table.state.entries]
 
 
-def bounds_of(table: DeltaTable) -> BoundsOfColumns[EntryUnderTest]:
+def bounds_of(table: DeltaTable) -> BoundsOfColumns[DeltaEntry]:
     """The bounds of the columns, in the entries that have statistics."""
     schema = table.state.schema
-    entries = [EntryUnderTest(table, entry) for entry in table.state.entries if entry.stats is not None]
+    entries = [DeltaEntry(table, entry) for entry in table.state.entries if entry.stats is not None]
     return BoundsOfColumns(
         [
             BoundedColumn(column.name, column.type, column.key, partial(reading_of, column))

@@ -6,12 +6,11 @@ from functools import partial
 
 from pqassay.tables.claims import BOUNDS, Place
 from pqassay.under_test.fields import Field
-from pqassay.under_test.file import NotChecked
 from pqassay_tables.metadata.iceberg.entry_claims import FIELDS
 from pqassay_tables.metadata.iceberg.manifests import Entry, Manifest
 from pqassay_tables.metadata.iceberg.schema import IcebergColumn, PartitionField
 from pqassay_tables.metadata.iceberg.values import reading_of
-from pqassay_tables.under_test.entry_bounds import BoundedColumn, BoundsOfColumns
+from pqassay_tables.under_test.entries import BoundedColumn, BoundsOfColumns, LiveEntry
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import claim_field
 
@@ -52,37 +51,15 @@ class ManifestUnderTest:
         return claim_field(self.table.file, place)
 
 
-class EntryUnderTest:
-    """The entry of a live file.
+class IcebergEntry(LiveEntry[IcebergTable, Entry]):
+    """The entry of a live file in a manifest."""
 
-    Attributes:
-        table: The table.
-        entry: What the manifest says.
-    """
-
-    __slots__ = ("entry", "table")
-
-    def __init__(self, table: IcebergTable, entry: Entry) -> None:
-        self.table = table
-        self.entry = entry
+    __slots__ = ()
 
     @property
     def data_file(self) -> str:
         """The file, for messages."""
         return self.entry.inside or self.entry.path
-
-    @property
-    def actual_size(self) -> int | None:
-        """The length of the file; ``None`` if it is not there. Raises `NotChecked` where that cannot be told."""
-        try:
-            return self.table.at.size_of(self.entry.inside or "")
-        except OSError as error:
-            reason = f"{self.data_file} cannot be looked at: {error.strerror or error}"
-            raise NotChecked(reason, "file", judgeable=False) from None
-
-    def field(self, place: Place) -> Field:
-        """A field of the manifest."""
-        return claim_field(self.table.file, place)
 
     def column(self, identifier: int) -> IcebergColumn | None:
         """The column of an id."""
@@ -94,9 +71,9 @@ class EntryUnderTest:
         return self.table.state.schema.specs.get(self.entry.manifest.listed.spec, ())
 
 
-def entries_of(table: IcebergTable) -> list[EntryUnderTest]:
+def entries_of(table: IcebergTable) -> list[IcebergEntry]:
     """The entries of the live files."""
-    return [EntryUnderTest(table, entry) for entry in table.state.entries]
+    return [IcebergEntry(table, entry) for entry in table.state.entries]
 
 
 def manifests_of(table: IcebergTable) -> list[ManifestUnderTest]:
@@ -104,11 +81,11 @@ def manifests_of(table: IcebergTable) -> list[ManifestUnderTest]:
     return [ManifestUnderTest(table, manifest) for manifest in table.state.manifests]
 
 
-def bounds_of(table: IcebergTable) -> BoundsOfColumns[EntryUnderTest]:
+def bounds_of(table: IcebergTable) -> BoundsOfColumns[IcebergEntry]:
     """The bounds of the columns, in the entries that have bounds."""
     fields = [(metric, FIELDS[metric]) for metric in BOUNDS]
     entries = [
-        EntryUnderTest(table, entry)
+        IcebergEntry(table, entry)
         for entry in table.state.entries
         if any(entry.value(field) for _, field in fields)
     ]

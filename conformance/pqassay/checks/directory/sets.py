@@ -12,7 +12,7 @@ from pqassay.checks.value_rules import value_rule
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.wording import plural
-from pqassay.values.directory.blob import BlobUnderTest, blob_of
+from pqassay.values.directory.blob import blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.distinct_set import KNOWN_FLAGS, SetFlags
 from pqassay_spec.directory.packed_values import sort_keys
@@ -57,33 +57,22 @@ def values_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     """A reader that searches by halves passes a value by."""
     blob = blob_of(entry)
     for number in range(len(blob.sets)):
-        if (found := _disorder(blob, number, entry.order)) is not None:
-            said, expected, actual = found
-            yield blob.values_spot(number).violation(
-                f"{entry}: in part {number} {said}",
-                expected,
-                actual,
-                row_group=row_group_of(entry, number),
-            )
+        for problem, expected, actual in _disorder(blob.values_of_part(number), entry.order):
+            message, row_group = f"{entry}: in part {number} {problem}", row_group_of(entry, number)
+            yield blob.values_spot(number).violation(message, expected, actual, row_group=row_group)
 
 
-def _disorder(blob: BlobUnderTest, number: int, order: Order) -> tuple[str, str, str] | None:
-    """What is wrong with the order of a part's values, what should be and what is; ``None`` where they ascend."""
-    values = blob.values_of_part(number)
-    keys = sort_keys(order, values)
-    if order in FLOATING:
-        for raw in values:
-            if is_nan(order, raw):
-                return "a NaN is listed", "the flag NAN", "NaN"
+def _disorder(raws: Sequence[bytes], order: Order) -> Iterator[tuple[str, str, str]]:
+    """The first that is wrong with the order of some values, what should be and what is."""
+    keys = sort_keys(order, raws)
+    if order in FLOATING and any(is_nan(order, raw) for raw in raws):
+        yield "a NaN is listed", "the flag NAN", "NaN"
+        return
     for place in range(1, len(keys)):
         if not keys[place - 1] < keys[place]:
-            before, after = shown(order, values[place - 1]), shown(order, values[place])
-            return (
-                f"{after} follows {before}",
-                "each value once, after the lesser ones",
-                f"{before}, {after}",
-            )
-    return None
+            before, after = shown(order, raws[place - 1]), shown(order, raws[place])
+            yield f"{after} follows {before}", "each value once, after the lesser ones", f"{before}, {after}"
+            return
 
 
 @value_rule("DIR-026", of=SETS, audited=DESCRIBED)

@@ -59,24 +59,23 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):
-        row_group = entry.part_groups[number]
         place = blob.out_of_order(number)
         if place is None:
             continue
-        if not blob.sums.keys:
-            yield entry.blob_spot(f"part_sizes[{number}]").violation(
-                f"{entry}: part {number} has {part.end - part.first} groups, and there are no keys",
+        if blob.sums.keys:
+            spot = blob.group_spot(place, "row_count")
+            message = f"group {place - part.start} of part {number} does not come after the one before it"
+            expected = "groups in ascending order of their keys, each once"
+            actual = "the same keys again, or lesser ones"
+        else:
+            spot, expected, actual = (
+                entry.blob_spot(f"part_sizes[{number}]"),
                 "1 group",
-                f"{part.end - part.first} groups",
-                row_group=row_group,
+                f"{len(part)} groups",
             )
-            continue
-        yield blob.group_spot(place, "row_count").violation(
-            f"{entry}: group {place - part.first} of part {number} does not come after the one before it",
-            "groups in ascending order of their keys, each once",
-            "the same keys again, or lesser ones",
-            row_group=row_group,
-        )
+            message = f"part {number} has {actual}, and there are no keys"
+        row_group = entry.part_groups[number]
+        yield spot.violation(f"{entry}: {message}", expected, actual, row_group=row_group)
 
 
 @rule("DIR-033", of=SUMS)
@@ -85,11 +84,11 @@ def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):
-        groups, row_group = blob.groups[part.first : part.end], entry.part_groups[number]
-        for place, group in enumerate(groups, part.first):
+        groups, row_group = blob.groups[part.start : part.stop], entry.part_groups[number]
+        for place, group in enumerate(groups, part.start):
             if group.null_count + group.nan_count > group.row_count:
                 yield blob.group_spot(place, "row_count").violation(
-                    f"{entry}: group {place - part.first} of part {number} has {group.row_count} rows, "
+                    f"{entry}: group {place - part.start} of part {number} has {group.row_count} rows, "
                     f"{group.null_count} nulls and {group.nan_count} NaN",
                     f"{group.null_count + group.nan_count} rows or more",
                     f"{group.row_count} rows",
@@ -97,7 +96,7 @@ def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
                 )
         counted, rows = sum(group.row_count for group in groups), entry.part_rows[number]
         if counted != rows and (blob.sums.keys or len(groups) == 1):
-            yield blob.group_spot(part.first, "row_count").violation(
+            yield blob.group_spot(part.start, "row_count").violation(
                 f"{entry}: the groups of part {number} have {counted} rows, and the part has {rows}",
                 f"{rows} rows",
                 f"{counted} rows",

@@ -241,23 +241,15 @@ class ChunkValues:
 
     # ------------------------------------------------------------------------------------------ what is counted
 
-    @property
-    def is_half(self) -> bool:
-        """Whether the values are FLOAT16."""
-        logical = self.chunk.leaf.element.logicalType
-        return logical is not None and logical.FLOAT16 is not None and is_half_type(self.values.type)
-
-    @property
-    def halves(self) -> NDArray[Any]:
-        """FLOAT16 values as numbers."""
-        return buffer_view(self.values)
-
     def _numbers(self) -> NDArray[Any] | None:
-        """The values as numbers of IEEE 754, if that is what they are."""
-        if self.chunk.leaf.element.type in (Type.FLOAT, Type.DOUBLE):
+        """The values as numbers of IEEE 754, FLOAT16 among them, if that is what they are."""
+        element = self.chunk.leaf.element
+        if element.type in (Type.FLOAT, Type.DOUBLE):
             numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
             return numbers
-        return self.halves if self.is_half else None
+        logical = element.logicalType
+        is_half = logical is not None and logical.FLOAT16 is not None and is_half_type(self.values.type)
+        return buffer_view(self.values) if is_half else None
 
     @cached_property
     def is_nan(self) -> NDArray[np.bool_]:

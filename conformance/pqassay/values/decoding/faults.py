@@ -6,12 +6,15 @@ reason why whatever they hide is not checked.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from functools import wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from pqassay_spec.base.errors import Malformed
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class Kind(Enum):
@@ -88,12 +91,19 @@ class Faulty(Malformed):
         self.fault = fault
 
 
-@contextmanager
-def refused_as(kind: Kind) -> Generator[None]:
-    """Turn what a decoder refuses into a fault; an error that has a rule or a fault already passes."""
-    try:
-        yield
-    except Malformed as error:
-        if error.rule is not None or isinstance(error, Faulty):
-            raise
-        raise Faulty(Fault(kind, words=(error.reason, error.expected, error.actual))) from None
+def refused_as(kind: Kind) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Have what a decoder refuses be a fault of a kind; an error that has a rule or a fault already passes."""
+
+    def decorated(decoder: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        @wraps(decoder)
+        def decode(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+            try:
+                return decoder(*args, **options)
+            except Malformed as error:
+                if error.rule is not None or isinstance(error, Faulty):
+                    raise
+                raise Faulty(Fault(kind, words=(error.reason, error.expected, error.actual))) from None
+
+        return decode
+
+    return decorated

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import Broken, NotChecked
+from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.hashes import buffer_of, physical_rows
 from pqassay_spec.parquet.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Order
 from pqassay_spec.parquet.thrift import Type
@@ -54,7 +54,7 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
         return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0, INT96_WIDTH - DAYS_FROM)
     if order in (Order.HALF, Order.HALF_TOTAL):
         if not is_half_type(values.type):
-            raise Broken("STA-005")
+            raise NotChecked(f"values of {values.type} are not FLOAT16", "another rule")
         numbers: NDArray[Any] = physical_rows(values).reshape(-1).view("<f2")
     else:
         numbers = values.to_numpy(zero_copy_only=False)

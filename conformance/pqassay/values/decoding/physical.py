@@ -63,14 +63,16 @@ def open_physical(
         dictionaries: Whether byte arrays come as a dictionary and indexes into it.
 
     Raises:
-        NotChecked: pyarrow refuses the footer.
+        NotChecked: pyarrow refuses the footer, or the file.
     """
     with _asking("pyarrow cannot read the footer", "tool"):
         plain = pq.read_metadata(pa.BufferReader(_framed(_plain(footer, metadata))))
     names = (
         [plain.schema.column(number).path for number in range(plain.num_columns)] if dictionaries else None
     )
-    return open_parquet(source, plain, names)
+    with _asking("pyarrow cannot open the file", "tool"):
+        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
+        return pq.ParquetFile(file, metadata=plain, read_dictionary=names)
 
 
 def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
@@ -272,24 +274,6 @@ class SourceFile(io.RawIOBase):
             raise OSError(str(error)) from error
         self._position += length
         return length
-
-
-def open_parquet(
-    source: Source, metadata: pq.FileMetaData | None = None, dictionaries: list[str] | None = None
-) -> pq.ParquetFile:
-    """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
-
-    Args:
-        source: The file.
-        metadata: What counts instead of the footer in the file.
-        dictionaries: Columns that come as a dictionary and indexes into it.
-
-    Raises:
-        NotChecked: pyarrow refuses the file.
-    """
-    with _asking("pyarrow cannot open the file", "tool"):
-        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
-        return pq.ParquetFile(file, metadata=metadata, read_dictionary=dictionaries)
 
 
 def _native(source: Source) -> pa.NativeFile | None:

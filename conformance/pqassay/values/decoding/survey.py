@@ -186,14 +186,8 @@ class _Surveyor:
 
     def _data_page(self, page: PageUnderTest, body: memoryview, number: int) -> None:
         try:
-            header = page.data_header
-            count = counted(header)
-            with refused_as(Kind.BAD_LEVELS):
-                if isinstance(header, DataPageHeaderV2):
-                    content = self._second(page, header, body)
-                else:
-                    content = self._first(page, header, body)
-                non_null = self._count(page, content, count, number)
+            counted(page.data_header)
+            content, non_null = self._leveled(page, body, number)
         except (Malformed, NotChecked) as reason:
             self.result.uncounted = self.result.uncounted or reason
             self.lists.skip_page()
@@ -201,6 +195,16 @@ class _Surveyor:
         self._values(page, content, non_null)
 
     # ------------------------------------------------------------------------------------------------ levels
+
+    @refused_as(Kind.BAD_LEVELS)
+    def _leveled(self, page: PageUnderTest, body: memoryview, number: int) -> tuple[_Content, int]:
+        """A page whose levels are counted, and how many of its values are not null."""
+        header = page.data_header
+        if isinstance(header, DataPageHeaderV2):
+            content = self._second(page, header, body)
+        else:
+            content = self._first(page, header, body)
+        return content, self._count(page, content, number)
 
     def _first(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> _Content:
         """A page of version 1: levels, each behind their length, and values, all compressed together."""
@@ -268,9 +272,10 @@ class _Surveyor:
             self._note(page, Fault(Kind.LEVELS_RUN_ON, runs.taken, len(section)))
         return runs
 
-    def _count(self, page: PageUnderTest, content: _Content, count: int, number: int) -> int:
+    def _count(self, page: PageUnderTest, content: _Content, number: int) -> int:
         """Count the levels of a page. Return how many values there are that are not null."""
         repetition, definition = content.repetition, content.definition
+        count = page.data_header.num_values
         self.result.shapes.add(repetition, definition)
         by_repetition = _histogram(repetition, self.greatest_repetition, count)
         by_definition = _histogram(definition, self.greatest_definition, count)

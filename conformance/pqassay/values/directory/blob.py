@@ -8,7 +8,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from itertools import accumulate, pairwise, starmap
+from typing import Any
 
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_directory import EntryUnderTest
@@ -33,13 +34,6 @@ from pqassay_spec.parquet.thrift import CompressionCodec, Type
 
 MOST_PLAIN = 1 << 28
 """Bytes of a blob, decompressed, up to which it is looked into."""
-
-
-class PartOfSums(NamedTuple):
-    """The groups of one part of a blob of zone sums: the first, and the one behind the last."""
-
-    first: int
-    end: int
 
 
 class BlobUnderTest:
@@ -165,15 +159,10 @@ class BlobUnderTest:
         return True
 
     @Remembered
-    def sums_parts(self) -> list[PartOfSums]:
+    def sums_parts(self) -> list[range]:
         """The groups of each part of zone sums. Raises what `has_its_parts` does."""
         _ = self.has_its_parts
-        parts: list[PartOfSums] = []
-        first = 0
-        for size in self.sums.part_sizes:
-            parts.append(PartOfSums(first, first + size))
-            first += size
-        return parts
+        return list(starmap(range, pairwise(accumulate(self.sums.part_sizes, initial=0))))
 
     @Remembered
     def groups(self) -> list[Group]:
@@ -191,9 +180,9 @@ class BlobUnderTest:
 
     def row_group_of(self, group: int) -> int | None:
         """The row group of a group of zone sums, ``None`` for the file."""
-        number = bisect_right([part.first for part in self.sums_parts], group) - 1
-        while self.sums_parts[number].end <= group:  # behind parts without groups
-            number += 1
+        number = bisect_right(
+            [part.stop for part in self.sums_parts], group
+        )  # parts without groups end before it
         return self.entry.part_groups[number]
 
     # ------------------------------------------------------------------------------------------------ its values
@@ -265,11 +254,9 @@ class BlobUnderTest:
         """
         part = self.sums_parts[number]
         if not self.sums.keys:
-            return None if part.end - part.first == 1 else part.first
+            return None if len(part) == 1 else part.start
         keys = self.sort_keys
-        return next(
-            (place for place in range(part.first + 1, part.end) if not keys[place - 1] < keys[place]), None
-        )
+        return next((place for place in part[1:] if not keys[place - 1] < keys[place]), None)
 
     def bounds(self, name: str) -> list[bytes]:
         """The ``minima`` or ``maxima``, however many there are. Raises what `is_consistent` does, and DIR-022."""

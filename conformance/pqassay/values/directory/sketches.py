@@ -104,7 +104,7 @@ class DescribedKll(DescribedSketch):
         true = np.searchsorted(numbers, points, "right") / len(numbers)
         estimated = np.array([self.sketch.get_rank(float(point), inclusive=True) for point in points])
         worst = int(np.abs(estimated - true).argmax())
-        return points[worst], true[worst], estimated[worst]
+        return float(points[worst]), true[worst], estimated[worst]
 
 
 class _SketchAudit(EntryAudit):

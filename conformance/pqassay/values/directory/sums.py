@@ -103,7 +103,7 @@ class DescribedSums(DescribedPart):
         if self.blob.out_of_order(self.number) is not None:
             raise Broken("DIR-032")  # which group is meant, is not clear
         part, columns = self.blob.sums_parts[self.number], self.blob.key_columns
-        return {tuple(keys[place] for keys in columns): place for place in range(*part)}
+        return {tuple(keys[place] for keys in columns): place for place in part}
 
     @property
     def compared(self) -> Iterator[ComparedGroup]:

@@ -23,22 +23,22 @@ from pqassay_tables.metadata.delta.statistics import (
     member_of,
     written,
 )
-from pqassay_tables.under_test.delta_entries import EntryUnderTest
-from pqassay_tables.under_test.entry_bounds import EntryBounds
+from pqassay_tables.under_test.delta_entries import DeltaEntry
+from pqassay_tables.under_test.entries import EntryBounds
 
 
-def has_stats(one: EntryUnderTest) -> bool:
+def has_stats(one: DeltaEntry) -> bool:
     """Whether there are statistics, of whatever form."""
     return one.entry.stats is not None or bool(one.entry.stats_problem)
 
 
-def can_be_read(one: EntryUnderTest) -> bool:
+def can_be_read(one: DeltaEntry) -> bool:
     """Whether there are statistics that are a JSON object."""
     return one.entry.stats is not None
 
 
 def _wrong(
-    one: EntryUnderTest, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: DeltaEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     said = f"{message}, in the statistics of {one.data_file}"
     return Violation(
@@ -53,7 +53,7 @@ def _wrong(
 
 
 @rule("DLT-009", of=ENTRY, only=has_stats)
-def statistics_are_an_object(one: EntryUnderTest) -> Iterator[Violation]:
+def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
     """Many readers refuse the whole table for one entry that they cannot read."""
     stats = one.entry.stats
     if stats is None:
@@ -94,7 +94,7 @@ def statistics_are_an_object(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("DLT-010", of=BOUNDS_OF_COLUMN)
-def bounds_are_values_of_their_columns(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def bounds_are_values_of_their_columns(column: EntryBounds[DeltaEntry]) -> Iterator[Violation]:
     """A reader that makes another value of it skips the file for rows that it has."""
     for number, metric, error in column.problems:
         raw = written(column.raws[metric][number])
@@ -104,7 +104,7 @@ def bounds_are_values_of_their_columns(column: EntryBounds[EntryUnderTest]) -> I
 
 
 @rule("DLT-012", of=BOUNDS_OF_COLUMN)
-def bounds_are_in_order(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def bounds_are_in_order(column: EntryBounds[DeltaEntry]) -> Iterator[Violation]:
     """No value lies in such bounds, and every query skips the file."""
     for number in column.crossed():
         low, high = (written(column.raws[metric][number]) for metric in BOUNDS)
@@ -113,7 +113,7 @@ def bounds_are_in_order(column: EntryBounds[EntryUnderTest]) -> Iterator[Violati
 
 
 def _wrong_bound(
-    column: EntryBounds[EntryUnderTest], number: int, metric: Metric, said: str, expected: str, actual: str
+    column: EntryBounds[DeltaEntry], number: int, metric: Metric, said: str, expected: str, actual: str
 ) -> Violation:
     one = column.entries[number]
     path = column.key if isinstance(column.key, tuple) else (str(column.key),)
@@ -122,13 +122,15 @@ def _wrong_bound(
 
 
 @rule("DLT-013", of=ENTRY, only=can_be_read)
-def counts_fit_the_rows(one: EntryUnderTest) -> Iterator[Violation]:
+def counts_fit_the_rows(one: DeltaEntry) -> Iterator[Violation]:
     """A count of nulls that is the number of rows makes readers skip the file for every value."""
     rows = count_of(one.stats.get(ROWS))
     if rows is not None and rows < 0:
         yield _wrong(one, one.entry.stat(ROWS), f"{ROWS} is {rows}", "0 or more", str(rows))
         raise Broken("DLT-013")
-    for column, count in one.nulls:
+    if all(0 <= count <= (count if rows is None else rows) for count in one.nulls.values()):
+        return
+    for column, count in one.counted(one.schema.columns):
         if count < 0 or (rows is not None and count > rows):
             said = f"{NULLS} of column {column.name} is {count}" + (
                 "" if rows is None else f" of {rows} rows"
@@ -138,21 +140,21 @@ def counts_fit_the_rows(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("DLT-053", of=ENTRY, only=can_be_read)
-def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
     """A query for nulls of a column that cannot be null is answered without a look at any file."""
-    for column, count in one.nulls:
-        if count > 0 and column.is_required and not column.is_partition:
+    for column, count in one.counted(one.schema.required):
+        if count > 0:
             said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
 
 
-def is_not_mapped(one: EntryUnderTest) -> bool:
+def is_not_mapped(one: DeltaEntry) -> bool:
     """Whether there are statistics, of columns by the names that users see."""
     return one.entry.stats is not None and one.schema.mode == "none"
 
 
 @rule("DLT-055", of=ENTRY, only=is_not_mapped)
-def statistics_are_of_columns(one: EntryUnderTest) -> Iterator[Violation]:
+def statistics_are_of_columns(one: DeltaEntry) -> Iterator[Violation]:
     """Columns can be dropped and renamed only where they are mapped, so that all that a file has are in the schema."""
     known = one.schema.roots
     unknown: dict[str, str] = {}

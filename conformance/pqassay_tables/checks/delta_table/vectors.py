@@ -23,7 +23,7 @@ from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.statistics import REMEDY, ROWS, count_of
 from pqassay_tables.metadata.delta.vectors import DESCRIPTOR, deleted_rows
-from pqassay_tables.under_test.delta_entries import EntryUnderTest
+from pqassay_tables.under_test.delta_entries import DeltaEntry
 
 if TYPE_CHECKING:
     from pqassay_tables.values.deletion_vector import DeletionVector
@@ -35,12 +35,12 @@ RESTORED = repairs.DELTA_BEFORE.text
 # ------------------------------------------------------------------------------------------------ descriptors
 
 
-def has_vector(one: EntryUnderTest) -> bool:
+def has_vector(one: DeltaEntry) -> bool:
     """Whether rows are deleted by a vector."""
     return one.entry.action.get("deletionVector") is not None
 
 
-def _descriptor(one: EntryUnderTest) -> DeletedRows:
+def _descriptor(one: DeltaEntry) -> DeletedRows:
     found = deleted_rows(one.entry)
     if isinstance(found, str):
         raise Broken(DESCRIPTOR)
@@ -50,7 +50,7 @@ def _descriptor(one: EntryUnderTest) -> DeletedRows:
 
 
 @rule("DLT-014", of=ENTRY, only=has_vector)
-def rows_are_counted(one: EntryUnderTest) -> Iterator[Violation]:
+def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
     """Without it nobody knows how many rows remain, and whether a count of nulls means all of them."""
     if one.entry.stats_problem:
         raise Broken("DLT-009")
@@ -66,7 +66,7 @@ def rows_are_counted(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("DLT-015", of=ENTRY, only=has_vector)
-def vectors_remove_rows_that_there_are(one: EntryUnderTest) -> Iterator[Violation]:
+def vectors_remove_rows_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
     """Engines that count rows by the log subtract the one from the other."""
     rows, deleted = count_of(one.stats.get(ROWS)), _descriptor(one)
     if rows is None:
@@ -82,7 +82,7 @@ def vectors_remove_rows_that_there_are(one: EntryUnderTest) -> Iterator[Violatio
 
 
 @rule("DLT-018", of=ENTRY, only=has_vector)
-def descriptors_can_be_read(one: EntryUnderTest) -> Iterator[Violation]:
+def descriptors_can_be_read(one: DeltaEntry) -> Iterator[Violation]:
     """A reader that cannot find the vector cannot read the file."""
     found = deleted_rows(one.entry)
     if isinstance(found, str):
@@ -96,7 +96,7 @@ def descriptors_can_be_read(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("DLT-019", of=ENTRY, only=has_vector)
-def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
+def vectors_lie_in_their_files(one: DeltaEntry) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
     deleted, table = _descriptor(one), one.table.at
     inside = table.inside(deleted.file) if deleted.inline is None else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
+from operator import ne
 from typing import cast
 
 from pqassay.checks import rule
@@ -16,15 +18,15 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import FIELDS, LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
 from pqassay_tables.metadata.iceberg.state import PARQUET
 from pqassay_tables.metadata.iceberg.values import geospatial, point, shown
-from pqassay_tables.under_test.entry_bounds import EntryBounds
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest
+from pqassay_tables.under_test.entries import EntryBounds
+from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 
 MISSING = repairs.ICEBERG_MISSING.text
 RESTATED = repairs.ICEBERG_SIZE.text
 
 
 def wrong(
-    one: EntryUnderTest, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: IcebergEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     """A mistake in an entry."""
     said = f"{message}, in the entry of {one.data_file}"
@@ -34,8 +36,8 @@ def wrong(
 
 
 def wrong_bound(
-    column: EntryBounds[EntryUnderTest],
-    one: EntryUnderTest,
+    column: EntryBounds[IcebergEntry],
+    one: IcebergEntry,
     metric: Metric,
     said: str,
     expected: str,
@@ -48,13 +50,13 @@ def wrong_bound(
     )
 
 
-def is_inside(one: EntryUnderTest) -> bool:
+def is_inside(one: IcebergEntry) -> bool:
     """Whether the file can be looked at: it is below the table."""
     return one.entry.inside is not None
 
 
 @rule("ICE-013", of=ENTRY, only=is_inside)
-def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
+def live_files_exist(one: IcebergEntry) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.actual_size is None:
         yield Violation(
@@ -67,7 +69,7 @@ def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("ICE-014", of=ENTRY, only=is_inside)
-def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
+def sizes_are_true(one: IcebergEntry) -> Iterator[Violation]:
     """Readers look for the footer where the size says that the file ends."""
     size, actual = one.entry.value(field_ids.FILE_SIZE_IN_BYTES), one.actual_size
     if actual is None:
@@ -83,14 +85,14 @@ def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("ICE-068", of=ENTRY)
-def formats_are_known(one: EntryUnderTest) -> Iterator[Violation]:
+def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
     """Nobody knows how to read the file."""
     given = one.entry.value(field_ids.FILE_FORMAT)
     if one.entry.format not in FILE_FORMATS:
         yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
 
 
-def is_existing(one: EntryUnderTest) -> bool:
+def is_existing(one: IcebergEntry) -> bool:
     """Whether the file was added before, in a manifest that inherits nothing from version 1."""
     entry = one.entry
     return (
@@ -101,7 +103,7 @@ def is_existing(one: EntryUnderTest) -> bool:
 
 
 @rule("ICE-010", of=ENTRY, only=is_existing)
-def existing_files_have_sequence_numbers(one: EntryUnderTest) -> Iterator[Violation]:
+def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violation]:
     """Nobody knows any more which deletes are newer than the file."""
     if one.entry.own_sequence is None:
         yield Violation(
@@ -113,13 +115,13 @@ def existing_files_have_sequence_numbers(one: EntryUnderTest) -> Iterator[Violat
         )
 
 
-def has_splits(one: EntryUnderTest) -> bool:
+def has_splits(one: IcebergEntry) -> bool:
     """Whether there are split offsets."""
     return bool(one.entry.value(field_ids.SPLIT_OFFSETS))
 
 
 @rule("ICE-015", of=ENTRY, only=has_splits)
-def split_offsets_ascend(one: EntryUnderTest) -> Iterator[Violation]:
+def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
     """Readers leave them all aside, and read the file as one."""
     splits: list[int] = one.entry.value(field_ids.SPLIT_OFFSETS)
     size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
@@ -135,13 +137,13 @@ def split_offsets_ascend(one: EntryUnderTest) -> Iterator[Violation]:
         yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), said, f"less than {size}", str(outside))
 
 
-def has_bounds(one: EntryUnderTest) -> bool:
+def has_bounds(one: IcebergEntry) -> bool:
     """Whether there are bounds."""
     return bool(one.entry.value(LOWER) or one.entry.value(UPPER))
 
 
 @rule("ICE-016", of=BOUNDS_OF_COLUMN)
-def bounds_are_values_of_their_columns(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """A reader that makes another value of it skips the file for rows that it has, or fails."""
     for number, metric, error in column.problems:
         reason = "it is no UTF-8" if isinstance(error, UnicodeError) else str(error)
@@ -152,7 +154,7 @@ def bounds_are_values_of_their_columns(column: EntryBounds[EntryUnderTest]) -> I
 
 
 @rule("ICE-017", of=BOUNDS_OF_COLUMN)
-def bounds_are_ordered(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def bounds_are_ordered(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """No value lies between them, and readers skip the file for all."""
     lows, highs = (column.raws[metric] for metric in BOUNDS)
     if geospatial(column.type) is not None:
@@ -167,7 +169,7 @@ def bounds_are_ordered(column: EntryBounds[EntryUnderTest]) -> Iterator[Violatio
 
 
 def _coordinates(
-    column: EntryBounds[EntryUnderTest], one: EntryUnderTest, lower: bytes | None, upper: bytes | None
+    column: EntryBounds[IcebergEntry], one: IcebergEntry, lower: bytes | None, upper: bytes | None
 ) -> Iterator[Violation]:
     """The coordinates of two points, each in order; the first one of a geography may wrap around."""
     least, greatest = (None if raw is None else point(raw) for raw in (lower, upper))
@@ -186,23 +188,23 @@ def _signed(raw: bytes) -> tuple[int, int]:
 
 
 @rule("ICE-018", of=BOUNDS_OF_COLUMN)
-def no_bound_is_nan(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def no_bound_is_nan(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """Nothing is less or greater than NaN, and nothing follows from it."""
     if column.type not in ("float", "double"):
         return
-    for one, *values in zip(column.entries, *(column.values[metric] for metric in BOUNDS), strict=True):
-        for metric, value in zip(BOUNDS, values, strict=True):
-            if value != value:  # noqa: PLR0124 - NaN alone differs from itself
-                yield wrong_bound(column, one, metric, "is NaN", "a number, or no bound", "NaN")
+    for metric in BOUNDS:
+        values = column.values[metric]
+        for one in compress(column.entries, map(ne, values, values)):  # NaN alone differs from itself
+            yield wrong_bound(column, one, metric, "is NaN", "a number, or no bound", "NaN")
 
 
-def has_counts(one: EntryUnderTest) -> bool:
+def has_counts(one: IcebergEntry) -> bool:
     """Whether nulls or NaN values are counted."""
     return bool(one.entry.value(NULLS) or one.entry.value(NANS))
 
 
 @rule("ICE-019", of=ENTRY, only=has_counts)
-def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
+def counts_fit_in_the_values(one: IcebergEntry) -> Iterator[Violation]:
     """A column of nothing but nulls or NaN is skipped for every value."""
     nulls, nans, values = (one.entry.map(field) for field in (NULLS, NANS, VALUES))
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
@@ -218,13 +220,13 @@ def counts_fit_in_the_values(one: EntryUnderTest) -> Iterator[Violation]:
             yield wrong(one, place, said, f"{most} or less", str(counted), column.name)
 
 
-def has_values(one: EntryUnderTest) -> bool:
+def has_values(one: IcebergEntry) -> bool:
     """Whether the values of columns of a data file are counted."""
     return one.entry.content == DATA and one.entry.format == PARQUET and bool(one.entry.value(VALUES))
 
 
 @rule("ICE-020", of=ENTRY, only=has_values)
-def every_row_has_a_value(one: EntryUnderTest) -> Iterator[Violation]:
+def every_row_has_a_value(one: IcebergEntry) -> Iterator[Violation]:
     """Readers compare the count of nulls with it: where both are equal, they skip the file for every value."""
     rows = one.entry.value(field_ids.RECORD_COUNT)
     for key, count in one.entry.map(VALUES).items():

@@ -16,33 +16,41 @@ from pqassay_tables.metadata.iceberg.entry_claims import LOWER, NANS, NULLS, UPP
 from pqassay_tables.metadata.iceberg.schema import DECIMAL
 from pqassay_tables.metadata.iceberg.transforms import outside
 from pqassay_tables.metadata.iceberg.values import geospatial, point, shown
-from pqassay_tables.under_test.entry_bounds import EntryBounds
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest
+from pqassay_tables.under_test.entries import EntryBounds
+from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 
 
-def _ids(one: EntryUnderTest) -> list[tuple[int, int]]:
+def _ids(one: IcebergEntry) -> list[tuple[int, int]]:
     """The columns that have bounds, each once, with the field that has one."""
     low, high = (one.entry.map(field) for field in (LOWER, UPPER))
     return [(key, LOWER if key in low else UPPER) for key in dict.fromkeys((*low, *high))]
 
 
+def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
+    """Those of them that are no columns of single values."""
+    single = one.table.state.schema.single
+    if one.entry.map(LOWER).keys() <= single and one.entry.map(UPPER).keys() <= single:
+        return []  # as nearly always
+    return [(key, field) for key, field in _ids(one) if key not in single]
+
+
 @rule("ICE-053", of=ENTRY, only=has_bounds)
-def bounds_are_of_ids_that_were_assigned(one: EntryUnderTest) -> Iterator[Violation]:
+def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violation]:
     """Readers look for the bounds of a column by its id, and do not find these."""
     last = one.table.state.metadata.get("last-column-id")
     if type(last) is not int:
         raise Broken("ICE-051")
-    for key, field in _ids(one):
+    for key, field in _strange(one):
         if one.column(key) is None and not 0 < key <= last and key < FIRST_RESERVED_ID:
             said = f"there is a bound of column {key}, and the last id of a column is {last}"
             yield wrong(one, one.entry.place(field, key), said, f"an id from 1 to {last}", str(key))
 
 
 @rule("ICE-054", of=ENTRY, only=has_bounds)
-def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
+def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
     """What a bound of all elements of all lists means for a row, the specification does not say."""
     nested = one.table.state.schema.nested
-    for key, field in _ids(one):
+    for key, field in _strange(one):
         column = one.column(key)
         if key in nested or (column is not None and column.is_repeated):
             name = str(key) if column is None else column.name
@@ -51,27 +59,29 @@ def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
 
 
 @rule("ICE-055", of=ENTRY, only=has_bounds)
-def columns_without_values_have_no_bounds(one: EntryUnderTest) -> Iterator[Violation]:
+def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A bound is a promise about values, and here there are none."""
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
     values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
-    for key, field in _ids(one):
-        count = values.get(key, rows)
-        column = one.column(key) if nulls.get(key, 0) + nans.get(key, 0) == count > 0 else None
+    without = {
+        key for key in (*nulls, *nans) if nulls.get(key, 0) + nans.get(key, 0) == values.get(key, rows) > 0
+    }
+    for key, field in _ids(one) if without else ():
+        column = one.column(key) if key in without else None
         if column is not None and not column.is_repeated:
             name = "lower bound" if field == LOWER else "upper bound"
-            said = f"all {count} values of column {column.name} are null or NaN, and there is a {name}"
+            said = f"all {values.get(key, rows)} values of column {column.name} are null or NaN, and there is a {name}"
             actual = shown(column.type, one.entry.value(field)[key])
             yield wrong(one, one.entry.place(field, key), said, "no bounds", actual, column.name)
 
 
-def is_data(one: EntryUnderTest) -> bool:
+def is_data(one: IcebergEntry) -> bool:
     """Whether it is a data file with partition values and bounds."""
     return one.entry.content == DATA and has_bounds(one) and bool(one.spec)
 
 
 @rule("ICE-057", of=ENTRY, only=is_data)
-def partition_values_follow_from_the_bounds(one: EntryUnderTest) -> Iterator[Violation]:
+def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A query for a value between the bounds does not look into the partition."""
     for found in outside(one.entry, one.table.state.schema):
         name = found.field.transform
@@ -86,7 +96,7 @@ def partition_values_follow_from_the_bounds(one: EntryUnderTest) -> Iterator[Vio
 
 
 @rule("ICE-058", of=BOUNDS_OF_COLUMN)
-def decimals_have_the_fewest_bytes(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def decimals_have_the_fewest_bytes(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """Readers take more bytes for the same number."""
     if DECIMAL.fullmatch(column.type) is None:
         return
@@ -99,7 +109,7 @@ def decimals_have_the_fewest_bytes(column: EntryBounds[EntryUnderTest]) -> Itera
 
 
 @rule("ICE-061", of=BOUNDS_OF_COLUMN)
-def bounds_of_shapes_are_points(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def bounds_of_shapes_are_points(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """A reader that makes other coordinates of it skips the file for shapes that it has, or fails."""
     if geospatial(column.type) is None:
         return
@@ -112,7 +122,7 @@ def bounds_of_shapes_are_points(column: EntryBounds[EntryUnderTest]) -> Iterator
 
 
 @rule("ICE-067", of=BOUNDS_OF_COLUMN)
-def bounds_of_geographies_are_on_the_globe(column: EntryBounds[EntryUnderTest]) -> Iterator[Violation]:
+def bounds_of_geographies_are_on_the_globe(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """Readers compare with longitudes and latitudes, and skip the file for what it has."""
     if geospatial(column.type) != "geography":
         return
@@ -124,7 +134,7 @@ def bounds_of_geographies_are_on_the_globe(column: EntryBounds[EntryUnderTest]) 
 
 
 @rule("ICE-066", of=ENTRY, only=has_counts)
-def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+def required_columns_have_no_nulls(one: IcebergEntry) -> Iterator[Violation]:
     """A query for nulls of a column that cannot be null is answered without a look at any file."""
     for key, count in one.entry.map(NULLS).items():
         column = one.column(key) if count > 0 else None

@@ -23,7 +23,7 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import AROUND
 from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.state import PUFFIN
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest
+from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import claim_field
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 REMEDY = repairs.ICEBERG_BEFORE.text
 
 
-def is_vector(one: EntryUnderTest) -> bool:
+def is_vector(one: IcebergEntry) -> bool:
     """Whether it is the entry of a deletion vector."""
     return one.entry.format == PUFFIN
 
 
 @rule("ICE-023", of=ENTRY, only=is_vector)
-def vectors_can_be_found(one: EntryUnderTest) -> Iterator[Violation]:
+def vectors_can_be_found(one: IcebergEntry) -> Iterator[Violation]:
     """Readers do not know which rows of which file are deleted."""
     offset, size = field_ids.CONTENT_OFFSET, field_ids.CONTENT_SIZE_IN_BYTES
     for number in (field_ids.REFERENCED_DATA_FILE, offset, size):
@@ -77,7 +77,7 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
 
 
 @rule("ICE-025", of=ENTRY, only=is_vector)
-def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
+def vectors_lie_in_their_files(one: IcebergEntry) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
     offset, size, actual = (
         one.entry.value(field_ids.CONTENT_OFFSET),

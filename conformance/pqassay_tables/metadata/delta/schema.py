@@ -75,6 +75,11 @@ class DeltaSchema:
     logical: Mapping[str, str]
 
     @cached_property
+    def required(self) -> tuple[DeltaColumn, ...]:
+        """The columns that cannot be null, partition columns aside."""
+        return tuple(column for column in self.columns if column.is_required and not column.is_partition)
+
+    @cached_property
     def roots(self) -> frozenset[str]:
         """The names of the columns of the root in statistics, and the same without regard to upper and lower case."""
         names = {path[0] for path in (*(column.path for column in self.columns), *self.structs)}

@@ -1,6 +1,7 @@
-"""The bounds that the entries of all live files give a column: rules about them look at all entries of a table at a time.
+"""The entries of live files, and the bounds that those of all files give a column, whatever the format of the table.
 
-A table may have a million entries.  Each format fills the same lists, and what reads and compares these is said once.
+A table may have a million entries: rules about bounds look at those of a column in all entries at a time.  Each format fills the same
+lists, and what reads and compares these is said once.
 """
 
 from __future__ import annotations
@@ -8,11 +9,67 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import compress, count
 from operator import gt
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 
-from pqassay.tables.claims import BOUNDS, Metric, Reading, Scalar, UnknownType
+from pqassay.tables.claims import BOUNDS, Metric, Place, Reading, Scalar, UnknownType
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import NotChecked
+from pqassay_tables.under_test.table import TableUnderTest, claim_field
 
 Entry = TypeVar("Entry")
+
+
+class Listed(Protocol):
+    """What the metadata of a table say of a live file."""
+
+    @property
+    def inside(self) -> str | None:
+        """The file relative to the table; ``None`` where it is elsewhere."""
+        ...
+
+
+Table = TypeVar("Table", bound=TableUnderTest)
+Said = TypeVar("Said", bound=Listed)
+
+
+class LiveEntry(Generic[Table, Said]):
+    """The entry of a live file.
+
+    Attributes:
+        table: The table.
+        entry: What its metadata say.
+    """
+
+    __slots__ = ("_size", "entry", "table")
+
+    def __init__(self, table: Table, entry: Said) -> None:
+        self.table = table
+        self.entry = entry
+        self._size: int | None = UNKNOWN
+
+    @property
+    def data_file(self) -> str:
+        """The file, for messages."""
+        return self.entry.inside or ""
+
+    @property
+    def actual_size(self) -> int | None:
+        """The length of the file; ``None`` if it is not there. Raises `NotChecked` where that cannot be told."""
+        if self._size == UNKNOWN:
+            try:
+                self._size = self.table.at.size_of(self.entry.inside or "")
+            except OSError as error:
+                reason = f"{self.data_file} cannot be looked at: {error.strerror or error}"
+                raise NotChecked(reason, "file", judgeable=False) from None
+        return self._size
+
+    def field(self, place: Place) -> Field:
+        """A field of the metadata."""
+        return claim_field(self.table.file, place)
+
+
+UNKNOWN = -1
+"""The length of a file at which nobody looked yet."""
 
 
 class EntryBounds(Generic[Entry]):
