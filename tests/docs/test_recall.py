@@ -7,7 +7,7 @@ import recall
 import recall_kinds as kinds
 import table_recall
 import table_recall_facts as facts
-from recall_answers import UNSEEN, Kind, for_nothing, weakest, without_reason
+from recall_answers import UNSEEN, Answer, Kind, for_nothing, weakest, without_reason
 from recall_page import OF_FILES, OF_TABLES
 
 pytestmark = pytest.mark.slow
@@ -33,8 +33,8 @@ def test_every_field_of_every_structure_has_a_false_value() -> None:
 def test_a_kind_without_a_reason_is_told() -> None:
     kind = Kind("footer.nothing", "removed")
 
-    assert [kind] == without_reason({kind: {"pyarrow": (UNSEEN, [])}}, OF_FILES.reasons)
-    assert [] == without_reason({kind: {"pyarrow": ("FAIL", ["PQF-001"])}}, OF_FILES.reasons)
+    assert [kind] == without_reason({kind: {"pyarrow": Answer(UNSEEN, [])}}, OF_FILES.reasons)
+    assert [] == without_reason({kind: {"pyarrow": Answer("FAIL", ["PQF-001"])}}, OF_FILES.reasons)
 
 
 def test_what_was_measured_is_measured_again() -> None:
@@ -57,7 +57,7 @@ def test_what_was_measured_is_measured_again() -> None:
     ],
 )
 def test_what_is_grave_is_found_in_the_files_of_every_writer(field: str, change: str, answer: str) -> None:
-    assert {answer} == {one for one, _ in FOUND[Kind(field, change)].values()}
+    assert {answer} == {answer.name for answer in FOUND[Kind(field, change)].values()}
 
 
 # ------------------------------------------------------------------------------------------------------------- tables
@@ -107,4 +107,4 @@ def test_what_was_measured_of_tables_is_measured_again() -> None:
     ],
 )
 def test_what_is_grave_is_found_in_the_tables_of_every_writer(field: str, change: str) -> None:
-    assert {"FAIL"} == {one for one, _ in TABLES[Kind(field, change)].values()}
+    assert {"FAIL"} == {answer.name for answer in TABLES[Kind(field, change)].values()}
