@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     Attributes:
         name: One of `STRENGTH`.
         rules: The first of the rules that answered.
-        findings: How many rules FAIL that the good file keeps.
+        findings: How many rules FAIL that the good file keeps; of a table and its files, the most in the report on one of them.
     """
 
     name: str
@@ -71,22 +71,27 @@ Found = Mapping[Kind, Mapping[str, Answer]]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a check says: findings by rule, place and verdict, rules that were not checked, and whether it gave up."""
+    """What a check says: findings by rule, place and verdict, rules that were not checked, whether it gave up, and what fails in which file."""
 
     findings: Counter[tuple[str, str | None, str]]
     not_checked: frozenset[str]
     error: bool
+    failing: Counter[tuple[str, str]]
 
 
 def judged_of(report: Report) -> Judged:
     """What a report says, whichever of its files it is about."""
     findings = Counter[tuple[str, str | None, str]]()
+    failing = Counter[tuple[str, str]]()
     not_checked: set[str] = set()
     for file in report.files:
         for one in file.findings:
             findings[one.rule, one.column, one.verdict] += one.count
+            if one.verdict == "FAIL":
+                failing[Path(file.path).name, one.rule] += one.count
         not_checked.update(report.coverages[file.coverage].not_checked)
-    return Judged(findings, frozenset(not_checked), any(file.error is not None for file in report.files))
+    given_up = any(file.error is not None for file in report.files)
+    return Judged(findings, frozenset(not_checked), given_up, failing)
 
 
 def in_parallel(
@@ -107,7 +112,8 @@ def compared(before: Judged, after: Judged) -> Answer:
         return Answer("errored", [])
     if verdict == UNSEEN and (unchecked := after.not_checked - before.not_checked):
         return Answer("not checked", sorted(unchecked)[:MOST_RULES])
-    return Answer(verdict, rules[:MOST_RULES], len(rules) if verdict == "FAIL" else 0)
+    by_file = Counter(name for name, _ in after.failing - before.failing)
+    return Answer(verdict, rules[:MOST_RULES], max(by_file.values(), default=0))
 
 
 def weakest(answers: Iterable[Answer]) -> Answer | None:
@@ -124,7 +130,7 @@ def weakest(answers: Iterable[Answer]) -> Answer | None:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why nothing is found.
+    """Why nothing is found of a kind, or more than one finding is.
 
     Attributes:
         field: A pattern of fields.
@@ -151,12 +157,16 @@ def reason_of(kind: Kind, given: Sequence[Reason]) -> Reason | None:
 
 def unseen(found: Found) -> list[Kind]:
     """The kinds that are not found in the files of some writer."""
-    return [kind for kind, writers in found.items() if any(answer.name == UNSEEN for answer in writers.values())]
+    return [
+        kind for kind, writers in found.items() if any(answer.name == UNSEEN for answer in writers.values())
+    ]
 
 
 def several(found: Found) -> list[Kind]:
     """The kinds that are more than one finding in the files of some writer."""
-    return [kind for kind, writers in found.items() if any(answer.findings > 1 for answer in writers.values())]
+    return [
+        kind for kind, writers in found.items() if any(answer.findings > 1 for answer in writers.values())
+    ]
 
 
 def share_of_several(found: Found) -> float:
@@ -219,6 +229,12 @@ class Kept:
         text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
         return [Reason(**row) for row in tomllib.loads(text)["reason"]]
 
+    @cached_property
+    def reasons_of_several(self) -> list[Reason]:
+        """The reasons why some kinds are more than one finding."""
+        text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
+        return [Reason(**row) for row in tomllib.loads(text)["several"]]
+
     def keep(self, found: Found, damages: int = 0) -> None:
         """Store answers, a line for each kind, by writer. And how many random damages were tried."""
         rows = [
@@ -275,12 +291,13 @@ def unseen_table(found: Found, given: Sequence[Reason], *, valid: bool) -> Itera
     yield ""
 
 
-def several_table(found: Found) -> Iterator[str]:
-    """What is more than one finding, and how many at most."""
-    yield from (row("Field", "Change", "Findings"), row("---", "---", "---"))
+def several_table(found: Found, given: Sequence[Reason]) -> Iterator[str]:
+    """What is more than one finding, how many at most, and why."""
+    yield from (row("Field", "Change", "Findings", "Reason"), row("---", "---", "---", "---"))
     for kind in several(found):
         most = max(answer.findings for answer in found[kind].values())
-        yield row(f"`{kind.field}`", kind.change, str(most))
+        why = reason_of(kind, given)
+        yield row(f"`{kind.field}`", kind.change, str(most), "" if why is None else why.reason)
     yield ""
 
 

@@ -43,7 +43,8 @@ counts. Besides, {damages:,} files with random damage were checked: none ended i
 | valid | nothing is found, and nothing is to be found: the changed file is valid, too |
 | unseen | the change is not found, though the file is no longer true |
 
-One change should be one finding. *Several findings* counts those that break more than one rule with the verdict FAIL.
+One change should be one finding: where it breaks several rules, one of them speaks for all. *Several findings* counts the changes after which
+more than one rule is reported as FAIL; a table and each of its files have reports of their own.
 
 """
 
@@ -82,7 +83,7 @@ SECTIONS = (("What is not found", False), ("What is not to be found", True))
 
 def _several(kept: Kept) -> Iterator[str]:
     yield from SEVERAL.format(share=share_of_several(kept.found)).split("\n")[:2]
-    yield from several_table(kept.found)
+    yield from several_table(kept.found, kept.reasons_of_several)
 
 
 def _of_tables() -> Iterator[str]:

@@ -56,7 +56,7 @@ def judged(files: dict[str, bytes]) -> Judged:
         try:
             return judged_of(pqassay.check(Path(folder, "t"), tier="values"))
         except pqassay.errors.UsageError:
-            return Judged(Counter(), frozenset(), error=True)
+            return Judged(Counter(), frozenset(), error=True, failing=Counter())
 
 
 def answer(fact: Fact) -> Answer | None:
