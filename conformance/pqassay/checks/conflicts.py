@@ -124,17 +124,17 @@ class Conflict:
         rule = rules()[rule_id]
         paths = [_UNNAMED.sub("", str(violation.field)) for violation in first]
         own = [f"{path}#{rule_id}" if path in BUNDLES else path for path in paths]
-        found = cls(rule, verdict, column, where, own, unexplained=set(where))
+        conflict = cls(rule, verdict, column, where, own, unexplained=set(where))
         granted = [*rule.given, *(name for path in own for name in FOUND_BY.get(path.partition(".")[0], ()))]
         parts = ((_Part.OWN, own), (_Part.AGAINST, rule.against), (_Part.GIVEN, granted))
         for part, members in parts:
             for path in members:
                 name = path.replace("[*]", "")
                 of_any = ANY if name != path else column if _OF_COLUMN.search(name) else None
-                before = found.places.get(name)
+                before = conflict.places.get(name)
                 if before is None or of_any == ANY:
-                    found.places[name] = of_any, part if before is None else before[1]
-        return found
+                    conflict.places[name] = of_any, part if before is None else before[1]
+        return conflict
 
     def leave_to(self, speaker: Conflict, name: str) -> None:
         """Let a rule speak for this one where it is broken as well, if it says as much."""
@@ -163,23 +163,23 @@ def explained(conflicts: Sequence[Conflict]) -> Iterable[tuple[Conflict, list[Co
     left = _left_to_others(conflicts)
     speakers: dict[Conflict, Conflict] = {}
     for speaker, others in _by_fields(
-        [one for one in conflicts if one not in left and one.verdict != "INFO"]
+        [each for each in conflicts if each not in left and each.verdict != "INFO"]
     ):
         speakers.update(dict.fromkeys(others, speaker))
         yield speaker, others
-    for one, beside in left.items():
-        yield speakers.get(beside, beside), [one]
+    for each, beside in left.items():
+        yield speakers.get(beside, beside), [each]
 
 
 def _left_to_others(conflicts: Sequence[Conflict]) -> dict[Conflict, Conflict]:
     """Rules for which another speaks whatever the fields, each with one of these."""
-    broken = {(one.rule.id, one.column): one for one in conflicts}
+    broken = {(each.rule.id, each.column): each for each in conflicts}
     left: dict[Conflict, Conflict] = {}
-    for one in conflicts:
-        causes = LEFT_TO.get(one.rule.id, ())
-        beside = [broken[cause, one.column] for cause in causes if (cause, one.column) in broken]
-        if beside and one.where <= set[int | str | None]().union(*(cause.where for cause in beside)):
-            left[one] = beside[0]
+    for each in conflicts:
+        causes = LEFT_TO.get(each.rule.id, ())
+        beside = [broken[cause, each.column] for cause in causes if (cause, each.column) in broken]
+        if beside and each.where <= set[int | str | None]().union(*(cause.where for cause in beside)):
+            left[each] = beside[0]
     return left
 
 
@@ -198,52 +198,52 @@ def _by_fields(conflicts: Sequence[Conflict]) -> Iterator[tuple[Conflict, list[C
     def explanation(key: tuple[str, str | None]) -> _Explanation | None:
         beside = loose.get(key[0], [])
         beside = beside if key[1] is None or len(beside) <= MOST_LOOSE else []
-        return _explanation(key[0], [one for one in (*named.get(key, ()), *beside) if one.unexplained])
+        return _explanation(key[0], [each for each in (*named.get(key, ()), *beside) if each.unexplained])
 
     waiting = [
-        (found.order, number) for number, key in enumerate(keys) if (found := explanation(key)) is not None
+        (best.order, number) for number, key in enumerate(keys) if (best := explanation(key)) is not None
     ]
     heapify(waiting)
     while waiting:
         order, number = heappop(waiting)
-        found = explanation(keys[number])
-        if found is None:
+        best = explanation(keys[number])
+        if best is None:
             continue
-        if found.order > order:  # something of it was explained since
-            heappush(waiting, (found.order, number))
+        if best.order > order:  # something of it was explained since
+            heappush(waiting, (best.order, number))
             continue
-        for one in found.members:
-            one.leave_to(found.speaker, found.name)
-        found.speaker.unexplained.clear()
+        for each in best.members:
+            each.leave_to(best.speaker, best.name)
+        best.speaker.unexplained.clear()
         yield (
-            found.speaker,
-            [one for one in found.members if not one.unexplained and one is not found.speaker],
+            best.speaker,
+            [each for each in best.members if not each.unexplained and each is not best.speaker],
         )
-        heappush(waiting, (found.order, number))
+        heappush(waiting, (best.order, number))
 
 
 def _explanation(name: str, members: list[Conflict]) -> _Explanation | None:
     """What a field explains of some conflicts; ``None`` of none."""
-    sure = [one for one in members if one.places[name][1] is not _Part.GIVEN]
-    grave = {one.fields[0] for one in members if one.verdict == "FAIL"}
+    sure = [each for each in members if each.places[name][1] is not _Part.GIVEN]
+    grave = {each.fields[0] for each in members if each.verdict == "FAIL"}
     if len(grave) < (ENOUGH if sure else MANY) or not (sure or name in _FINDING):
         members = sure
     if not members:
         return None
-    speaker = min(members, key=lambda one: _rank(one, name))
-    saved = _saved([one for one in members if one.verdict == "FAIL"], name), _saved(members, name)
+    speaker = min(members, key=lambda each: _rank(each, name))
+    saved = _saved([each for each in members if each.verdict == "FAIL"], name), _saved(members, name)
     return _Explanation(name, members, speaker, (*saved, *_rank(speaker, name), name))
 
 
 def _saved(members: Sequence[Conflict], name: str) -> tuple[int, int, bool]:
     """How much a field explains, what explains most being least: fields saved, rules, and whether none of them is about it."""
     parts: dict[str, _Part] = {}
-    for one in members:
-        parts[one.fields[0]] = min(one.places[name][1], parts.get(one.fields[0], _Part.GIVEN))
+    for each in members:
+        parts[each.fields[0]] = min(each.places[name][1], parts.get(each.fields[0], _Part.GIVEN))
     sure = sum(1 for part in parts.values() if part is not _Part.GIVEN)
     is_own = _Part.OWN in parts.values()
     cost = 1 if is_own or sure > 1 else 2
-    return cost - len(parts), -len({one.rule.id for one in members}), not is_own
+    return cost - len(parts), -len({each.rule.id for each in members}), not is_own
 
 
 def _rank(conflict: Conflict, name: str) -> tuple[object, ...]:
