@@ -12,7 +12,7 @@ about its *suspects* alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
@@ -145,8 +145,6 @@ def answers_of(file: FileUnderTest, questions: Sequence[Questions]) -> Answers:
     for question in questions:
         if question.subject.of_schema:
             _ask_about_schema(file, question, answers)
-        elif question.subject.shape is not None:
-            _ask_about_shape(file, question, question.subject.shape, answers)
         else:
             _ask(file, question, answers)
     _leave_one_to_speak(file, answers)
@@ -202,33 +200,6 @@ def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers
         applied = frozenset(own.applied)
         if not own.found:
             sound[question] = applied
-    answers.applied |= applied
-
-
-def _ask_about_shape(
-    file: FileUnderTest,
-    question: Questions,
-    screen: Callable[[FileUnderTest], Hashable | None],
-    answers: Answers,
-) -> None:
-    """Ask the rules unless all things of the file are certainly sound, and another file of this shape showed which rules apply."""
-    try:
-        shape = screen(file)
-    except Exception:  # noqa: BLE001 - asking says what is wrong
-        shape = None
-    if shape is None:
-        _ask(file, question, answers)
-        return
-    applied = question.shapes.get(shape)
-    if applied is None:
-        own = Answers()
-        _ask(file, question, own)
-        answers.found.update(own.found)
-        applied = frozenset(own.applied)
-        if not own.found:
-            if len(question.shapes) >= MOST_SHAPES:
-                question.shapes.clear()
-            question.shapes[shape] = applied
     answers.applied |= applied
 
 
@@ -330,8 +301,6 @@ class Questions:
 
     subject: Subject[Any]
     panels: Sequence[_Panel]
-    shapes: dict[Hashable, frozenset[str]] = field(default_factory=dict[Hashable, frozenset[str]])
-    """The rules that apply to a file that is sound throughout, by its shape."""
 
 
 @lru_cache(maxsize=64)
