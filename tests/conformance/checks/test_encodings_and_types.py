@@ -22,7 +22,7 @@ DATA, INDEX, DICTIONARY, DATA_V2 = range(4)
 def rules_of(data: bytes) -> set[str]:
     (file,) = pqassay.check(data, tier="values", only=RULES).files
     assert file.error is None
-    return {finding.rule for finding in file.findings}
+    return {rule for finding in file.findings for rule in (finding.rule, *finding.also)}
 
 
 def given_up(**layout: Any) -> bytes:

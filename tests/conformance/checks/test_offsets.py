@@ -14,7 +14,8 @@ PLAIN = parquet(table())
 
 
 def rules_of(target: Any, **options: Any) -> set[str]:
-    return {finding.rule for finding in pqassay.check(target, **options).files[0].findings}
+    findings = pqassay.check(target, **options).files[0].findings
+    return {rule for finding in findings for rule in (finding.rule, *finding.also)}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ def check(data: bytes) -> Report:
 
 
 def broken(report: Report) -> list[str]:
-    return [finding.rule for finding in report.files[0].findings if finding.verdict == "FAIL"]
+    findings = [finding for finding in report.files[0].findings if finding.verdict == "FAIL"]
+    return [rule for finding in findings for rule in (finding.rule, *finding.also)]
 
 
 def not_checked(report: Report) -> set[str]:
@@ -231,7 +232,7 @@ def test_a_count_of_entries_that_are_not_there_is_one_finding(count: int) -> Non
         assert [rule] == broken(check(builder.built()))
 
 
-def test_a_file_in_which_everything_is_wrong_has_a_finding_for_each_rule_and_column() -> None:
+def test_a_file_in_which_everything_is_wrong_has_few_findings() -> None:
     ones = pm.ColumnChunk(
         *[(1 << 64) - 1 if width == 8 else (1 << 8 * width) - 1 for width in pm.ColumnChunk.widths.values()]
     )
@@ -239,17 +240,10 @@ def test_a_file_in_which_everything_is_wrong_has_a_finding_for_each_rule_and_col
     entries = [builder.block(ones) for _ in range(5000)]
     builder.footer(b"".join(struct.pack("<I", entry) for entry in entries))
     findings = check(builder.built()).files[0].findings
-    counts = {finding.rule: finding.count for finding in findings}
+    rules = [rule for finding in findings for rule in (finding.rule, *finding.also)]
 
-    assert len(findings) == len(counts)
-    assert {
-        "PM-054": 5000,
-        "PM-059": 5000,
-        "PM-060": 5000,
-        "PM-061": 5000,
-        "PM-062": 5000,
-    }.items() <= counts.items()
-    assert 10_000 == counts["PM-065"]
+    assert {"PM-054", "PM-059", "PM-060", "PM-061", "PM-062", "PM-065"} <= set(rules)
+    assert 5000 == max(finding.count for finding in findings)
     assert all(len(finding.at) <= 3 for finding in findings)
 
 

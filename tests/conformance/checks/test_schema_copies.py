@@ -50,7 +50,8 @@ def with_types(data: bytes, *fields: tuple[str, pa.DataType]) -> bytes:
 def found(data: bytes) -> list[str]:
     """The rules of copies and names that are broken."""
     report = pqassay.check(data, tier="footer")
-    return sorted({finding.rule for finding in report.files[0].findings} & RULES)
+    findings = report.files[0].findings
+    return sorted({rule for finding in findings for rule in (finding.rule, *finding.also)} & RULES)
 
 
 COLUMN = {

@@ -15,4 +15,4 @@ def test_zeros_of_a_decimal_of_floats_are_values_like_any_other() -> None:
     (file,) = pqassay.check(mutate(mutate(ZEROS, DECIMAL), EMPTY), tier="values").files
 
     assert file.error is None
-    assert {"PQF-155", "BLM-020"} <= {finding.rule for finding in file.findings}
+    assert {"PQF-155", "BLM-007"} <= {finding.rule for finding in file.findings}
