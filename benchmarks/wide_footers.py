@@ -16,6 +16,7 @@ import argparse
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -67,9 +68,10 @@ def make_file(path: Path, *, row_groups: int) -> None:
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
-def make_column(field: pa.Field, first: int, *, has_nulls: bool) -> pa.Array:
+def make_column(field: Any, first: int, *, has_nulls: bool) -> Any:
     """The values of a column chunk."""
     numbers = range(first, first + ROWS)
+    values: list[Any]
     if pa.types.is_string(field.type):
         values = [f"{field.name} has value {number % 1000}" for number in numbers]
     elif pa.types.is_boolean(field.type):
