@@ -1,5 +1,7 @@
 """The engine: visits each subject of a file once, and asks every rule about it.
 
+Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
+
 What is absent is known before any rule is asked.  A thing that cannot be read hinders nobody from judging the others: its rule
 is broken if another thing breaks it, and *not checked* otherwise.
 
@@ -16,12 +18,16 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from pqassay.checks import Check, Screen, registry
+from pqassay.checks.by_example import Examples
 from pqassay.checks.consequences import consequences
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
+from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
+from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import (
     Broken,
     FileUnderTest,
@@ -137,11 +143,13 @@ def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
     return answers_of(file, by_subject(asked))
 
 
-def answers_of(file: FileUnderTest, questions: Sequence[Questions]) -> Answers:
+def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestions]) -> Answers:
     """As `ask`, of rules that are sorted by subject already."""
     answers = Answers()
     for question in questions:
-        if question.subject.of_schema:
+        if isinstance(question, AlikeQuestions):
+            _ask_about_alike(file, question, answers)
+        elif question.subject.of_schema:
             _ask_about_schema(file, question, answers)
         elif question.subject.shape is not None:
             _ask_about_shape(file, question, question.subject.shape, answers)
@@ -213,6 +221,29 @@ def _ask_about_shape(
                 question.shapes.clear()
             question.shapes[shape] = applied
     answers.applied |= applied
+
+
+def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answers) -> None:
+    """Ask the rules about examples of chunks that are alike, and about the chunks that are left."""
+    try:
+        groups = file.part(asked.groups)
+    except Exception:  # noqa: BLE001 - asking says what is wrong
+        groups = None
+    if groups is None:
+        for question in asked.questions:
+            _ask(file, question, answers)
+        return
+    examples = asked.examples
+    left = [(place, examples.questions) for place in groups.others]
+    for group in groups.groups:
+        left += examples.ask(group, answers.applied)
+    if not left:
+        return
+    chunks = file.part(ColumnChunks).all
+    for place, questions in sorted(left, key=itemgetter(0)):
+        for subject, check in questions:
+            if subject.is_about(chunks[place]):
+                _Panel(None, (check,)).ask(subject, (chunks[place],), answers)
 
 
 def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
@@ -317,17 +348,44 @@ class Questions:
     """The rules that apply to a file that is sound throughout, by its shape."""
 
 
+@dataclass(frozen=True, eq=False)
+class AlikeQuestions:
+    """The checks of rules about column chunks, which are asked about those that are alike at once.
+
+    Attributes:
+        groups: The chunks of a file that are alike.
+        questions: The checks by subject.
+        examples: What was learned from examples.
+    """
+
+    groups: Callable[[FileUnderTest], Groups | None]
+    questions: Sequence[Questions]
+    examples: Examples
+
+
 @lru_cache(maxsize=64)
-def by_subject(asked: tuple[str, ...]) -> Sequence[Questions]:
+def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
     """The checks of rules, by subject and screen; the same for every file of a run."""
     found: dict[Subject[Any], dict[Screen[Any] | None, list[Check]]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
         found.setdefault(check.subject, {}).setdefault(check.screen, []).append(check)
-    return [
-        Questions(subject, [_Panel(screen, checks) for screen, checks in screened.items()])
-        for subject, screened in found.items()
-    ]
+    by_itself: list[Questions | AlikeQuestions] = []
+    of_alike: list[Questions] = []
+    for subject, screened in found.items():
+        question = Questions(subject, [_Panel(screen, checks) for screen, checks in screened.items()])
+        (by_itself if subject.alike_by is None else of_alike).append(question)
+    if of_alike:
+        pairs = [
+            (question.subject, check)
+            for question in of_alike
+            for panel in question.panels
+            for check in panel.checks
+        ]
+        reads_indexes = any(question.subject.alike_by == "index" for question in of_alike)
+        groups = groups_by_index if reads_indexes else groups_by_footer
+        by_itself.append(AlikeQuestions(groups, of_alike, Examples(pairs)))
+    return by_itself
 
 
 def _note_raised(

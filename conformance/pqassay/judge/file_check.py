@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pqassay.checks import registry
-from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subject
+from pqassay.checks.asking import AlikeQuestions, Answer, Group, Questions, answers_of, by_subject
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
@@ -188,7 +188,7 @@ class _Planned:
     """
 
     asked: tuple[str, ...]
-    questions: Sequence[Questions]
+    questions: Sequence[Questions | AlikeQuestions]
     order: Mapping[str, int]
     left_out: Mapping[str, Untested]
     others: Sequence[str]

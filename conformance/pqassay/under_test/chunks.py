@@ -20,6 +20,7 @@ from pqassay.under_test.file import (
     Remembered,
 )
 from pqassay.under_test.index_reads import IndexReads
+from pqassay.under_test.layout import CHUNKS, COLUMN_INDEXES, FILTERS, OFFSET_INDEXES
 from pqassay.under_test.pages.bounds import PageBounds, even_column_index
 from pqassay.under_test.pages.places import PagePlaces
 from pqassay.under_test.pages.walk import PageUnderTest, chunk_range, walk
@@ -420,10 +421,21 @@ class ColumnChunks:
                 )
         return chunks
 
+    def count(self, kind: str) -> int:
+        """How many chunks there are, or how many have an index or a bloom filter. Raises what `all` does.
+
+        Args:
+            kind: The kind of a structure, as in `pqassay.under_test.layout`.
+        """
+        file = self.file
+        if not file.is_summary and file.alike is not None and file.layout is not None:
+            return len(file.layout.kinds[kind].starts)
+        return len(self.all if kind == CHUNKS else self.having(_STRUCTURES[kind]))
+
     def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:
         """The chunks that have something."""
         if structure not in self._having:
-            has = _HAS[structure]
+            has = HAS[structure]
             self._having[structure] = [chunk for chunk in self.all if has(chunk)]
         return self._having[structure]
 
@@ -436,7 +448,13 @@ def _is_there(read: Callable[[], list[Any]]) -> bool:
         return True
 
 
-_HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
+_STRUCTURES: dict[str, Structure] = {
+    COLUMN_INDEXES: "column_index",
+    OFFSET_INDEXES: "offset_index",
+    FILTERS: "bloom_filter",
+}
+
+HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
     "statistics": lambda chunk: chunk.facts.statistics is not None,
     "size_statistics": lambda chunk: chunk.facts.size_statistics is not None,
     "column_index": lambda chunk: chunk.chunk.column_index_offset is not None,
@@ -447,3 +465,4 @@ _HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
     "dictionary_pages": lambda chunk: _is_there(lambda: chunk.dictionary_pages),
     "second_version": lambda chunk: _is_there(lambda: chunk.second_version),
 }
+"""Whether a chunk has each of these structures."""

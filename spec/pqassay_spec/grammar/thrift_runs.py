@@ -27,12 +27,18 @@ MOST_SHAPES = 64
 MOST_PLACES = 10_000
 """Places of a list for which the shape that is likely there is remembered."""
 
-SEEN_FIRST = 64
-"""Structs that are decoded before a shape is made of one, which takes as long as to decode a hundred."""
+SEEN_FIRST = 32
+"""Structs that are decoded before a shape is made: of a small file alone, none is."""
+
+AT_ONCE = 8
+"""Shapes that are made then."""
+
+SEEN_BETWEEN = 16
+"""Structs that are met before a further one is made, which takes as long as to judge as many of them."""
 
 
 class AlikeList(list[AnyRecord], Generic[AnyRecord]):
-    """A list of records, each of which is decoded when it is first asked for.
+    """A list of records, each of which is decoded when it is first asked for. It is read, and neither changed nor joined by ``+``.
 
     Attributes:
         shapes: The shape of each element; ``None`` of those that are of none.
@@ -92,9 +98,8 @@ class AlikeList(list[AnyRecord], Generic[AnyRecord]):
         return self._decoded(range(len(self))[place])
 
     def __iter__(self) -> Iterator[AnyRecord]:
-        """All elements."""
-        self._whole()
-        return super().__iter__()
+        """All elements, each decoded when its turn comes."""
+        return super().__iter__() if self._is_whole else map(self._decoded, range(len(self)))
 
     def __reversed__(self) -> Iterator[AnyRecord]:
         """All elements, the last one first."""
@@ -118,14 +123,6 @@ class AlikeList(list[AnyRecord], Generic[AnyRecord]):
         self._whole()
         return super().__repr__()
 
-    def __add__(self, other: Any) -> list[Any]:
-        """The elements, then others."""
-        return [*self, *other]
-
-    def __radd__(self, other: list[Any]) -> list[Any]:
-        """Others, then the elements."""
-        return [*other, *self]
-
     def index(self, *arguments: Any) -> int:
         """The position of an element."""
         return list(self).index(*arguments)
@@ -138,16 +135,18 @@ class AlikeList(list[AnyRecord], Generic[AnyRecord]):
 class KnownShapes(Generic[AnyRecord]):
     """The shapes of a struct that occurred last.
 
-    Shapes are made of what is met, one for every `SEEN_FIRST` structs at most, and tried on all that follow, in other files as well.
+    Shapes are made of what is met, not too often, and tried on all that follows, in other files as well.
 
     Args:
         record: The table of the struct.
+        seen_first: Structs that are met before a shape is made.
     """
 
-    def __init__(self, record: type[AnyRecord]) -> None:
+    def __init__(self, record: type[AnyRecord], seen_first: int) -> None:
         self.record = record
+        self._seen_first = seen_first
         self._shapes: list[Shape] = []
-        self._seen = 0
+        self._seen = self._made = 0
 
     def find(self, data: bytes, position: int = 0) -> tuple[Shape, re.Match[bytes]] | None:
         """The shape of the struct at a position, and its match; ``None`` if it has none that is known."""
@@ -164,12 +163,15 @@ class KnownShapes(Generic[AnyRecord]):
         """Take note of structs that were met."""
         self._seen += structs
 
+    def is_due(self) -> bool:
+        """Whether a shape may be made of a struct that has none; if so, it has to be."""
+        if self._seen < self._seen_first or self._made >= AT_ONCE + self._seen // SEEN_BETWEEN:
+            return False
+        self._made += 1
+        return True
+
     def learn(self, data: bytes, *, of_one_length: bool) -> None:
-        """Make a shape of a struct that decodes and has none, unless that was done too often; see `shape_of` for the arguments."""
-        self._seen += 1
-        if self._seen < SEEN_FIRST:
-            return
-        self._seen = 0
+        """Make a shape of a struct that decodes; see `shape_of` for the arguments."""
         shape = shape_of(self.record, bytes(data), of_one_length=of_one_length)
         if shape is not None:
             self._shapes = [shape, *self._shapes[: MOST_SHAPES - 1]]
@@ -181,14 +183,18 @@ class AlikeStructs(Generic[AnyRecord]):
     Args:
         record: The table of the struct.
         has_one_length: Whether the binaries of a struct have that length in all that are alike.
+        seen_first: Structs that are met before a shape is made.
     """
 
     def __init__(
-        self, record: type[AnyRecord], has_one_length: Callable[[AnyRecord], bool] = lambda _: True
+        self,
+        record: type[AnyRecord],
+        has_one_length: Callable[[AnyRecord], bool] = lambda _: True,
+        seen_first: int = SEEN_FIRST,
     ) -> None:
         self.record = record
         self._has_one_length = has_one_length
-        self._known = KnownShapes(record)
+        self._known = KnownShapes(record, seen_first)
         self._likely: list[Shape] = []
 
     def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
@@ -208,7 +214,8 @@ class AlikeStructs(Generic[AnyRecord]):
                 if located is None:
                     record, after = read(data, position, end)
                     listed.add_record(record)
-                    known.learn(data[position:after], of_one_length=self._has_one_length(record))
+                    if known.is_due():
+                        known.learn(data[position:after], of_one_length=self._has_one_length(record))
                     position = after
                     continue
                 shape, match = located

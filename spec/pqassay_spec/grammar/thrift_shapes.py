@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from pqassay_spec.base.errors import FormatError
@@ -62,10 +63,17 @@ _WIDTH = 8
 
 
 class Slot(NamedTuple):
-    """What differs among structs of one shape: the way to it from the struct, in names and positions, and its type."""
+    """What differs among structs of one shape.
+
+    Attributes:
+        path: The way to it from the struct, in names and positions.
+        type: Its type.
+        has_length: Whether what matches begins with the length, in one byte, of the text or binary.
+    """
 
     path: tuple[str | int, ...]
     type: FieldType
+    has_length: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +89,11 @@ class Shape:
     match: Callable[..., re.Match[bytes] | None]
     slots: tuple[Slot, ...]
     example: bytes
+
+    @cached_property
+    def places(self) -> dict[tuple[str | int, ...], int]:
+        """The position of each slot, by its path."""
+        return {slot.path: place for place, slot in enumerate(self.slots)}
 
 
 class _Unusual(Exception):  # noqa: N818 - an outcome, not an error
@@ -146,13 +159,15 @@ class _Writing:
             length, start = read_varint(self.data, position)
             if length > LONGEST_TEXT:
                 raise _Unusual
-            is_open = kind is STRING or not self.of_one_length
-            return self.slot(kind, path, _OPEN if is_open else b"(%b)" % _of_length(length), start + length)
+            if kind is BINARY and self.of_one_length:
+                self.literal(position, start)
+                return self.slot(Slot(path, kind), b"(.{%d})" % length, start + length)
+            return self.slot(Slot(path, kind, has_length=True), _OPEN, start + length)
         if kind is I16 or kind is I32 or kind is I64:
             # So short that the value fits the type.
             longest = min(kind.bits // VARINT_BITS, _WIDTH)
             pattern = b"([\\x80-\\xff]{0,%d}[\\x00-\\x7f])" % (longest - 1)
-            return self.slot(kind, path, pattern, read_varint(self.data, position)[1])
+            return self.slot(Slot(path, kind), pattern, read_varint(self.data, position)[1])
         raise _Unusual
 
     def list(self, kind: FieldType, position: int, path: tuple[str | int, ...]) -> int:
@@ -164,9 +179,9 @@ class _Writing:
             position = self.value(kind, position, (*path, number))
         return position
 
-    def slot(self, kind: FieldType, path: tuple[str | int, ...], pattern: bytes, after: int) -> int:
+    def slot(self, slot: Slot, pattern: bytes, after: int) -> int:
         self.pieces.append(pattern)
-        self.slots.append(Slot(path, kind))
+        self.slots.append(slot)
         if len(self.slots) > MOST_SLOTS:
             raise _Unusual
         return after
@@ -190,21 +205,41 @@ def column(slot: Slot, raws: Sequence[bytes]) -> Sequence[Any]:
     [1, 1000]
     """
     if slot.type is BINARY:
-        return [raw[1:] for raw in raws]
+        return [raw[1:] for raw in raws] if slot.has_length else raws
     if slot.type is STRING:
-        return [str(raw[1:], "utf-8", "surrogateescape") for raw in raws]
+        return list(map(text_of, raws))
+    if len(raws) < _FEW:
+        return [NUMBERS[raw] for raw in raws]
     joined = b"".join(raws)
     if len(joined) == len(raws):
         if max(joined) & 1 == 0 and not joined.translate(None, _EVEN):
             return joined.translate(_HALVES)
         return [unzigzag(byte) for byte in joined]
-    if len(raws) < _FEW:
-        return [unzigzag(read_varint(raw, 0)[0]) for raw in raws]
     return _numbers(raws)
 
 
 _FEW = 8
 """Varints that are read one by one."""
+
+
+class _Numbers(dict[bytes, int]):
+    """The signed number that each varint of at most eight bytes holds; short ones are remembered."""
+
+    def __missing__(self, raw: bytes) -> int:
+        value = unzigzag(read_varint(raw, 0)[0])
+        if len(raw) <= 2:
+            self[raw] = value
+        return value
+
+
+NUMBERS = _Numbers()
+"""What a slot holds whose type is a number."""
+
+
+def text_of(raw: bytes) -> str:
+    """What a slot holds whose type is a text."""
+    return str(raw[1:], "utf-8", "surrogateescape")
+
 
 _EVEN = bytes(range(0, VARINT_GOES_ON, 2))
 _HALVES = bytes(byte >> 1 for byte in range(1 << 8))
@@ -212,28 +247,27 @@ _HALVES = bytes(byte >> 1 for byte in range(1 << 8))
 
 def _numbers(raws: Sequence[bytes]) -> Sequence[int]:
     """Signed numbers of at most eight bytes each, all at once: their bits close ranks inside one large number."""
+    longest = max(map(len, raws))
+    width = next(width for width in _CODES if width >= longest)
     count = len(raws)
-    bits = int.from_bytes(b"".join([raw.ljust(_WIDTH, b"\0") for raw in raws]), "little")
-    masks = [int.from_bytes(mask * count, "little") for mask in _MASKS]
-    bits &= masks[0]
-    for shift, low, high in zip((1, 2, 4), masks[1:-1:2], masks[2:-1:2], strict=True):
-        bits = bits & low | (bits & high) >> shift
-    is_negative = bits & masks[-1]
+    bits = int.from_bytes(b"".join([raw.ljust(width, b"\0") for raw in raws]), "little")
+    size = 1
+    bits &= _mask(bytes([VARINT_MASK]), count * width)
+    while size < width:
+        low = ((1 << VARINT_BITS * size) - 1).to_bytes(size, "little")
+        pairs = count * width // size // 2
+        bits = bits & _mask(low + bytes(size), pairs) | (bits & _mask(bytes(size) + low, pairs)) >> size
+        size *= 2
+    is_negative = bits & _mask(b"\1" + bytes(width - 1), count)
     values = struct.unpack(
-        f"<{count}Q", (bits if is_negative else bits >> 1).to_bytes(_WIDTH * count, "little")
+        f"<{count}{_CODES[width]}", (bits if is_negative else bits >> 1).to_bytes(width * count, "little")
     )
     return list(map(unzigzag, values)) if is_negative else values
 
 
-def _masks() -> Iterator[bytes]:
-    """The seven bits of each byte; of pairs that grow from step to step, those of the first and of the second; the sign of each number."""
-    yield bytes([VARINT_MASK] * _WIDTH)
-    for size in (1, 2, 4):
-        ones = ((1 << VARINT_BITS * size) - 1).to_bytes(size, "little")
-        pairs = _WIDTH // size // 2
-        yield (ones + bytes(size)) * pairs
-        yield (bytes(size) + ones) * pairs
-    yield b"\1" + bytes(_WIDTH - 1)
+_CODES = {2: "H", 4: "I", 8: "Q"}
+"""Python's formats of numbers, by their width."""
 
 
-_MASKS = tuple(_masks())
+def _mask(pattern: bytes, count: int) -> int:
+    return int.from_bytes(pattern * count, "little")

@@ -322,8 +322,13 @@ def is_summary(metadata: FileMetaData, name: str, framing: Framing) -> bool:
     """
     if name.rpartition("/")[2] in SUMMARY_NAMES:
         return True
-    chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
-    return bool(chunks) and all(is_elsewhere(chunk, framing) for chunk in chunks)
+    has_chunks = False
+    for group in metadata.row_groups:
+        for chunk in group.columns:
+            if not is_elsewhere(chunk, framing):
+                return False
+            has_chunks = True
+    return has_chunks
 
 
 def chunks_of_this_file(
