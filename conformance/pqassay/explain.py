@@ -83,16 +83,17 @@ def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
     if (place := declaration(rule.field)) is not None:
         yield "declared", f"{_near(place.path)}:{place.line}"
     if rule.id in registry():
-        check = registry()[rule.id]
-        yield "checked", _line_of(inspect.unwrap(check.test))
-        if check.decided_by:
-            yield "decided", _line_of(check.decision)
+        yield "checked", _line_of(registry()[rule.id].test, rule.id)
 
 
-def _line_of(function: Any) -> str:
-    """File and line of a function, from its decorators on."""
-    code = inspect.unwrap(function).__code__
-    return f"{_near(Path(code.co_filename))}:{code.co_firstlineno}"
+def _line_of(function: Any, rule_id: str) -> str:
+    """File and line of a function or class, from its decorators on, or from the one that names a rule."""
+    statement = inspect.unwrap(function)
+    lines, first = inspect.getsourcelines(statement)
+    text = "".join(lines)
+    named = re.search(rf'@\w+\(\s*"{rule_id}"', text)
+    line = first + (0 if named is None else text.count("\n", 0, named.start()))
+    return f"{_near(Path(inspect.getfile(statement)))}:{line}"
 
 
 def _chapters() -> Path:

@@ -1,8 +1,8 @@
 """Checks: one function for each rule, in a room for each family, and how they are asked.
 
 What lives here: the families' rooms; the subjects that rules are about (`subjects`; what one family alone has is in its room); how
-to declare what `pqassay.values` decides (`by_values`); the engine that visits each subject once and asks every rule about it
-(`asking`); what is left out beside another finding (`consequences`); and the commands that mend what is broken (`remedies`).
+to declare a rule about values (`value_rules`), and what pages show of themselves (`surveys`); the engine that visits each subject
+once and asks every rule about it (`asking`); what is left out beside another finding (`consequences`); and the commands that mend what is broken (`remedies`).
 
 What never comes in: numpy, pyarrow and xxhash; what needs them is in `pqassay.values`.  Families never import each other.
 
@@ -42,6 +42,7 @@ from typing import Any, TypeVar
 from pqassay.checks.subjects import Subject
 from pqassay.plugins import rooms
 from pqassay.under_test.violation import Violation
+from pqassay.values.decoding.faults import Kind
 from pqassay_spec.rules.catalogue import families, rules
 
 Thing = TypeVar("Thing")
@@ -67,7 +68,6 @@ class Check:
         test: What tests one of these things.
         only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
         screen: What recognises things that certainly keep the rule.
-        decided_by: The function that decides it, below the room ``values`` of the test's package, where the test only collects what came of it.
     """
 
     rule: str
@@ -75,13 +75,6 @@ class Check:
     test: Test[Any]
     only: Callable[[Any], bool] | None = None
     screen: Screen[Any] | None = None
-    decided_by: str | None = None
-
-    @property
-    def decision(self) -> Any:
-        """The function that decides it, where that is not the test."""
-        package = self.test.__module__.partition(".")[0]
-        return pkgutil.resolve_name(f"{package}.values.{self.decided_by}")
 
 
 def rule(
@@ -90,16 +83,23 @@ def rule(
     of: Subject[Thing],
     only: Callable[[Thing], bool] | None = None,
     screen: Screen[Thing] | None = None,
-    decided_by: str | None = None,
+    faults: tuple[Kind, ...] = (),
 ) -> Callable[[Test[Thing]], Test[Thing]]:
-    """Register a function as the check of a rule; see `Check` for the arguments."""
+    """Register a function as the check of a rule; see `Check` for the arguments.
+
+    ``faults`` are the kinds of faults of pages that it is about: it is the reason why what they hide is not checked.
+    """
     if rule_id not in rules():
         raise KeyError(f"{rule_id} is in no rules file")
 
     def register(test: Test[Thing]) -> Test[Thing]:
         if rule_id in _registered:
             raise ValueError(f"{rule_id} has two checks")
-        _registered[rule_id] = Check(rule_id, of, test, only, screen, decided_by)
+        for kind in faults:
+            if kind.rule is not None:
+                raise ValueError(f"{kind} is reported by two rules, {kind.rule} and {rule_id}")
+            kind.rule = rule_id
+        _registered[rule_id] = Check(rule_id, of, test, only, screen)
         return test
 
     return register

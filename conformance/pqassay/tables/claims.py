@@ -6,11 +6,11 @@ go with their file to whoever judges it, another process included.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pqassay_spec.table.layout import TableKind
 
@@ -68,23 +68,27 @@ Scalar = int | float | Decimal | bytes
 """A value; which, `ValueKind` says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A bound of a column in one file.
+class UnknownType(Exception):  # noqa: N818 - no error: of such columns nothing is judged
+    """Values of a type are not compared."""
 
-    Attributes:
-        kind: What the value is.
-        value: The value.
-        written: The value as the table writes it, for messages.
-        place: Where.
-        slack: How far values may lie beyond it, in the unit of the value: of timestamps that are cut to milliseconds.
-    """
+
+class Typed(NamedTuple):
+    """A value, and what it is."""
 
     kind: ValueKind
     value: Scalar
-    written: str
-    place: Place
-    slack: int = 0
+
+
+class Reading(NamedTuple):
+    """How the values of a type are read.
+
+    Attributes:
+        kind: What they are.
+        read: Makes one of what a table holds. Raises `ValueError` of what is none.
+    """
+
+    kind: ValueKind
+    read: Callable[[Any], Scalar]
 
 
 class Count(NamedTuple):
@@ -94,34 +98,51 @@ class Count(NamedTuple):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnClaims:
-    """What a table says of one column of a file.
+class Metric(Enum):
+    """What a table says of a column of a file, as messages call it."""
+
+    SIZE = "size"
+    """Bytes of its chunks."""
+
+    VALUES = "value count"
+    """Values, nulls included."""
+
+    NULLS = "null count"
+    """Nulls."""
+
+    NANS = "NaN count"
+    """NaN values."""
+
+    LOWER = "lower bound"
+    """What no value that is neither null nor NaN is less than."""
+
+    UPPER = "upper bound"
+    """What no value that is neither null nor NaN is greater than."""
+
+
+BOUNDS = (Metric.LOWER, Metric.UPPER)
+
+
+class TableColumn(NamedTuple):
+    """A column of a table.
 
     Attributes:
+        key: By what claims about it are found, see `ColumnsSaid.given`.
         name: What users call the column.
         path: The names by which it is found in the file, below the root; empty where it is found by id.
         field_id: The id by which it is found, where it is.
         type: The type that the table gives it, in the format's words.
-        values: Values, nulls included.
-        nulls: Nulls.
-        nans: NaN values.
-        lower, upper: Bounds of all values that are neither null nor NaN.
-        size: Bytes of its chunks.
-        is_null_where_absent: Whether a file without the column has null in all its rows.
+        reading: How its bounds are read; ``None`` where values of the type are not compared.
+        cut: The unit to which maxima may be cut, so that values lie beyond them; 0 where they are whole.
     """
 
+    key: Hashable
     name: str
     path: tuple[str, ...]
     field_id: int | None
     type: str
-    values: Count | None = None
-    nulls: Count | None = None
-    nans: Count | None = None
-    lower: Bound | None = None
-    upper: Bound | None = None
-    size: Count | None = None
-    is_null_where_absent: bool = False
+    reading: Reading | None
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +151,7 @@ class PartitionValue:
 
     Attributes:
         name: The name of the field.
-        path, field_id: How its source column is found in the file, see `ColumnClaims`.
+        path, field_id: How its source column is found in the file, see `TableColumn`.
         transform: How it follows from the source column: ``identity`` where it is the same.
         type: The type of the source column, in the format's words; empty where it does not matter.
         kind: What the value is; ``None`` of a null.
@@ -180,7 +201,7 @@ class SortedBy:
     """A value by which the rows of a file are sorted.
 
     Attributes:
-        name, path, field_id, type: The column from which it follows, see `ColumnClaims`.
+        name, path, field_id, type: The column from which it follows, see `TableColumn`.
         transform: How it follows, as that of `PartitionValue`.
         descending, nulls_first: How it is sorted.
     """
@@ -236,13 +257,35 @@ class DeletesClaims:
 
 
 class ColumnsSaid(Protocol):
-    """What a table says of the columns of one file, as its format holds it.
+    """What a table says of the columns of one file, as its format holds it."""
 
-    Most files are as they are said to be, which shows without a claim for each column: see the screens of a plug-in.
-    """
+    @property
+    def schema(self) -> object:
+        """The columns of the table: one object for all files of which the same columns are claimed."""
+        ...
 
-    def columns(self) -> tuple[ColumnClaims, ...]:
-        """The claims."""
+    def columns(self) -> Sequence[TableColumn]:
+        """The columns of the schema of which something can be said, in its order."""
+        ...
+
+    def given(self, metric: Metric) -> Mapping[Any, Any]:
+        """What is said of the columns, by their keys: whole numbers, and bounds as the table holds them."""
+        ...
+
+    def is_null_where_absent(self, column: TableColumn) -> bool:
+        """Whether a file without the column has null in all its rows."""
+        ...
+
+    def place(self, metric: Metric, column: TableColumn) -> Place:
+        """Where that is said."""
+        ...
+
+    def written(self, metric: Metric, column: TableColumn) -> str:
+        """A bound as the table writes it, for messages."""
+        ...
+
+    def facts(self) -> tuple[Any, ...]:
+        """All that is said, for whoever compares it with what was said before; its ``repr`` is the same in every process."""
         ...
 
 
@@ -281,8 +324,3 @@ class FileClaims:
     first_split: Count | None = None
     splits: tuple[int, ...] = ()
     remedy: str = field(default="", compare=False)
-
-    @cached_property
-    def columns(self) -> tuple[ColumnClaims, ...]:
-        """What is said of its columns; those of which nothing is said are left out."""
-        return () if self.said is None else self.said.columns()

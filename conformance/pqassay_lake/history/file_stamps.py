@@ -55,8 +55,9 @@ def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
     parts: list[str] = []
     youngest = modified
     if target.claims is not None:
-        said = repr((target.claims, target.claims.columns)).encode("utf-8", "surrogatepass")
-        parts.append(f"claims {hashlib.sha256(said).hexdigest()}")
+        said = target.claims.said
+        claimed = repr((target.claims, () if said is None else said.facts()))
+        parts.append(f"claims {hashlib.sha256(claimed.encode('utf-8', 'surrogatepass')).hexdigest()}")
     for name in file_kinds.beside(target.kind):
         other = target.beside(name)
         found = listed.get((other.store, other.path)) or _looked_up(other)

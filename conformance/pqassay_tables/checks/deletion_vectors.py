@@ -1,27 +1,157 @@
-"""The deletion vectors that tables have for a file, as a subject of rules of either format."""
+"""The bytes of deletion vectors, tier ``footer``: what the families of both formats have in common."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.checks.subjects import Subject
+from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.table import deletion_vector as grammar
+from pqassay_spec.table.delta import DESCRIPTOR_VECTOR
 from pqassay_spec.table.layout import TableKind
+from pqassay_tables.metadata import repairs
+from pqassay_tables.under_test.table import claim_field
 
 if TYPE_CHECKING:
     from pqassay_tables.values.deletion_vector import DeletionVector
 
 
-def vectors_of(file: FileUnderTest, table: TableKind) -> list[DeletionVector]:
-    """The deletion vector that a table of a kind has for a file, or none.
+class VectorTerms(NamedTuple):
+    """What a format says of a deletion vector, in its words.
 
-    Raises:
-        NotChecked: There is one, and no numpy to decode it with, as in a browser.
+    Attributes:
+        length: What it says of the length of the vector, for messages.
+        place: Where a vector is, for messages.
+        cardinality: What it says of the number of rows.
+        removes: What vectors do to rows.
+        counted, named: The fields of that number, and of what the vector is about.
+        restated, restored: What makes what is said of a vector right, and what brings the vector back.
     """
-    claims = file.claims
-    if claims is None or claims.table != table or claims.deleted is None:
-        return []
+
+    length: str
+    place: str
+    cardinality: str
+    removes: str
+    counted: str
+    named: str
+    restated: str
+    restored: str
+
+
+TERMS: dict[TableKind, VectorTerms] = {
+    "delta": VectorTerms(
+        "the log says that the deletion vector at {offset} of {name} has {claimed} bytes",
+        "of {path} in {name}",
+        "the log says that a deletion vector removes {claimed} rows",
+        "removes",
+        "cardinality",
+        DESCRIPTOR_VECTOR,
+        repairs.DELTA_VECTOR.text,
+        repairs.DELTA_BEFORE.text,
+    ),
+    "iceberg": VectorTerms(
+        "by the manifest the deletion vector at {offset} of {name} has {claimed} bytes without length and checksum",
+        "at {offset} of {name}",
+        "by the manifest a deletion vector deletes {claimed} rows",
+        "deletes",
+        "record_count",
+        "referenced_data_file",
+        repairs.ICEBERG_BEFORE.text,
+        repairs.ICEBERG_BEFORE.text,
+    ),
+}
+
+
+def vectors_of(table: TableKind, name: str) -> Subject[DeletionVector]:
+    """The deletion vector that a table of a format has for a data file."""
+
+    def find(file: FileUnderTest) -> list[DeletionVector]:
+        claims = file.claims
+        if claims is None or claims.table != table or claims.deleted is None:
+            return []
+        try:
+            from pqassay_tables.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
+        except ImportError:
+            raise NotChecked("decoding a deletion vector needs numpy, which is not here", "tool") from None
+        return [file.part(DeletionVector)]
+
+    return Subject(name, find)
+
+
+def _terms(one: DeletionVector) -> VectorTerms:
+    return TERMS["delta" if one.file.claims is None else one.file.claims.table]
+
+
+def wrong_length(one: DeletionVector) -> Iterator[Violation]:
+    """The length before the vector is the one that the table says."""
+    size, claimed, terms = one.stored.size, one.claims.length, _terms(one)
+    if size != claimed:
+        said = terms.length.format(offset=one.claims.offset, name=one.name, claimed=claimed)
+        field = one.field("size", -grammar.SIZE_SIZE, grammar.SIZE_SIZE)
+        yield Violation(f"{said}, and it says {size}", field, str(claimed), str(size), remedy=terms.restored)
+
+
+def wrong_checksum(one: DeletionVector) -> Iterator[Violation]:
+    """The checksum is that of the bytes of the vector."""
+    stored = one.stored
+    if stored.size != one.claims.length:
+        raise Broken(one.rules.length)
+    actual = grammar.checksum(stored.vector)
+    if actual != stored.checksum:
+        yield Violation(
+            f"the checksum of the deletion vector at {one.claims.offset} of {one.name} is {stored.checksum:#010x}, "
+            f"and that of its bytes is {actual:#010x}",
+            one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE),
+            expected=f"{actual:#010x}",
+            actual=f"{stored.checksum:#010x}",
+            remedy=_terms(one).restored,
+        )
+
+
+def no_bitmap(one: DeletionVector) -> Iterator[Violation]:
+    """The bytes of the vector are a bitmap."""
     try:
-        from pqassay_tables.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
-    except ImportError:
-        raise NotChecked("decoding a deletion vector needs numpy, which is not here", "tool") from None
-    return [file.part(DeletionVector)]
+        _ = one.bitmap
+    except Malformed as error:
+        if error.rule != one.rules.bitmap:
+            raise
+        path = one.file.claims.path if one.file.claims else ""
+        place = _terms(one).place.format(path=path, offset=one.claims.offset, name=one.name)
+        yield Violation(
+            f"the deletion vector {place} is no bitmap: {error.reason}",
+            one.field(error.field or "bitmap", error.offset or 0, error.length),
+            expected=error.expected,
+            actual=error.actual,
+            remedy=_terms(one).restored,
+        )
+
+
+def wrong_cardinality(one: DeletionVector) -> Iterator[Violation]:
+    """The vector holds as many positions as the table says."""
+    count, claimed, terms = one.bitmap.count, one.claims.cardinality, _terms(one)
+    if count != claimed:
+        yield Violation(
+            f"{terms.cardinality.format(claimed=claimed)}, and it holds {count} positions",
+            claim_field(one.file, one.claims.place.below(terms.counted)),
+            expected=str(count),
+            actual=str(claimed),
+            remedy=terms.restated,
+        )
+
+
+def positions_beyond_rows(one: DeletionVector) -> Iterator[Violation]:
+    """The positions are those of rows of the data file."""
+    rows, greatest, terms = one.file.metadata.num_rows, one.bitmap.greatest, _terms(one)
+    if rows < 0:
+        raise Broken("PQF-015")
+    if greatest is not None and greatest >= rows:
+        yield Violation(
+            f"a deletion vector {terms.removes} row {greatest} of a file of {rows} rows",
+            claim_field(one.file, one.claims.place.below(terms.named)),
+            expected=f"positions less than {rows}",
+            actual=str(greatest),
+            remedy=terms.restored,
+        )

@@ -5,23 +5,26 @@ Each family declares the rules; which of its own words a message uses, it does n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Container, Iterator
 
 from pqassay.checks.subjects import Subject
-from pqassay.tables.claims import Count
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
+from pqassay.tables.claims import Metric
+from pqassay.under_test.file import (
+    Broken,
+    FileUnderTest,
+    Hindrances,
+    NotApplicable,
+    NotEverywhere,
+)
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind
-from pqassay_tables.under_test.claimed_bounds import shown_value
-from pqassay_tables.under_test.claimed_columns import ClaimedColumn, ClaimedFile, Side
+from pqassay_tables.under_test.claimed_bounds import Unreached, shown_value
+from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedFile
 from pqassay_tables.under_test.table import claim_field
 
-FileScreen = Callable[[FileUnderTest], Hashable | None]
-"""The shape of a file of which its table certainly says nothing else than its footer; ``None`` of others."""
 
-
-def claimed_by(table: TableKind, screen: FileScreen) -> Subject[ClaimedFile]:
+def claimed_by(table: TableKind) -> Subject[ClaimedFile]:
     """A data file of a table of one format."""
 
     def find(file: FileUnderTest) -> list[ClaimedFile]:
@@ -30,26 +33,7 @@ def claimed_by(table: TableKind, screen: FileScreen) -> Subject[ClaimedFile]:
         _ = file.metadata
         return [file.part(ClaimedFile)]
 
-    return Subject(f"file of a {table} table", find, shape=screen)
-
-
-def columns_claimed_by(table: TableKind, screen: FileScreen) -> Subject[ClaimedColumn]:
-    """A column of a data file of which a table of one format says something."""
-
-    def find(file: FileUnderTest) -> list[ClaimedColumn]:
-        if file.claims is None or file.claims.table != table:
-            return []
-        return file.part(ClaimedFile).present
-
-    def placed(violation: Violation, column: ClaimedColumn) -> Violation:
-        _ = column
-        return violation
-
-    return Subject(f"column of a {table} table", find, placed, shape=screen)
-
-
-def _said(column: ClaimedColumn) -> str:
-    return f"of column {column.claims.name} in the table's entry for {column.owner.name}"
+    return Subject(f"file of a {table} table", find)
 
 
 def row_count(file: ClaimedFile) -> Iterator[Violation]:
@@ -70,90 +54,98 @@ def row_count(file: ClaimedFile) -> Iterator[Violation]:
         )
 
 
-def null_count(column: ClaimedColumn, claimed: Count | None) -> Iterator[Violation]:
-    """The count of nulls is that of all chunks in the footer, if each has one."""
-    if claimed is None:
+def null_counts(file: ClaimedFile, compared: Container[int] | None = None) -> Iterator[Violation]:
+    """Each count of nulls is that of all chunks in the footer, if all have one.
+
+    Args:
+        file: The file.
+        compared: The counts that are compared; all without it.
+    """
+    applies = is_broken = False
+    for column, claimed in file.counts(Metric.NULLS):
+        if compared is not None and claimed not in compared:
+            continue
+        total = 0
+        for _, chunk in file.statistics.get(column.ordinal or 0, ()):
+            counted = None if chunk is None else chunk.null_count
+            if counted is None or counted < 0:
+                is_broken |= counted is not None
+                break
+            total += counted
+        else:
+            applies = True
+            if total != claimed:
+                said = f"the null count {file.of(column)} is {claimed}, and the footer counts {total}"
+                yield file.false(column, Metric.NULLS, said, str(total), str(claimed))
+    if is_broken:
+        raise Broken("STA-010")
+    if not applies:
         raise NotApplicable
-    total = 0
-    for chunk in column.chunks:
-        counted = None if chunk.statistics is None else chunk.statistics.null_count
-        if counted is None:
-            raise NotApplicable
-        if counted < 0:
-            raise Broken("STA-010")
-        total += counted
-    if total != claimed.value:
-        yield Violation(
-            f"the null count {_said(column)} is {claimed.value}, and the footer counts {total}",
-            column.field(claimed.place),
-            expected=str(total),
-            actual=str(claimed.value),
-            column=column.claims.name,
-            remedy=column.owner.claims.remedy,
-        )
 
 
-def bounds_of_footer(column: ClaimedColumn) -> Iterator[Violation]:
+def bounds_of_footer(file: ClaimedFile) -> Iterator[Violation]:
     """The bounds enclose those of the footer, wherever these certainly are values of the file."""
-    sides = column.sides()
-    if not sides:
+    if not file.bounds:
         raise NotApplicable
-    problem: NotChecked | None = None
-    for side in sides:
-        try:
-            yield from _of_side(column, side)
-        except NotChecked as reason:
-            problem = problem or reason
-    if problem is not None:
-        raise problem
+    statistics, problems, first = file.statistics, Hindrances(), None
+    for claim in file.bounds:
+        if claim.problem is not None:
+            first = first or claim.problem
+            problems.note(claim.problem)
+        elif (limit := claim.stored) is not None:
+            for row_group, chunk in statistics.get(claim.column.ordinal or 0, ()):
+                if chunk is None:
+                    continue
+                if claim.above:
+                    raw, exact = chunk.max_value, chunk.is_max_value_exact
+                else:
+                    raw, exact = chunk.min_value, chunk.is_min_value_exact
+                if raw is not None and raw != limit and exact is not False:  # most are equal
+                    yield from _beyond(file, claim, row_group, raw, is_exact=bool(exact))
+    if first is not None:
+        raise NotEverywhere(first, problems)
 
 
-def _of_side(column: ClaimedColumn, side: Side) -> Iterator[Violation]:
-    bound = column.stored(side.bound, above=side.above)
-    if bound is None:
+def _beyond(
+    file: ClaimedFile, claim: ClaimedBound, row_group: int, raw: bytes, *, is_exact: bool
+) -> Iterator[Violation]:
+    """A value of the footer beyond a bound, if it certainly is one."""
+    column, order, limit = claim.column, claim.column.order, claim.stored
+    if column.leaf is None or not (is_exact or bound_width(column.leaf.element) is not None):
         return
-    for chunk in column.chunks:
-        statistics = chunk.statistics
-        if statistics is None:
-            continue
-        raw = statistics.max_value if side.above else statistics.min_value
-        exact = statistics.is_max_value_exact if side.above else statistics.is_min_value_exact
-        if raw is None or not (exact or (exact is None and bound_width(chunk.leaf.element) is not None)):
-            continue
-        if raw == bound.raw:
-            continue  # as most are
-        value = key(bound.order, raw)
-        limit = None if bound.raw is None else key(bound.order, bound.raw)
-        if value is None or (limit is None and not bound.is_beyond):
-            continue
-        if bound.is_beyond or (limit < value if side.above else value < limit):
-            actual = shown_value(chunk.leaf.element, bound.order, raw)
-            yield Violation(
-                f"the {side.name} {_said(column)} is {side.bound.written}, and row group {chunk.row_group} holds {actual}",
-                column.field(side.bound.place),
-                expected=f"{actual} or {'more' if side.above else 'less'}",
-                actual=side.bound.written,
-                column=column.claims.name,
-                row_group=chunk.row_group,
-                remedy=column.owner.claims.remedy,
-            )
+    value, least = key(order, raw), key(order, limit) if isinstance(limit, bytes) else None
+    if value is None or (least is None and limit is not Unreached.BY_ANY):
+        return
+    if least is None or (least < value if claim.above else value < least):
+        actual, written = shown_value(column.leaf.element, order, raw), file.written(claim)
+        said = f"the {claim.metric.value} {file.of(column)} is {written}, and row group {row_group} holds {actual}"
+        expected = f"{actual} or {'more' if claim.above else 'less'}"
+        yield file.false(column, claim.metric, said, expected, written, row_group)
 
 
 def absent_nulls(file: ClaimedFile) -> Iterator[Violation]:
     """The count of nulls of a column that the file does not have is that of its rows."""
-    rows = file.file.metadata.num_rows
+    rows, counts = file.file.metadata.num_rows, file.said.given(Metric.NULLS)
     for column in file.columns:
-        claims, counted = column.claims, column.claims.nulls
-        if column.leaf is not None or counted is None or not claims.is_null_where_absent:
+        counted = counts.get(column.key) if column.leaf is None else None
+        if counted is None or counted == rows or rows < 0 or not file.said.is_null_where_absent(column.table):
             continue
-        if claims.lower or claims.upper:
+        if file.is_bounded(column) is not None:
             continue  # that there are bounds of what is not there, another rule says
-        if rows >= 0 and counted.value != rows:
-            yield Violation(
-                f"the null count {_said(column)} is {counted.value}, and the file, of {rows} rows, has no such column",
-                column.field(counted.place),
-                expected=str(rows),
-                actual=str(counted.value),
-                column=claims.name,
-                remedy=file.claims.remedy,
-            )
+        said = (
+            f"the null count {file.of(column)} is {counted}, and the file, of {rows} rows, has no such column"
+        )
+        yield file.false(column, Metric.NULLS, said, str(rows), str(counted))
+
+
+def has_bounds(file: ClaimedFile) -> bool:
+    """Whether the table bounds a column."""
+    return bool(file.bounds) or any(
+        file.is_bounded(column) is not None for column in file.columns if column.leaf is None
+    )
+
+
+def has_null_counts(file: ClaimedFile) -> bool:
+    """Whether the table counts nulls."""
+    given = file.said.given(Metric.NULLS)
+    return any(column.key in given for column in file.columns)

@@ -10,7 +10,7 @@ from pqassay.proof.candidates import MOST_QUERIES, Stretch, every_column, nulls,
 from pqassay.proof.queries import Query
 from pqassay.proof.true_values import TrueValues, bound_value
 from pqassay.report.model import Finding
-from pqassay.tables.claims import FileClaims
+from pqassay.tables.claims import BOUNDS, FileClaims, Metric, Typed
 from pqassay.under_test.file import NotChecked
 from pqassay_tables.under_test.claimed_bounds import stored_bound
 
@@ -38,13 +38,19 @@ def claimed_candidates(
         queries[every_column(values)] = None
     if finding.column is None or counts_rows(finding):
         queries[Query(())] = None
-    said = next((one for one in claims.columns if one.name == name), None)
     leaf = next(leaf for leaf in values.file.leaves if leaf.is_called(name))
     bounds: list[Any] = [None, None]
-    for place, bound in enumerate((said.lower, said.upper) if said is not None else ()):
-        with contextlib.suppress(NotChecked):
-            stored = None if bound is None else stored_bound(leaf.element, bound, above=place == 1)
-            bounds[place] = None if stored is None else bound_value(leaf, stored.raw)
+    said = claims.said
+    column_of_table = next((one for one in said.columns() if one.name == name), None) if said else None
+    if said is not None and column_of_table is not None and (reading := column_of_table.reading) is not None:
+        for place, metric in enumerate(BOUNDS):
+            raw = said.given(metric).get(column_of_table.key)
+            with contextlib.suppress(NotChecked, ValueError):
+                bound = None if raw is None else Typed(reading.kind, reading.read(raw))
+                stored = (
+                    None if bound is None else stored_bound(leaf.element, bound, above=metric is Metric.UPPER)
+                )
+                bounds[place] = bound_value(leaf, stored) if isinstance(stored, bytes) else None
     nulls_first = bool(finding.at) and "null" in finding.at[0].field.lower()
     streams = [outside(stretch, *bounds), within(stretch), nulls(stretch)]
     for query in chain.from_iterable(reversed(streams) if nulls_first else streams):

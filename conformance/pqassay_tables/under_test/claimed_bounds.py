@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import NamedTuple
+from enum import Enum
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
-from pqassay.tables.claims import Bound, ValueKind
+from pqassay.tables.claims import Typed, ValueKind
 from pqassay.under_test.file import NotChecked
 from pqassay_spec.parquet.column_order import FLOATING, Order, key, shown, type_order, width_of
 from pqassay_spec.parquet.encoding.plain import JULIAN_DAY_OF_1970, Int96Timestamp
@@ -23,22 +26,15 @@ from pqassay_tables.metadata.moments import DAY, SECOND
 DIGITS = Context(prec=1000)
 """Digits of numbers that are compared; no bound that is read has as many."""
 
-MOST_WIDTH = 64
-"""Bytes of the longest number that a bound is made into."""
+
+class Unreached(Enum):
+    """A bound in place of its bytes, where a column cannot hold it."""
+
+    BY_ANY = "leaves out whatever the column can hold"
 
 
-class StoredBound(NamedTuple):
-    """A bound in the form of a column of a data file.
-
-    Attributes:
-        raw: Its bytes; ``None`` where it encloses whatever the column can hold.
-        order: How they compare.
-        is_beyond: Whether it leaves out whatever the column can hold.
-    """
-
-    raw: bytes | None
-    order: Order
-    is_beyond: bool = False
+Stored = bytes | Unreached | None
+"""A bound in the form of a column: its bytes; ``None`` if it bounds nothing, as NaN does, or encloses whatever the column can hold."""
 
 
 class Form(NamedTuple):
@@ -61,50 +57,48 @@ def form_of(element: SchemaElement) -> Form:
     return Form(element, order, logical_name(element) or "")
 
 
-def stored_bound(element: SchemaElement, bound: Bound, *, above: bool) -> StoredBound | None:
-    """A bound in the form of a column, by its element in the file; see `bound_in`."""
-    return bound_in(form_of(element), bound, above=above)
+Stores = Callable[[Any, int, bool], Stored]
+"""Makes of a value, how far values may lie beyond it, in its unit, and whether it is an upper bound, a bound in the form of a column."""
 
 
-def bound_in(form: Form, bound: Bound, *, above: bool) -> StoredBound | None:
-    """A bound in the form of a column.
+def stored_bound(element: SchemaElement, bound: Typed, *, above: bool) -> Stored:
+    """A bound in the form of a column, by its element in the file; see `storing`."""
+    return storing(form_of(element), bound.kind)(bound.value, 0, above)
+
+
+def storing(form: Form, kind: ValueKind) -> Stores:
+    """What makes bounds of a kind such as a column would store.
 
     Args:
         form: What values of the column are.
-        bound: The bound.
-        above: Whether it is an upper one.
-
-    Returns:
-        The bound; ``None`` if it bounds nothing, as NaN does.
+        kind: The kind.
 
     Raises:
         NotChecked: There is no such form: the types have nothing to do with each other.
     """
-    element, order, _ = form
+    order = form.order
     if order is None:
-        raise _strange(element, bound)
-    if bound.kind in (ValueKind.TEXT, ValueKind.BYTES):
-        if order is not Order.BYTES or not isinstance(bound.value, bytes):
-            raise _strange(element, bound)
-        return StoredBound(bound.value, order)
-    if bound.kind is ValueKind.BOOLEAN:
+        raise _strange(form.element, kind)
+    if kind in (ValueKind.TEXT, ValueKind.BYTES):
+        if order is not Order.BYTES:
+            raise _strange(form.element, kind)
+        return lambda value, _, __: bytes(value)
+    if kind is ValueKind.BOOLEAN:
         if order is not Order.BOOLEAN:
-            raise _strange(element, bound)
-        return StoredBound(bytes([int(bool(bound.value))]), order)
-    if isinstance(bound.value, float) and math.isnan(bound.value):
-        return None
+            raise _strange(form.element, kind)
+        return lambda value, _, __: bytes([bool(value)])
     if order in FLOATING:
-        return StoredBound(_floating(element, bound), order)
-    if isinstance(bound.value, float) and math.isinf(bound.value):
-        is_open = (bound.value > 0) is above
-        return StoredBound(None, order, is_beyond=not is_open)
-    number = _number(form, bound, above=above)
-    if order is Order.TIMESTAMP:
-        days, rest = divmod(number, DAY)
-        return _in_range(days + JULIAN_DAY_OF_1970, 4, order, above=above) or StoredBound(
-            Int96Timestamp(rest, days + JULIAN_DAY_OF_1970).build(), order
-        )
-    return _integer(element, order, number, above=above)
+        if kind not in (ValueKind.FLOATING, ValueKind.NUMBER):
+            raise _strange(form.element, kind)
+        return partial(_floating, struct.Struct(_FLOATS[width_of(form.element) or 8]))
+    whole, integer = _whole(form, kind), _integer(form.element, order)
+
+    def store(value: Any, slack: int, above: bool) -> Stored:
+        if kind is ValueKind.FLOATING and not math.isfinite(value):
+            return None if math.isnan(value) or (value > 0) is above else Unreached.BY_ANY
+        return integer(whole(value, slack, above), above)
+
+    return store
 
 
 def shown_value(element: SchemaElement, order: Order, raw: bytes) -> str:
@@ -144,78 +138,90 @@ def _scale(element: SchemaElement) -> int:
     ) or 0
 
 
-def _strange(element: SchemaElement, bound: Bound) -> NotChecked:
-    kind = logical_name(element) or next((one.name for one in Type if one == element.type), "unknown")
-    return NotChecked(f"a {bound.kind.value} cannot be compared with values of type {kind}", "tool")
+def _strange(element: SchemaElement, kind: ValueKind) -> NotChecked:
+    name = logical_name(element) or next((one.name for one in Type if one == element.type), "unknown")
+    return NotChecked(f"a {kind.value} cannot be compared with values of type {name}", "tool")
 
 
-def _floating(element: SchemaElement, bound: Bound) -> bytes:
-    value = bound.value
-    if bound.kind not in (ValueKind.FLOATING, ValueKind.NUMBER) or isinstance(value, bytes):
-        raise _strange(element, bound)
-    width = width_of(element) or 8
+_FLOATS = {8: "<d", 4: "<f", 2: "<e"}
+
+
+def _floating(packed: struct.Struct, value: Any, _: int, __: bool) -> Stored:
     number = float(value)
-    if width == 8:
-        return struct.pack("<d", number)
-    try:
-        return struct.pack("<f" if width == 4 else "<e", number)
-    except OverflowError:
-        return struct.pack("<f" if width == 4 else "<e", math.copysign(math.inf, number))
-
-
-def _number(form: Form, bound: Bound, *, above: bool) -> int:
-    """The number that a column of integers stores for a bound, rounded so that it encloses the same values."""
-    element, _, name = form
-    if bound.kind is ValueKind.DATE or bound.kind is ValueKind.TIMESTAMP:
-        moment = int(bound.value) * (DAY if bound.kind is ValueKind.DATE else 1)
-        moment += bound.slack if above else -bound.slack
-        if name == "DATE":
-            return _divided(moment, DAY, above=above)
-        if element.type == Type.INT96:
-            return moment
-        unit = UNITS.get(name.removeprefix("TIMESTAMP(").removesuffix(")"))
-        if not name.startswith("TIMESTAMP(") or unit is None:
-            raise _strange(element, bound)
-        return _divided(moment, SECOND // unit, above=above)
-    if bound.kind is ValueKind.TIME:
-        unit = UNITS.get(name.removeprefix("TIME(").removesuffix(")"))
-        if not name.startswith("TIME(") or unit is None:
-            raise _strange(element, bound)
-        return _divided(int(bound.value), SECOND // unit, above=above)
-    if isinstance(bound.value, bytes) or (name and name != "DECIMAL" and not name.startswith("INTEGER")):
-        raise _strange(element, bound)
-    value = Decimal(bound.value)
-    if name == "DECIMAL":
-        value = value.scaleb(_scale(element), DIGITS)
-    if abs(value.adjusted()) > DIGITS.prec:
-        raise _strange(element, bound)
-    return int(value.to_integral_value(ROUND_FLOOR if above else ROUND_CEILING, DIGITS))
-
-
-def _divided(value: int, by: int, *, above: bool) -> int:
-    return value // by if above else -(-value // by)
-
-
-def _integer(element: SchemaElement, order: Order, number: int, *, above: bool) -> StoredBound:
-    width = width_of(element)
-    if order is Order.DECIMAL:
-        needed = number.bit_length() // 8 + 1
-        if width is None:
-            return StoredBound(number.to_bytes(needed, "big", signed=True), order)
-        if needed <= width:
-            return StoredBound(number.to_bytes(width, "big", signed=True), order)
-        return StoredBound(None, order, is_beyond=(number > 0) is not above)
-    signed = order is not Order.UNSIGNED
-    found = _in_range(number, width or 8, order, above=above, signed=signed)
-    return found or StoredBound(number.to_bytes(width or 8, "little", signed=signed), order)
-
-
-def _in_range(
-    number: int, width: int, order: Order, *, above: bool, signed: bool = True
-) -> StoredBound | None:
-    """A bound that no value of so many bytes reaches; ``None`` for one that is such a value."""
-    bits = 8 * width
-    least, greatest = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    if least <= number <= greatest:
+    if math.isnan(number):
         return None
-    return StoredBound(None, order, is_beyond=(number > greatest) is not above)
+    try:
+        return packed.pack(number)
+    except OverflowError:
+        return packed.pack(math.copysign(math.inf, number))
+
+
+def _whole(form: Form, kind: ValueKind) -> Callable[[Any, int, bool], int]:
+    """What makes the number that a column of integers stores for a bound, rounded so that it encloses the same values."""
+    element, _, name = form
+    if kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
+        if name == "DATE":
+            unit = DAY
+        elif element.type == Type.INT96:
+            unit = 1
+        else:
+            unit = _unit("TIMESTAMP(", name)
+        factor = DAY if kind is ValueKind.DATE else 1
+        if not unit:
+            raise _strange(element, kind)
+
+        def moment(value: Any, slack: int, above: bool) -> int:
+            at = int(value) * factor
+            return (at + slack) // unit if above else -((slack - at) // unit)
+
+        return moment
+    if kind is ValueKind.TIME:
+        unit = _unit("TIME(", name)
+        if not unit:
+            raise _strange(element, kind)
+        return lambda value, _, above: int(value) // unit if above else -(-int(value) // unit)
+    if name and name != "DECIMAL" and not name.startswith("INTEGER"):
+        raise _strange(element, kind)
+    scale = _scale(element) if name == "DECIMAL" else 0
+
+    def number(value: Any, _: int, above: bool) -> int:
+        if not scale and type(value) is int:
+            return value
+        value = Decimal(value).scaleb(scale, DIGITS)
+        if abs(value.adjusted()) > DIGITS.prec:
+            raise _strange(element, kind)
+        return int(value.to_integral_value(ROUND_FLOOR if above else ROUND_CEILING, DIGITS))
+
+    return number
+
+
+def _unit(begin: str, name: str) -> int:
+    """The nanoseconds of one unit of a logical type; 0 of another type."""
+    parts = UNITS.get(name.removeprefix(begin).removesuffix(")"), 0) if name.startswith(begin) else 0
+    return SECOND // parts if parts else 0
+
+
+def _integer(element: SchemaElement, order: Order) -> Callable[[int, bool], Stored]:
+    """What stores a number as values of a column are stored."""
+    width, signed = width_of(element), order is not Order.UNSIGNED
+    end: Literal["big", "little"] = "big" if order is Order.DECIMAL else "little"
+    if order is Order.TIMESTAMP:
+        width = 4  # of the day, of which there are fewer
+    elif width is None:
+        if order is Order.DECIMAL:
+            return lambda number, _: number.to_bytes(number.bit_length() // 8 + 1, end, signed=True)
+        width = 8
+    least = -(1 << 8 * width - 1) if signed else 0
+    greatest = least + (1 << 8 * width) - 1
+
+    def store(number: int, above: bool) -> Stored:
+        if least <= number <= greatest:
+            return number.to_bytes(width, end, signed=signed)
+        return None if (number > greatest) is above else Unreached.BY_ANY
+
+    def store_moment(number: int, above: bool) -> Stored:
+        days, rest = divmod(number, DAY)
+        days += JULIAN_DAY_OF_1970
+        return Int96Timestamp(rest, days).build() if least <= days <= greatest else store(days, above)
+
+    return store_moment if order is Order.TIMESTAMP else store

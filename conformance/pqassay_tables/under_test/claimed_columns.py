@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from pqassay.tables.claims import Bound, ColumnClaims, FileClaims, Place
-from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.fields import Field
-from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
+from pqassay.tables.claims import BOUNDS, ColumnsSaid, FileClaims, Metric, Scalar, TableColumn
+from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
+from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.column_order import Order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
-from pqassay_tables.under_test.claimed_bounds import Form, StoredBound, bound_in, form_of
+from pqassay_spec.parquet.thrift import Statistics
+from pqassay_tables.under_test.claimed_bounds import Stored, Stores, form_of, storing
 from pqassay_tables.under_test.table import claim_field
 
 NESTED = ("array", "map", "list", "struct", "variant")
@@ -50,62 +54,90 @@ def ordinals_of(schema: Schema) -> Ordinals:
     return found
 
 
-def forms_of(schema: Schema) -> list[Form]:
-    """What the values of each leaf of a schema are."""
-    return [form_of(leaf.element) for leaf in schema.leaves]
-
-
 class ClaimedColumn:
-    """A column of which a table says something.
+    """A column of a table, beside the schema of a file.
 
     Attributes:
-        owner: The file.
-        claims: What is said.
-        leaf: The column of the file; ``None`` where there is none.
-        ordinal: Its position among the leaves.
+        table: What the table says of it: names, type, how a bound is read.
+        name, key: Those of the table's column.
+        ordinal: Its position among the leaves of the file; ``None`` where the file has no such column.
+        leaf: Its leaf.
+        store: Makes bounds such as the file would store; ``None`` where there are none.
+        problem: Why bounds cannot be compared with values of the file, if so.
+        order: How values compare with bounds, whatever the footer says of column orders.
     """
 
-    def __init__(self, owner: ClaimedFile, claims: ColumnClaims, ordinal: int | None) -> None:
-        self.owner = owner
-        self.claims = claims
-        self.ordinal = ordinal
-        self.leaf: SchemaLeaf | None = None if ordinal is None else owner.file.leaves[ordinal]
+    __slots__ = ("key", "leaf", "name", "order", "ordinal", "problem", "store", "table")
 
-    @Remembered
-    def chunks(self) -> Sequence[ColumnChunkUnderTest]:
-        """Its chunks. Raises what `ColumnChunks.all` does."""
-        return () if self.ordinal is None else self.owner.chunks_by_column.get(self.ordinal, ())
-
-    def field(self, place: Place) -> Field:
-        """A field of the table's metadata."""
-        return claim_field(self.owner.file, place)
-
-    def stored(self, bound: Bound, *, above: bool) -> StoredBound | None:
-        """A bound in the form of this column; see `bound_in`."""
-        if self.ordinal is None:
-            raise NotApplicable
-        return bound_in(self.owner.file.schema.view(forms_of)[self.ordinal], bound, above=above)
-
-    def sides(self) -> Sequence[Side]:
-        """The bounds, each with its side."""
-        both = (self.claims.lower, False), (self.claims.upper, True)
-        return [Side(bound, above) for bound, above in both if bound is not None]
+    def __init__(self, column: TableColumn, schema: Schema) -> None:
+        self.table = column
+        self.name, self.key = column.name, column.key
+        self.ordinal = schema.view(ordinals_of).of(column.field_id, column.path)
+        self.leaf: SchemaLeaf | None = None if self.ordinal is None else schema.leaves[self.ordinal]
+        self.store: Stores | None = None
+        self.problem: NotChecked | None = None
+        self.order = Order.BYTES
+        if self.leaf is not None and column.reading is not None:
+            form = form_of(self.leaf.element)
+            self.order = form.order or Order.BYTES
+            try:
+                self.store = storing(form, column.reading.kind)
+            except NotChecked as reason:
+                self.problem = reason.with_traceback(None)
 
 
-class Side(NamedTuple):
-    """A bound, and whether it is an upper one."""
+MOST_PLANS = 8
+"""Pairs of the columns of a table and the schema of files that are remembered; a lake has few."""
 
-    bound: Bound
-    above: bool
+
+class _Plans:
+    """The columns of a table beside the schema of files, each made once while it is remembered."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[object, Schema, list[ClaimedColumn]]] = []
+
+    def of(self, said: ColumnsSaid, schema: Schema) -> list[ClaimedColumn]:
+        """The columns, those aside that are several in a file, or none."""
+        for columns, of_file, plan in self._known:
+            if columns is said.schema and of_file is schema:
+                return plan
+        made = [ClaimedColumn(column, schema) for column in said.columns() if column.type not in NESTED]
+        # A list that is replaced as a whole needs no lock.
+        self._known = [(said.schema, schema, made), *self._known[: MOST_PLANS - 1]]
+        return made
+
+
+_PLANS = _Plans()
+
+
+class ClaimedBound(NamedTuple):
+    """What a table says of the values of a column.
+
+    Attributes:
+        column: The column.
+        metric: Which bound it is.
+        value: The bound.
+        stored: The bound as the file would store it.
+        problem: Why it cannot be compared with values of the file, if so.
+    """
+
+    column: ClaimedColumn
+    metric: Metric
+    value: Scalar
+    stored: Stored
+    problem: NotChecked | None
 
     @property
-    def name(self) -> str:
-        """What the table calls it, for messages."""
-        return "upper bound" if self.above else "lower bound"
+    def above(self) -> bool:
+        """Whether it is an upper one."""
+        return self.metric is Metric.UPPER
 
 
 class ClaimedFile:
-    """A data file with what its table says of it: a part of the file, ``file.part(ClaimedFile)``."""
+    """A data file with what its table says of it: a part of the file, ``file.part(ClaimedFile)``.
+
+    What is said of columns is compared for all columns at a time; where it is written, and how, is asked for what is false alone.
+    """
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -118,21 +150,90 @@ class ClaimedFile:
         return self.file.claims
 
     @Remembered
-    def columns(self) -> list[ClaimedColumn]:
-        """The columns of which something is said, but for lists and maps. Raises what the leaves do."""
-        return [
-            ClaimedColumn(self, claims, self.ordinal_of(claims.field_id, claims.path))
-            for claims in self.claims.columns
-            if claims.type not in NESTED
-        ]
+    def said(self) -> ColumnsSaid:
+        """What the table says of columns. Raises `NotApplicable` where it says nothing."""
+        if self.claims.said is None:
+            raise NotApplicable
+        return self.claims.said
 
     @Remembered
-    def chunks_by_column(self) -> dict[int, list[ColumnChunkUnderTest]]:
-        """The chunks of each column, by its position among the leaves. Raises what `ColumnChunks.all` does."""
-        found: dict[int, list[ColumnChunkUnderTest]] = {}
+    def columns(self) -> list[ClaimedColumn]:
+        """The columns of the table, lists and maps aside. Raises what the leaves do."""
+        return [] if self.claims.said is None else _PLANS.of(self.claims.said, self.file.schema)
+
+    @Remembered
+    def statistics(self) -> dict[int, list[tuple[int, Statistics | None]]]:
+        """The statistics of each chunk of a column, with its row group, by its position among the leaves.
+
+        Raises what `ColumnChunks.all` does.
+        """
+        found: dict[int, list[tuple[int, Statistics | None]]] = {}
         for chunk in self.file.part(ColumnChunks).all:
-            found.setdefault(chunk.ordinal, []).append(chunk)
+            found.setdefault(chunk.ordinal, []).append((chunk.row_group, chunk.facts.statistics))
         return found
+
+    @Remembered
+    def sizes(self) -> dict[int, int]:
+        """The bytes of the chunks of each column, by its position among the leaves. Raises what `ColumnChunks.all` does."""
+        found = Counter[int]()
+        for chunk in self.file.part(ColumnChunks).all:
+            found[chunk.ordinal] += chunk.facts.total_compressed_size
+        return found
+
+    def counts(self, metric: Metric) -> Iterator[tuple[ClaimedColumn, int]]:
+        """The counts of columns that the file has."""
+        given = self.said.given(metric)
+        for column in self.columns:
+            if column.ordinal is not None and (count := given.get(column.key)) is not None:
+                yield column, count
+
+    @Remembered
+    def bounds(self) -> list[ClaimedBound]:
+        """The bounds of columns that the file has."""
+        found: list[ClaimedBound] = []
+        given = [(metric, metric is Metric.UPPER, self.said.given(metric)) for metric in BOUNDS]
+        for column in self.columns:
+            reading, store = column.table.reading, column.store
+            if column.leaf is None or reading is None:
+                continue
+            for metric, above, raws in given:
+                raw = raws.get(column.key)
+                if raw is None:
+                    continue
+                try:
+                    value = reading.read(raw)
+                except ValueError:
+                    continue  # of what is no value of the type, rules of tier ``meta`` speak
+                cut, stored, problem = column.table.cut, None, column.problem
+                slack = cut - 1 if cut and above and value % cut == 0 else 0  # of moments
+                try:
+                    stored = store(value, slack, above) if store is not None else None
+                except NotChecked as reason:
+                    problem = reason
+                found.append(ClaimedBound(column, metric, value, stored, problem))
+        return found
+
+    def bounds_of(self, ordinal: int) -> Sequence[ClaimedBound]:
+        """The bounds of one column of the file, by its position among the leaves."""
+        return self._by_ordinal.get(ordinal, ())
+
+    @Remembered
+    def _by_ordinal(self) -> dict[int, list[ClaimedBound]]:
+        found: dict[int, list[ClaimedBound]] = {}
+        for bound in self.bounds if self.claims.said is not None else ():
+            found.setdefault(bound.column.ordinal or 0, []).append(bound)
+        return found
+
+    def is_bounded(self, column: ClaimedColumn) -> Metric | None:
+        """The first bound of a column, whether the file has it or not; ``None`` without."""
+        reading = column.table.reading
+        for metric in BOUNDS:
+            raw = self.said.given(metric).get(column.key)
+            if raw is not None and reading is not None:
+                with suppress(ValueError):
+                    _ = reading.read(raw)
+                    return metric
+        return None
 
     def ordinal_of(self, field_id: int | None, path: tuple[str, ...]) -> int | None:
         """The position of a column among the leaves; see `Ordinals.of`. Raises what the leaves do."""
@@ -143,12 +244,37 @@ class ClaimedFile:
         """Whether the file gives ids to its columns."""
         return bool(self.file.schema.view(ordinals_of).by_id)
 
-    @Remembered
-    def present(self) -> list[ClaimedColumn]:
-        """Those of them that the file has."""
-        return [column for column in self.columns if column.leaf is not None]
-
     @property
     def name(self) -> str:
         """The file, as the table calls it."""
         return self.claims.path
+
+    # ------------------------------------------------------------------------------------------------- what is false
+
+    def of(self, column: ClaimedColumn) -> str:
+        """What a claim is about, for messages."""
+        return f"of column {column.name} in the table's entry for {self.name}"
+
+    def written(self, claim: ClaimedBound) -> str:
+        """A bound as the table writes it."""
+        return self.said.written(claim.metric, claim.column.table)
+
+    def false(
+        self,
+        column: ClaimedColumn,
+        metric: Metric,
+        message: str,
+        expected: str,
+        actual: str,
+        row_group: int | None = None,
+    ) -> Violation:
+        """That what the table says of a column is not so."""
+        return Violation(
+            message,
+            claim_field(self.file, self.said.place(metric, column.table)),
+            expected=expected,
+            actual=actual,
+            column=column.name,
+            row_group=row_group,
+            remedy=self.claims.remedy,
+        )

@@ -13,6 +13,7 @@ from pqassay_tables.metadata.iceberg.metadata import NotKnownError, metadata_fil
 from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
 from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState
 from pqassay_tables.under_test.states import iceberg_state
+from pqassay_tables.under_test.table import TableUnderTest
 
 
 def state_around(file: FileUnderTest) -> IcebergState:
@@ -45,24 +46,15 @@ def _read(table: TableAt) -> IcebergState:
         raise NotChecked(reason, "file", judgeable=False) from None
 
 
-class IcebergTable:
+class IcebergTable(TableUnderTest):
     """The Iceberg table under test: a part of the file, ``file.part(IcebergTable)``."""
 
-    def __init__(self, file: FileUnderTest) -> None:
-        self.file = file
+    kind = "iceberg"
 
     @Remembered
     def schemas(self) -> dict[int | None, Columns]:
         """The columns of each schema that the metadata have, by its id. Raises what `state` does."""
         return {one.get("schema-id"): columns_of(one) for one in objects(self.state.metadata, "schemas")}
-
-    @Remembered
-    def at(self) -> TableAt:
-        """Where it is. Raises `NotApplicable` for other targets."""
-        table = self.file.table
-        if table is None or table.kind != "iceberg" or self.file.claims is not None:
-            raise NotApplicable
-        return table
 
     @Remembered
     def metadata(self) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import cache
+from typing import Any, ClassVar
 
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import Place
@@ -18,19 +20,27 @@ from pqassay_spec.table.json_places import find
 from pqassay_spec.table.layout import (
     DELTA_LOG,
     ICEBERG_METADATA,
+    TableKind,
     delta_checkpoint,
     is_delta_json,
     is_iceberg_metadata,
 )
 from pqassay_tables.metadata.avro import avro_span, container
-from pqassay_tables.metadata.delta.actions import line_span
+from pqassay_tables.metadata.delta.actions import line_span, parse
 from pqassay_tables.metadata.delta.segment import NoVersionError
 from pqassay_tables.metadata.delta.state import DeltaState, states_of_checkpoint
 from pqassay_tables.under_test.states import delta_state
 
 
-class DeltaTable:
-    """The Delta table under test: a part of the file, ``file.part(DeltaTable)``."""
+class TableUnderTest:
+    """A table: a part of the file that stands for it.
+
+    Attributes:
+        kind: The format of such tables.
+        file: The file.
+    """
+
+    kind: ClassVar[TableKind]
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -39,9 +49,15 @@ class DeltaTable:
     def at(self) -> TableAt:
         """Where it is. Raises `NotApplicable` for other targets."""
         table = self.file.table
-        if table is None or table.kind != "delta" or self.file.claims is not None:
+        if table is None or table.kind != self.kind or self.file.claims is not None:
             raise NotApplicable
         return table
+
+
+class DeltaTable(TableUnderTest):
+    """The Delta table under test: a part of the file, ``file.part(DeltaTable)``."""
+
+    kind = "delta"
 
     @Remembered
     def has_checkpoint(self) -> bool:
@@ -104,6 +120,32 @@ class DeltaTable:
                     f"{ICEBERG_METADATA}/{max(named)}"
                 )
         return notes
+
+
+class JsonOfLog(ABC):
+    """A file of a Delta log beside its commits and checkpoints, which holds one JSON object: a part of the file."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.table = file.part(DeltaTable)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The file, relative to the table."""
+
+    @Remembered
+    def content(self) -> Any:
+        """What the file holds, an error where that is not JSON. Raises `NotApplicable` without it, and `NotChecked`."""
+        if self.table.at.size_of(self.name) is None:  # in a store, its listing tells
+            raise NotApplicable
+        try:
+            return parse(self.table.at.read(self.name).decode())
+        except FileNotFoundError:
+            raise NotApplicable from None
+        except OSError as error:
+            raise NotChecked(f"{self.name} cannot be read: {error.strerror or error}", "file") from None
+        except ValueError as error:
+            return error
 
 
 # ------------------------------------------------------------------------------------------------------- fields

@@ -2,134 +2,95 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from pqassay.tables.claims import Bound, PartitionValue, Scalar, ValueKind
+from pqassay.tables.claims import PartitionValue, Typed, ValueKind
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import Mistake, NotChecked
 from pqassay.under_test.violation import Violation
-from pqassay.values.claims.bounds import BoundsAudit
-from pqassay.values.claims.claim import others
-from pqassay.values.decoding.chunk_values import ChunkValues, excused
-from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import shown, type_order
-from pqassay_tables.under_test.claimed_bounds import stored_bound
+from pqassay.values.claims.bound_claims import bounds_of
+from pqassay.values.claims.value_rules import Claim
+from pqassay.values.claims.wording import others, value_at
+from pqassay_spec.parquet.column_order import type_order
+from pqassay_tables.under_test.claimed_bounds import form_of, stored_bound
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.table import claim_field
-from pqassay_tables.values.transforms import breaking
+
+if TYPE_CHECKING:
+    from pqassay.values.decoding.chunk_values import ChunkValues
 
 
-class Collector(Protocol):
-    """Takes what came of a comparison."""
-
-    def hinder(self, rule: str, reason: NotChecked, column: str) -> None:
-        """Note why a rule could not be tested on a column."""
-        ...
-
-    def add(self, rule: str, violation: Violation) -> None:
-        """Note a place where a rule is broken."""
-        ...
+def partition_values(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """The partition values that follow from the column of a chunk."""
+    owner = chunk.file.part(ClaimedFile)
+    for value in owner.claims.partition:
+        if owner.ordinal_of(value.field_id, value.path) == chunk.ordinal:
+            yield ClaimedPartition(owner, value)
 
 
-class PartitionAudit:
-    """One partition value, compared with one chunk of the column from which it follows."""
+@dataclass(frozen=True)
+class ClaimedPartition(Claim):
+    """One partition value of a file."""
 
-    needs_values = True
+    owner: ClaimedFile
+    claim: PartitionValue
 
-    def __init__(
-        self,
-        collector: Collector,
-        rule: str,
-        owner: ClaimedFile,
-        claim: PartitionValue,
-        chunk: ColumnChunkUnderTest,
-    ) -> None:
-        self._collector = collector
-        self._rule = rule
-        self._owner = owner
-        self._claim = claim
-        self._chunk = chunk
-        self._found: Violation | None = None
-        self._problem: NotChecked | None = None
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """All rows have it."""
+        claim, group = self.claim, values.chunk.row_group
+        is_void = claim.transform == "void"
+        if claim.value is not None and values.count < values.entries and not is_void:
+            place = int((~values.valid).argmax())
+            yield self._false(values, f"entry {place} of row group {group} is null", "null")
+            return
+        found = self._another(values)
+        if found is not None:
+            place, count = found
+            order = type_order(values.chunk.leaf.element)
+            actual = (
+                f"0x{values.raw_of(place)[:32].hex()}" if order is None else value_at(values, place, order)
+            )
+            held = f"row {values.row_of(place)} of row group {group} holds {actual}{others(count)}"
+            yield self._false(values, held, actual)
 
-    def judge(self, values: ChunkValues) -> None:
-        """Compare it with the values."""
-        try:
-            self._compare(values)
-        except (FormatError, NotChecked) as error:
-            self._problem = error if isinstance(error, NotChecked) else NotChecked.because(error)
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:  # noqa: BLE001 - other claims are judged all the same
-            self._problem = Mistake.by(error)
-
-    def _compare(self, values: ChunkValues) -> None:
-        claim = self._claim
+    def _another(self, values: ChunkValues) -> tuple[int, int] | None:
+        """The first value from which another partition value follows, and how many there are; ``None`` without."""
+        claim = self.claim
         if claim.value is None:
-            if values.count and claim.transform != "void":
-                self._say(values, 0, values.count)
-            return
-        if values.count < values.entries and claim.transform != "void":
-            place = int(np.flatnonzero(~values.valid)[0])
-            self._violate(f"entry {place} of row group {self._chunk.row_group} is null", "null")
-            return
+            return (0, values.count) if values.count and claim.transform != "void" else None
         if claim.kind is not None:
-            self._compare_as_bounds(values, claim.kind, claim.value)
-            return
+            return self._beyond(values, Typed(claim.kind, claim.value))
+        from pqassay_tables.values.transforms import breaking  # noqa: PLC0415 - numpy, at this tier only
+
         unlike = breaking(values, claim)
-        if unlike is not None and unlike.any():
-            self._say(values, int(unlike.argmax()), int(np.count_nonzero(unlike)))
+        return None if unlike is None or not unlike.any() else (int(unlike.argmax()), int(unlike.sum()))
 
-    def _compare_as_bounds(self, values: ChunkValues, kind: ValueKind, value: Scalar) -> None:
+    def _beyond(self, values: ChunkValues, typed: Typed) -> tuple[int, int] | None:
         """Compare a value that stands for itself: no value of the chunk is less, and none is greater."""
-        if not value and kind is ValueKind.FLOATING:
-            return  # of which sign a zero is, a directory need not say
-        bound = Bound(kind, value, self._claim.written, self._claim.place)
+        if not values.count or (not typed.value and typed.kind is ValueKind.FLOATING):
+            return None  # of which sign a zero is, a directory need not say
         for above in (False, True):
-            stored = stored_bound(self._chunk.leaf.element, bound, above=above)
-            if stored is None or not values.count:
+            element = values.chunk.leaf.element
+            stored, order = stored_bound(element, typed, above=above), form_of(element).order
+            if stored is None or order is None:
                 continue
-            if stored.raw is None:
-                if stored.is_beyond:
-                    self._say(values, 0, values.count)
-                continue
-            audit = BoundsAudit(values, len(stored.raw), values.starts)
-            beyond = audit.of_chunk(stored.order, stored.raw, above=above)
+            if not isinstance(stored, bytes):
+                return 0, values.count
+            beyond = bounds_of(values).of_chunk(order, stored, above=above)
             if beyond is not None:
-                self._say(values, beyond.place, beyond.total)
-                return
+                return beyond.place, beyond.total
+        return None
 
-    def _say(self, values: ChunkValues, place: int, count: int) -> None:
-        order = type_order(self._chunk.leaf.element)
-        raw = values.raw_of(place)
-        actual = f"0x{raw[:32].hex()}" if order is None else shown(order, raw)
-        self._violate(
-            f"row {values.row_of(place)} of row group {self._chunk.row_group} holds {actual}" + others(count),
-            actual,
-        )
-
-    def _violate(self, held: str, actual: str) -> None:
-        claim, owner = self._claim, self._owner
-        self._found = Violation(
-            f"the partition value {claim.name} ({claim.transform} of column {self._chunk.column}) of {owner.name} is "
+    def _false(self, values: ChunkValues, held: str, actual: str) -> Violation:
+        claim, owner, chunk = self.claim, self.owner, values.chunk
+        return Violation(
+            f"the partition value {claim.name} ({claim.transform} of column {chunk.column}) of {owner.name} is "
             f"{claim.written}, and {held}",
             claim_field(owner.file, claim.place),
             expected=f"the {claim.transform} of {actual}",
             actual=claim.written,
-            column=self._chunk.column,
-            row_group=self._chunk.row_group,
+            column=chunk.column,
+            row_group=chunk.row_group,
             remedy=owner.claims.remedy,
         )
-
-    def leave(self, reason: NotChecked) -> None:
-        """Take note that the values cannot be decoded."""
-        self._problem = excused(self._chunk, reason)
-
-    def settle(self) -> None:
-        """Hand over what came of it."""
-        if self._problem is not None:
-            self._collector.hinder(self._rule, self._problem, self._chunk.column)
-        if self._found is not None:
-            self._collector.add(self._rule, self._found)

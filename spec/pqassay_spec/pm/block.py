@@ -14,7 +14,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.codes import StatFlag, split_reference, split_sizes
+from pqassay_spec.pm.codes import MAX_SIZE_SHIFT, SIZE_MASK, StatFlag, split_reference
 from pqassay_spec.pm.header import Header
 
 
@@ -68,7 +68,7 @@ class Side(NamedTuple):
         name: ``MIN`` or ``MAX``.
         field: The field of the record that is its slot.
         parquet_field: The field of Parquet's statistics that is the same bound.
-        position: Its position in what `split_sizes` returns, and wherever else both bounds are listed.
+        position: Its position wherever both bounds are listed.
         present: The bit of STAT_FLAGS that says that there is one.
         inlined: The bit that says that it is stored in its slot.
         exact: The bit that says that it is a value of the chunk.
@@ -88,7 +88,7 @@ class Side(NamedTuple):
 
     def size(self, chunk: pm.ColumnChunk) -> int:
         """Bytes of the slot that count, as STAT_SIZES says."""
-        return split_sizes(chunk.stat_sizes)[self.position]
+        return chunk.stat_sizes >> MAX_SIZE_SHIFT if self.position else chunk.stat_sizes & SIZE_MASK
 
 
 MIN = Side(

@@ -294,8 +294,3 @@ def stat_sizes(minimum: int, maximum: int) -> int:
     '0x84'
     """
     return minimum | maximum << MAX_SIZE_SHIFT
-
-
-def split_sizes(sizes: int) -> tuple[int, int]:
-    """The sizes of MIN_STAT and MAX_STAT."""
-    return sizes & SIZE_MASK, sizes >> MAX_SIZE_SHIFT

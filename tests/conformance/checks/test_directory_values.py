@@ -1,27 +1,15 @@
-"""The values that a directory describes, where the audit of values passes over them."""
+"""The values that a directory describes are compared with indexes of every type."""
 
 from __future__ import annotations
+
+import dataclasses
 
 import pytest
 
 import pqassay
+from directory_files import LOT_SUMS, sums, with_directory
 from places import GOLDEN_FILES
-from pqassay.checks.directory.values import DescribedValues
-from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
-from pqassay_spec.base.sources import BytesSource
 from pqassay_suite.judging.answers import FAMILIES
-
-
-def test_outcomes_say_that_they_do_not_apply_where_no_family_was_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def nothing(_: DescribedValues) -> None:
-        raise NotApplicable
-
-    monkeypatch.setattr(DescribedValues, "family", nothing)
-    source = BytesSource((GOLDEN_FILES / "dir/sets-inline/data.parquet").read_bytes())
-    with pytest.raises(NotApplicable):
-        _ = DescribedValues(FileUnderTest(source, Options("values"))).outcomes
 
 
 @pytest.mark.parametrize("name", ["idx1", "sets-of-file", "sums-of-file", "hll-of-file", "kll-of-file"])
@@ -29,3 +17,23 @@ def test_what_proves_that_an_index_was_written_is_tested_for_every_type(name: st
     report = pqassay.check(GOLDEN_FILES / "dir" / name / "data.parquet", tier="values")
 
     assert set(FAMILIES["DIR"].proof) <= set(report.coverages[report.files[0].coverage].checked)
+
+
+def test_bounds_that_cannot_be_read_keep_no_rule_but_their_own_from_being_tested() -> None:
+    false = dataclasses.replace(LOT_SUMS, parts=([(3, 0, 0, 24)], [(3, 0, 0, 34)]), minima=(b"cut",))
+    data = with_directory(sums(false, "lot", value_count=2))
+    report = pqassay.check(data, tier="values")
+    (file,) = report.files
+    coverage = report.coverages[file.coverage]
+
+    assert ["DIR-022", "DIR-037"] == [finding.rule for finding in file.findings]
+    assert "DIR-022 is broken" == coverage.not_checked["DIR-038"].reason
+    assert {"DIR-035", "DIR-036"} <= set(coverage.checked)
+
+
+def test_a_rank_that_is_wrong_is_that_of_a_plain_number() -> None:
+    (file,) = pqassay.check(GOLDEN_FILES / "dir/ranks/data.parquet", tier="values").files
+    (finding,) = file.findings
+    rank = "the rank of 2.0 in the file is 0.7500, and its sketch says 0.2500"
+
+    assert f"entry 0 (KLL of price): {rank}" == finding.message

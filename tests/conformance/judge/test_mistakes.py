@@ -13,7 +13,8 @@ from pqassay.checks.parquet_file import pages
 from pqassay.report.model import FileReport
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Mistake
-from pqassay.values.claims.statistics import StatisticsClaims
+from pqassay.values.claims.bound_claims import ChunkBound
+from pqassay.values.claims.count_claims import NullsOfChunk
 
 FILE = GOLDEN_FILES / "sta/max-too-small/data.parquet"
 SAID = "a mistake in pqassay, please report it: ZeroDivisionError: nobody foresaw this"
@@ -53,7 +54,7 @@ def test_a_mistake_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_a_claim_raises_costs_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StatisticsClaims, "_judge_nulls", fail)
+    monkeypatch.setattr(NullsOfChunk, "compare", fail)
     require_the_rest(*checked(), {"STA-043"})
 
 
@@ -75,13 +76,13 @@ def test_what_a_view_raises_costs_the_rules_that_need_it(monkeypatch: pytest.Mon
 
 
 def test_places_that_were_found_before_a_mistake_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = StatisticsClaims._judge_bound
+    judge = ChunkBound.compare
 
-    def judge_and_fail(self: StatisticsClaims, *args: Any) -> Iterator[Any]:
+    def judge_and_fail(self: ChunkBound, *args: Any) -> Iterator[Any]:
         yield from judge(self, *args)
         fail()
 
-    monkeypatch.setattr(StatisticsClaims, "_judge_bound", judge_and_fail)
+    monkeypatch.setattr(ChunkBound, "compare", judge_and_fail)
     file, _ = checked()
 
     assert ("errored", SAID) == (file.outcome, file.error)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from damage import TOGETHER
-from pqassay.values.claims.statistics import StatisticsClaims
+from pqassay.values.claims.count_claims import NullsOfChunk
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def test_a_mistake_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
-    monkeypatch.setattr(StatisticsClaims, "_judge_nulls", broken)
+    monkeypatch.setattr(NullsOfChunk, "compare", broken)
     told = [one for seed in range(20) if (one := recall.mistake(seed)) is not None]
 
     assert told

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pqassay.values.decoding.faults import Fault, Kind
 from pqassay.values.decoding.levels import Runs, read_runs
-from pqassay.values.decoding.list_levels import ListLevels, Stray
+from pqassay.values.decoding.list_levels import ListLevels
 from pqassay_spec.parquet.encoding.levels import bit_width, packed_run
 from pqassay_spec.parquet.encoding.list_levels import opened_levels, stray_entry
 from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
@@ -26,7 +27,7 @@ def _runs(levels: list[int], greatest: int) -> Runs:
     return read_runs(packed_run(levels, width=width), width=width, count=len(levels))
 
 
-def _found(*pages: list[tuple[int, int]]) -> list[Stray | None]:
+def _found(*pages: list[tuple[int, int]]) -> list[Fault | None]:
     lists = ListLevels(LEAF)
     return [
         lists.first_stray(_runs([level for level, _ in page], 2), _runs([level for _, level in page], 5))
@@ -56,7 +57,7 @@ def test_the_fast_decision_is_that_of_the_specification(pages: list[list[tuple[i
 
 
 def test_the_inner_list_of_a_null_goes_on() -> None:
-    assert _found([(0, 5), (1, 2), (2, 5)]) == [Stray(2, before=2, here=5, opened=4)]
+    assert _found([(0, 5), (1, 2), (2, 5)]) == [Fault(Kind.STRAY_ENTRY, 4, 5, 2, ("2",))]
 
 
 def test_a_list_goes_on_in_the_next_page() -> None:
@@ -64,11 +65,11 @@ def test_a_list_goes_on_in_the_next_page() -> None:
 
 
 def test_a_null_list_goes_on_in_the_next_page() -> None:
-    assert _found([(0, 0)], [(1, 5)]) == [None, Stray(0, before=0, here=5, opened=2)]
+    assert _found([(0, 0)], [(1, 5)]) == [None, Fault(Kind.STRAY_ENTRY, 2, 5, 0, ("0",))]
 
 
 def test_a_chunk_begins_with_a_row() -> None:
-    assert _found([(1, 5)]) == [Stray(0, before=-1, here=5, opened=2)]
+    assert _found([(1, 5)]) == [Fault(Kind.STRAY_ENTRY, 2, 5, 0, ("nothing",))]
 
 
 def test_what_follows_a_page_that_cannot_be_read_may_go_on() -> None:

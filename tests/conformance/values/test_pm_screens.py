@@ -1,4 +1,4 @@
-"""Screens of ``_pm`` say of many chunks at once what the plain rules say of each."""
+"""The conditions of rules about column chunks of ``_pm`` give the same of many chunks at once as of each."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
 from pqassay.under_test.pm import chunks as pm_chunks
 from pqassay.under_test.pm.chunks import PmChunks
+from pqassay.values.pm import batches
 from pqassay.values.pm import screens as pm_screens
 from pqassay_reference.pm.write import create
 from pqassay_spec.base.sources import BytesSource
@@ -161,7 +162,7 @@ REGIONS = st.one_of(st.just(bytes(REGION)), st.binary(min_size=REGION, max_size=
     REGIONS,
     st.booleans(),
 )
-def test_screens_equal_the_rules_on_random_chunks(
+def test_conditions_agree_on_random_chunks(
     patches: pytest.MonkeyPatch, blocks: list[list[pm.ColumnChunk]], region: bytes, is_questdb: bool
 ) -> None:
     agree(file_of(blocks, region, is_questdb=is_questdb), patches)
@@ -169,7 +170,7 @@ def test_screens_equal_the_rules_on_random_chunks(
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_screens_equal_the_rules_where_only_bounds_differ(patches: pytest.MonkeyPatch, data: Any) -> None:
+def test_conditions_agree_where_only_bounds_differ(patches: pytest.MonkeyPatch, data: Any) -> None:
     """Chunks that are good but for their bounds, of which many compare equal in their first bytes."""
     stems = st.sampled_from([b"", b"a", b"ab", b"abcdefgh", b"\xff\xff", b"\x7f"])
 
@@ -197,7 +198,7 @@ def test_screens_equal_the_rules_where_only_bounds_differ(patches: pytest.Monkey
     assert not found["PM-065"]
 
 
-def test_what_screens_count_is_what_rules_find(patches: pytest.MonkeyPatch) -> None:
+def test_violations_that_are_only_counted_are_those_that_rules_yield(patches: pytest.MonkeyPatch) -> None:
     good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
     bad = good._replace(codec=9, reserved=1)
     found = agree(
@@ -217,8 +218,22 @@ def test_batches_add_up(patches: pytest.MonkeyPatch) -> None:
         assert {7} == set(agree(data, patches)["PM-060"].values())
 
 
-def test_every_rule_about_chunks_has_a_screen() -> None:
-    assert set(RULES) == pm_screens.SCREENS.keys()
+def test_every_rule_about_chunks_declares_its_conditions() -> None:
+    assert set(RULES) == pm_chunks.CONDITIONS.keys()
+
+
+def test_bounds_that_begin_alike_are_compared_up_to_a_limit(patches: pytest.MonkeyPatch) -> None:
+    good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
+    alike = good._replace(stat_flags=0x80 | 0b001001, min_stat=16, max_stat=16 << 16 | 16)
+    data = file_of([[alike if kind[2] == 16 else good for kind in COLUMNS]] * 4, bytes(REGION))
+    problems: list[str | None] = []
+    for most in (4 * 32, 4 * 32 - 1):
+        with patches.context() as patch:
+            patch.setattr(batches, "MOST_COMPARED", most)
+            patch.setattr(pm_chunks, "SCREENED_FROM_IF_LOADED", 0)
+            answer = ask(chunks_of(data).parsed.file, RULES).of("PM-072")
+            problems.append(None if answer.problem is None else str(answer.problem))
+    assert [None, "more than 127 bytes of bounds would have to be compared"] == problems
 
 
 def test_an_equal_prefix_is_compared_byte_by_byte(patches: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.by_values import counts_of
 from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
+from pqassay.checks.surveys import counts_of
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.layout import FILTERS

@@ -2,14 +2,67 @@
 
 from __future__ import annotations
 
-from pqassay.checks.by_values import by_audit
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pqassay.checks.subjects import BLOOM_FILTER
+from pqassay.checks.value_rules import value_rule
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay.values.claims.value_rules import Claim, ComparedBy
+from pqassay.values.claims.wording import others, value_at, where
+from pqassay_spec.parquet.column_order import FLOATING, type_order
+from pqassay_spec.parquet.thrift import Type
+
+if TYPE_CHECKING:
+    from pqassay.values.decoding.chunk_values import ChunkValues
 
 
-@by_audit("BLM-020", "claims.chunk_audit._BloomClaims._judge_bloom_filter")
-def every_value_is_held() -> None:
+def _missing(values: ChunkValues) -> Any:
+    """The values that the filter does not hold, bool; ``None`` without. Raises what `ColumnChunkUnderTest.bitset` does."""
+    from pqassay.values.claims.bloom import absent  # noqa: PLC0415 - numpy and xxhash, at this tier only
+
+    return absent(values, values.chunk.bitset)
+
+
+def _is_floating(chunk: ColumnChunkUnderTest) -> bool:
+    return type_order(chunk.leaf.element) in FLOATING
+
+
+def _held(chunk: ColumnChunkUnderTest, *, of_special: bool) -> Iterator[Claim]:
+    """That the filter of a chunk holds all zeros and NaN of numbers of IEEE 754, or all other values."""
+    if chunk.leaf.element.type == Type.BOOLEAN:
+        raise NotChecked("nobody says how a bloom filter holds booleans", "another rule")
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        missing = values.remembered(_missing)
+        if missing is None:
+            return
+        if _is_floating(chunk):
+            special = values.is_nan | values.is_zero(negative=True) | values.is_zero(negative=False)
+            missing = missing & (special if of_special else ~special)
+        if missing.any():
+            place = int(missing.argmax())
+            value = value_at(values, place, type_order(chunk.leaf.element))
+            yield Violation(
+                f"{where(values, place)} holds {value}, which its bloom filter does not hold"
+                + others(int(missing.sum())),
+                chunk.fields.bitset,
+                expected=f"a filter that holds {value}",
+                actual="one that does not",
+            )
+
+    yield ComparedBy(compare)
+
+
+@value_rule("BLM-020", of=BLOOM_FILTER)
+def every_value_is_held(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader skips the row group when it looks for the value."""
+    return _held(chunk, of_special=False)
 
 
-@by_audit("BLM-021", "claims.chunk_audit._BloomClaims._judge_bloom_filter")
-def zeros_and_nan_are_held_by_their_bytes() -> None:
+@value_rule("BLM-021", of=BLOOM_FILTER)
+def zeros_and_nan_are_held_by_their_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader hashes what it looks for as it would be stored."""
+    return _held(chunk, of_special=True) if _is_floating(chunk) else iter(())

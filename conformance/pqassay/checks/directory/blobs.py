@@ -95,7 +95,6 @@ def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violat
             f"{entry}: {blob.part_count} parts, and there {'is' if wanted == 1 else 'are'} {wanted} of one for each {each}",
             str(wanted),
             str(blob.part_count),
-            column=entry.column,
         )
 
 

@@ -51,6 +51,12 @@ def entries_of(*kinds: IndexType) -> Subject[EntryUnderTest]:
     )
 
 
+def row_group_of(entry: EntryUnderTest, number: int) -> int | None:
+    """The row group of a part of its index, if it has one."""
+    groups = entry.part_groups
+    return groups[number] if number < len(groups) else None
+
+
 @rule("DIR-001", of=DIRECTORY)
 def key_has_a_value(directory: DirectoryUnderTest) -> None:
     """Asking for the bytes raises what is wrong."""

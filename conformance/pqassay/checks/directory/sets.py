@@ -1,18 +1,25 @@
-"""Checks of the structure of distinct sets, tier ``index``."""
+"""Checks of distinct sets: their structure, tier ``index``; and their values, as those of IDX1 blobs, tier ``values``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
-from pqassay.checks.directory.entries import entries_of
+from pqassay.checks.directory.entries import entries_of, row_group_of
+from pqassay.checks.directory.values import DESCRIBED, first_of
+from pqassay.checks.value_rules import value_rule
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay.values.directory.blob import BlobUnderTest, blob_of
+from pqassay.values.claims.wording import plural
+from pqassay.values.directory.blob import blob_of
 from pqassay_spec.directory.codes import IndexType
-from pqassay_spec.directory.distinct_set import KNOWN_FLAGS
+from pqassay_spec.directory.distinct_set import KNOWN_FLAGS, SetFlags
 from pqassay_spec.directory.packed_values import sort_keys
 from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, shown
+
+if TYPE_CHECKING:
+    from pqassay.values.directory.sets import DescribedSet
 
 SETS = entries_of(IndexType.DISTINCT_SET)
 """An entry of distinct sets."""
@@ -26,8 +33,7 @@ def values_are_as_many_as_it_says(entry: EntryUnderTest) -> None:
         for number in range(len(blob.sets)):
             blob.values_of_part(number)
         return
-    for number in range(len(blob.sums.keys)):
-        blob.key_values(number)
+    _ = blob.key_columns
     blob.bounds("minima")
     blob.bounds("maxima")
 
@@ -42,8 +48,7 @@ def flags_are_known(entry: EntryUnderTest) -> Iterator[Violation]:
                 f"{entry}: part {number} has flags {part.head.flags:#x}",
                 f"no others than {KNOWN_FLAGS:#x}",
                 f"{part.head.flags:#x}",
-                column=entry.column,
-                row_group=_row_group(entry, number),
+                row_group=row_group_of(entry, number),
             )
 
 
@@ -52,43 +57,81 @@ def values_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     """A reader that searches by halves passes a value by."""
     blob = blob_of(entry)
     for number in range(len(blob.sets)):
-        if (found := _disorder(blob, number, entry.order)) is not None:
-            said, expected, actual = found
-            yield entry.blob_spot(
-                f"values[{number}]", blob.sets[number].start, _length(blob, number)
-            ).violation(
-                f"{entry}: in part {number} {said}",
-                expected,
-                actual,
-                column=entry.column,
-                row_group=_row_group(entry, number),
-            )
+        for problem, expected, actual in _disorder(blob.values_of_part(number), entry.order):
+            message, row_group = f"{entry}: in part {number} {problem}", row_group_of(entry, number)
+            yield blob.values_spot(number).violation(message, expected, actual, row_group=row_group)
 
 
-def _length(blob: BlobUnderTest, number: int) -> int:
-    part = blob.sets[number]
-    return part.end - part.start
-
-
-def _row_group(entry: EntryUnderTest, number: int) -> int | None:
-    groups = entry.part_groups
-    return groups[number] if number < len(groups) else None
-
-
-def _disorder(blob: BlobUnderTest, number: int, order: Order) -> tuple[str, str, str] | None:
-    """What is wrong with the order of a part's values, what should be and what is; ``None`` where they ascend."""
-    values = blob.values_of_part(number)
-    keys = sort_keys(order, values)
-    if order in FLOATING:
-        for raw in values:
-            if is_nan(order, raw):
-                return "a NaN is listed", "the flag NAN", "NaN"
+def _disorder(raws: Sequence[bytes], order: Order) -> Iterator[tuple[str, str, str]]:
+    """The first that is wrong with the order of some values, what should be and what is."""
+    keys = sort_keys(order, raws)
+    if order in FLOATING and any(is_nan(order, raw) for raw in raws):
+        yield "a NaN is listed", "the flag NAN", "NaN"
+        return
     for place in range(1, len(keys)):
         if not keys[place - 1] < keys[place]:
-            before, after = shown(order, values[place - 1]), shown(order, values[place])
-            return (
-                f"{after} follows {before}",
-                "each value once, after the lesser ones",
-                f"{before}, {after}",
+            before, after = shown(order, raws[place - 1]), shown(order, raws[place])
+            yield f"{after} follows {before}", "each value once, after the lesser ones", f"{before}, {after}"
+            return
+
+
+@value_rule("DIR-026", of=SETS, audited=DESCRIBED)
+def complete_sets_list_every_value(part: DescribedSet) -> Iterator[Violation]:
+    """A reader skips the part when it looks for a value that is missing."""
+    if part.flags & SetFlags.COMPLETE:
+        yield from _missing(part, f"the complete set of {part}")
+
+
+@value_rule("DIR-045", of=entries_of(IndexType.IDX1), audited=DESCRIBED)
+def idx1_lists_every_value(part: DescribedSet) -> Iterator[Violation]:
+    """A reader skips the file when it looks for a value that is missing."""
+    return _missing(part, f"the IDX1 blob of {part}")
+
+
+def _missing(part: DescribedSet, listing: str) -> Iterator[Violation]:
+    """The values that occur and are not listed."""
+    if missing := sorted(part.missing):
+        values = _values(part, missing)
+        yield part.blob.values_spot(part.number).violation(
+            f"{listing} lacks {plural(len(missing), 'value')} of it: {values}",
+            f"{values} listed",
+            "not there",
+        )
+
+
+def _values(part: DescribedSet, raws: Sequence[bytes]) -> str:
+    return first_of(raws, lambda raw: shown(part.entry.order, raw))
+
+
+def _wrong_flags(part: DescribedSet, *, lacking: bool) -> Iterator[Violation]:
+    """The flags that are lacking, or that should not be there."""
+    holds, has, expected = ("a", "no", "the") if lacking else ("no", "the", "no")
+    for flag, what, occurs in (
+        (SetFlags.NULLS, "null", part.has_null),
+        (SetFlags.NAN, "NaN", part.has_nan),
+    ):
+        if occurs is lacking and bool(part.flags & flag) is not lacking:
+            yield part.blob.head_spot(part.number, "flags").violation(
+                f"{part} holds {holds} {what}, and its set has {has} flag {flag.name}",
+                f"{expected} flag {flag.name}",
+                f"flags {part.flags:#x}",
             )
-    return None
+
+
+@value_rule("DIR-027", of=SETS, audited=DESCRIBED)
+def nulls_and_nan_are_flagged(part: DescribedSet) -> Iterator[Violation]:
+    """A reader skips the part when it looks for nulls, or for NaN."""
+    return _wrong_flags(part, lacking=True)
+
+
+@value_rule("DIR-028", of=SETS, audited=DESCRIBED)
+def listed_values_occur(part: DescribedSet) -> Iterator[Violation]:
+    """A value too many costs a read, never a row."""
+    yield from _wrong_flags(part, lacking=False)
+    if extra := part.extra:
+        values = _values(part, extra)
+        yield part.blob.values_spot(part.number).violation(
+            f"the set of {part} lists {plural(len(extra), 'value')} that it does not have: {values}",
+            "values of the part only",
+            values,
+        )

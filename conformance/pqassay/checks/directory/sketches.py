@@ -1,11 +1,14 @@
-"""Checks of the structure of sketches, tier ``index``: what of their first bytes every reader needs."""
+"""Checks of sketches: the first bytes, which every reader needs, tier ``index``; and what they were given, tier ``values``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from pqassay.checks import rule
-from pqassay.checks.directory.entries import entries_of
+from pqassay.checks.directory.entries import entries_of, row_group_of
+from pqassay.checks.directory.values import DESCRIBED
+from pqassay.checks.value_rules import value_rule
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
@@ -13,8 +16,20 @@ from pqassay.values.directory.blob import blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.sketches import SIZE_PARAMETERS, preamble_problem, size_parameter
 
+if TYPE_CHECKING:
+    from pqassay.values.directory.sketches import DescribedHll, DescribedKll
+
 SKETCHES = entries_of(IndexType.HLL, IndexType.KLL)
 """An entry of sketches."""
+
+KLL = entries_of(IndexType.KLL)
+"""An entry of KLL sketches."""
+
+STANDARD_ERRORS = 3
+"""How far from the truth an estimate may be."""
+
+HALF = 0.5
+"""Estimates are rounded to whole numbers of values."""
 
 
 @rule("DIR-040", of=SKETCHES)
@@ -27,8 +42,7 @@ def sketches_begin_with_their_preamble(entry: EntryUnderTest) -> Iterator[Violat
                 f"{entry}: sketch {number} {problem}",
                 f"the preamble of {family}",
                 sketch[:8].hex(" ") or "no byte",
-                column=entry.column,
-                row_group=_row_group(entry, number),
+                row_group=row_group_of(entry, number),
             )
 
 
@@ -51,11 +65,50 @@ def sketches_have_one_size(entry: EntryUnderTest) -> Iterator[Violation]:
                 f"{entry}: {name} of sketch {number} is {found}",
                 expected,
                 str(found),
-                column=entry.column,
-                row_group=_row_group(entry, number),
+                row_group=row_group_of(entry, number),
             )
 
 
-def _row_group(entry: EntryUnderTest, number: int) -> int | None:
-    groups = entry.part_groups
-    return groups[number] if number < len(groups) else None
+@value_rule("DIR-042", of=entries_of(IndexType.HLL), audited=DESCRIBED)
+def hll_estimates_the_distinct_values(part: DescribedHll) -> Iterator[Violation]:
+    """A bad estimate makes bad plans, and no wrong rows."""
+    distinct, sketch = part.distinct, part.sketch
+    lower, upper = sketch.get_lower_bound(STANDARD_ERRORS), sketch.get_upper_bound(STANDARD_ERRORS)
+    if not lower - HALF <= distinct <= upper + HALF:
+        yield part.spot.violation(
+            f"{part} has {distinct:,} distinct values, and its sketch estimates {sketch.get_estimate():,.0f}",
+            f"an estimate near {distinct:,}",
+            f"{lower:,.0f} to {upper:,.0f}",
+        )
+
+
+@value_rule("DIR-043", of=KLL, audited=DESCRIBED)
+def kll_counts_and_bounds_are_exact(part: DescribedKll) -> Iterator[Violation]:
+    """They are the part of the sketch that is given as exact."""
+    numbers, sketch = part.numbers, part.sketch
+    compared: list[tuple[str, Any, Any]] = [("values", len(numbers), sketch.n)]
+    if len(numbers) and sketch.n:
+        compared += [
+            ("as its smallest", float(numbers[0]), sketch.get_min_value()),
+            ("as its largest", float(numbers[-1]), sketch.get_max_value()),
+        ]
+    for what, true, claimed in compared:
+        if claimed != true:
+            message = f"{part} has {true} {what}, and its sketch {claimed}"
+            yield part.spot.violation(message, str(true), str(claimed))
+            return
+
+
+@value_rule("DIR-044", of=KLL, audited=DESCRIBED)
+def kll_ranks_are_nearly_right(part: DescribedKll) -> Iterator[Violation]:
+    """A bad estimate makes bad plans, and no wrong rows."""
+    if any(kll_counts_and_bounds_are_exact(part)) or not len(part.numbers):
+        return  # ranks among other numbers say nothing
+    number, true, estimated = part.worst_rank
+    error, allowed = abs(estimated - true), part.sketch.normalized_rank_error(True)
+    if error > allowed:
+        yield part.spot.violation(
+            f"the rank of {number!r} in {part} is {true:.4f}, and its sketch says {estimated:.4f}",
+            f"no more than {allowed:.4f} away",
+            f"{error:.4f} away",
+        )

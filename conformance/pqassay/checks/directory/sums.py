@@ -1,20 +1,31 @@
-"""Checks of the structure of zone sums, tier ``index``."""
+"""Checks of zone sums: their structure, tier ``index``; and the rows of their groups, tier ``values``."""
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from pqassay.checks import rule
 from pqassay.checks.directory.entries import entries_of
-from pqassay.checks.directory.values import miscounts
-from pqassay.under_test.file import Broken
+from pqassay.checks.directory.values import DESCRIBED, first_of
+from pqassay.checks.value_rules import stated, value_rule
+from pqassay.under_test.file import Broken, NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.audit import ValueAudit
+from pqassay.values.claims.wording import plural
 from pqassay.values.directory.blob import blob_of
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import IndexType
-from pqassay_spec.directory.packed_values import sort_keys
-from pqassay_spec.directory.zone_sums import SumKind, SumsHead, sum_kind
+from pqassay_spec.directory.packed_values import order_in_blobs, sort_keys
+from pqassay_spec.directory.zone_sums import SUM_RANGE, SumKind, SumsHead, double_of, integer_sum, sum_kind
 from pqassay_spec.parquet.column_order import FLOATING, is_nan, shown
+
+if TYPE_CHECKING:
+    from pqassay.values.directory.sums import ComparedGroup, DescribedSums, Key
 
 SUMS = entries_of(IndexType.ZONE_SUMS)
 """An entry of zone sums."""
@@ -34,12 +45,12 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
     if head.key_count != keys:
         said = f"{entry}: {head.key_count} keys beside a measure, and {keys + 1} columns"
         spot = entry.blob_spot("head.key_count", *SumsHead.place("key_count"))
-        yield spot.violation(said, str(keys), str(head.key_count), column=entry.column)
+        yield spot.violation(said, str(keys), str(head.key_count))
     if head.sum_kind != kind:
         named = next((member.name for member in SumKind if member == head.sum_kind), str(head.sum_kind))
         said = f"{entry}: sums of kind {named}, and those of {entry.leaves[-1].name} are {kind.name}"
         spot = entry.blob_spot("head.sum_kind", *SumsHead.place("sum_kind"))
-        yield spot.violation(said, kind.name, named, column=entry.column)
+        yield spot.violation(said, kind.name, named)
 
 
 @rule("DIR-032", of=SUMS)
@@ -48,26 +59,23 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):
-        row_group = entry.part_groups[number]
         place = blob.out_of_order(number)
         if place is None:
             continue
-        if not blob.sums.keys:
-            yield entry.blob_spot(f"part_sizes[{number}]").violation(
-                f"{entry}: part {number} has {part.end - part.first} groups, and there are no keys",
+        if blob.sums.keys:
+            spot = blob.group_spot(place, "row_count")
+            message = f"group {place - part.start} of part {number} does not come after the one before it"
+            expected = "groups in ascending order of their keys, each once"
+            actual = "the same keys again, or lesser ones"
+        else:
+            spot, expected, actual = (
+                entry.blob_spot(f"part_sizes[{number}]"),
                 "1 group",
-                f"{part.end - part.first} groups",
-                column=entry.column,
-                row_group=row_group,
+                f"{len(part)} groups",
             )
-            continue
-        yield blob.group_spot(place, "row_count").violation(
-            f"{entry}: group {place - part.first} of part {number} does not come after the one before it",
-            "groups in ascending order of their keys, each once",
-            "the same keys again, or lesser ones",
-            column=entry.column,
-            row_group=row_group,
-        )
+            message = f"part {number} has {actual}, and there are no keys"
+        row_group = entry.part_groups[number]
+        yield spot.violation(f"{entry}: {message}", expected, actual, row_group=row_group)
 
 
 @rule("DIR-033", of=SUMS)
@@ -76,24 +84,22 @@ def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):
-        groups, row_group = blob.groups[part.first : part.end], entry.part_groups[number]
-        for place, group in enumerate(groups, part.first):
+        groups, row_group = blob.groups[part.start : part.stop], entry.part_groups[number]
+        for place, group in enumerate(groups, part.start):
             if group.null_count + group.nan_count > group.row_count:
                 yield blob.group_spot(place, "row_count").violation(
-                    f"{entry}: group {place - part.first} of part {number} has {group.row_count} rows, "
+                    f"{entry}: group {place - part.start} of part {number} has {group.row_count} rows, "
                     f"{group.null_count} nulls and {group.nan_count} NaN",
                     f"{group.null_count + group.nan_count} rows or more",
                     f"{group.row_count} rows",
-                    column=entry.column,
                     row_group=row_group,
                 )
         counted, rows = sum(group.row_count for group in groups), entry.part_rows[number]
         if counted != rows and (blob.sums.keys or len(groups) == 1):
-            yield blob.group_spot(part.first, "row_count").violation(
+            yield blob.group_spot(part.start, "row_count").violation(
                 f"{entry}: the groups of part {number} have {counted} rows, and the part has {rows}",
                 f"{rows} rows",
                 f"{counted} rows",
-                column=entry.column,
                 row_group=row_group,
             )
 
@@ -110,13 +116,12 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
     minima, maxima = blob.bounds("minima"), blob.bounds("maxima")
     for name, values in (("minima", minima), ("maxima", maxima)):
         if len(values) != len(bounded):
-            if (cause := miscounts(entry)) is not None:
+            if (cause := _miscounts(entry)) is not None:
                 raise Broken(cause)
             yield entry.blob_spot(name).violation(
                 f"{entry}: {len(values)} {name} for {len(bounded)} groups with measures",
                 str(len(bounded)),
                 str(len(values)),
-                column=entry.column,
             )
             return
     lower, upper = sort_keys(order, minima), sort_keys(order, maxima)
@@ -128,6 +133,113 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
                 f"{entry}: group {bounded[place]} has measures from {first} to {last}",
                 "a smallest that is no NaN, and a largest that is not less",
                 f"{first} and {last}",
-                column=entry.column,
                 row_group=blob.row_group_of(bounded[place]),
             )
+
+
+@value_rule("DIR-035", of=SUMS, audited=DESCRIBED)
+def groups_are_those_that_occur(part: DescribedSums) -> Iterator[Violation]:
+    """A group too few, or too many, is one in every answer."""
+    listed, facts = part.listed, part.facts
+    for verb, expected, keys in (
+        ("lacks", "a group for each combination that occurs", [key for key in facts if key not in listed]),
+        (
+            "has too many",
+            "no other groups than those that occur",
+            [key for key in listed if key not in facts],
+        ),
+    ):
+        if keys:
+            count, named = plural(len(keys), "group"), first_of(keys, lambda key: _named(part, key))
+            spot = part.entry.blob_spot("keys")
+            yield spot.violation(f"{part} {verb} {count}: {named}", expected, f"{count} {verb}")
+    for group in part.compared:
+        yield from _count(part, group, "row_count", group.facts.rows)
+
+
+@value_rule("DIR-036", of=SUMS, audited=DESCRIBED)
+def nulls_and_nan_are_counted(part: DescribedSums) -> Iterator[Violation]:
+    """An average is divided by what is neither."""
+    for group in part.compared:
+        yield from _count(part, group, "null_count", group.facts.nulls)
+        yield from _count(part, group, "nan_count", group.facts.nans)
+
+
+@value_rule("DIR-037", of=SUMS, audited=DESCRIBED)
+def sums_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
+    """A sum that is off by one is a wrong answer that nobody notices."""
+    kind = part.blob.sums.head.sum_kind
+    if kind == SumKind.NONE:
+        return
+    for group in part.compared:
+        claimed: int | float
+        true: int | float
+        if kind == SumKind.INTEGER:
+            claimed, true = integer_sum(group.claimed), group.facts.whole
+            is_right = claimed == true and true in SUM_RANGE
+        else:
+            claimed, true = double_of(group.claimed), group.facts.double.rounded()
+            is_right = _is_same(claimed, true) and not group.claimed.sum_high
+        if not is_right:
+            message = f"the sum of {_of(part, group)} is {claimed!r}, and that of its rows is {true!r}"
+            yield part.blob.group_spot(group.place, "sum_low").violation(message, repr(true), repr(claimed))
+
+
+@value_rule("DIR-038", of=SUMS, audited=DESCRIBED)
+def bounds_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
+    """They answer MIN and MAX, and do so exactly."""
+    for group in part.compared:
+        for name, what, true in (
+            ("minima", "smallest", group.facts.least),
+            ("maxima", "largest", group.facts.greatest),
+        ):
+            claimed = part.blob.bound(name, group.place)
+            if claimed != true:
+                expected, actual = (
+                    "none" if raw is None else shown(part.order, raw) for raw in (true, claimed)
+                )
+                message = f"the {what} measure of {_of(part, group)} is {expected}, and {actual} is given"
+                yield part.entry.blob_spot(name).violation(message, expected, actual)
+
+
+def _count(part: DescribedSums, group: ComparedGroup, name: str, true: int) -> Iterator[Violation]:
+    """A count of a group, if it is wrong."""
+    claimed: int = getattr(group.claimed, name)
+    if claimed != true:
+        message = f"{name} of {_of(part, group)} is {claimed}, and {true} are there"
+        yield part.blob.group_spot(group.place, name).violation(message, str(true), str(claimed))
+
+
+def _of(part: DescribedSums, group: ComparedGroup) -> str:
+    return f"{_named(part, group.key)} in {part}"
+
+
+def _named(part: DescribedSums, key: Key) -> str:
+    """A group, by its keys."""
+    if not key:
+        return "all rows"
+    keys = [
+        "null" if raw is None else shown(order_in_blobs(leaf), raw)
+        for leaf, raw in zip(part.entry.leaves, key, strict=False)
+    ]
+    return f"({', '.join(keys)})" if len(keys) > 1 else keys[0]
+
+
+def _is_same(claimed: float, true: float) -> bool:
+    """Whether two doubles are the same, to the bit but for NaN."""
+    return struct.pack("<d", claimed) == struct.pack("<d", true) or (math.isnan(claimed) and math.isnan(true))
+
+
+COUNTING: tuple[Any, ...] = (groups_are_those_that_occur, nulls_and_nan_are_counted)
+"""The rules by whose counts bounds belong to groups."""
+
+
+def _miscounts(entry: EntryUnderTest) -> str | None:
+    """The rule about counts that an entry breaks, as far as the values were looked at; ``None`` if it breaks none."""
+    if entry.file.options.reaches("values"):
+        with suppress(FormatError, NotApplicable, NotChecked):
+            outcomes = entry.file.part(ValueAudit).outcomes
+            for rule_id, counting in stated(DESCRIBED).items():
+                if counting.statement in COUNTING and outcomes[rule_id].places.get(entry.column):
+                    return rule_id
+    return None

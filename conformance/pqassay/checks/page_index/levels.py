@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.by_values import counts_of
 from pqassay.checks.subjects import COLUMN_INDEX, OFFSET_INDEX
+from pqassay.checks.surveys import counts_of
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation

@@ -1,78 +1,166 @@
-"""Checks of the bodies of pages: their sizes, their levels, and where their values end, tier ``values``."""
+"""Checks of the bodies of pages: their sizes, their levels, and where their values end, tier ``values``.
+
+Most rules are about one kind of faults that decoding meets: each says what a fault of that kind means, and where.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import NamedTuple
 
 from pqassay.checks import rule
-from pqassay.checks.by_values import by_survey, counts_of, survey_of
-from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES, SECOND_VERSION
+from pqassay.checks.subjects import CHUNK, PAGES, SECOND_VERSION
+from pqassay.checks.surveys import counts_of, survey_of
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.pages.walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation
-from pqassay.values.decoding.crc import crc_violations
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
+from pqassay.values.decoding.crc import crc_fault
+from pqassay.values.decoding.faults import Fault, Kind
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, Type
 
 
-def _is_encoded_by(chunk: ColumnChunkUnderTest, *encodings: Encoding) -> bool:
-    return any(page.data_header.encoding in encodings for page in chunk.data_pages)
+class At(NamedTuple):
+    """A fault of a page of a column chunk; its numbers and words are those of `Fault`."""
+
+    chunk: ColumnChunkUnderTest
+    page: PageUnderTest
+    expected: int
+    actual: int
+    place: int
+    words: tuple[str, ...]
+
+    def body(self, message: str, expected: str, actual: str) -> Violation:
+        """A violation at the body of the page."""
+        return Violation(message, self.chunk.fields.body(self.page), expected, actual)
 
 
-@rule("PQF-063", of=PAGES)
-def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
-    if all(page.header.crc is None for page in chunk.pages):
-        raise NotApplicable
-    if chunk.file.options.reaches("values"):
-        yield from survey_of(chunk).violations.get("PQF-063", ())
-    else:
-        yield from crc_violations(chunk)
+Only = Callable[[ColumnChunkUnderTest], bool]
+"""Whether a rule applies to a chunk with pages."""
 
 
-@by_survey("PQF-070", "decoding.codecs.decompressed")
-def pages_have_their_uncompressed_size() -> None:
-    """Readers make room for so many bytes, of dictionary pages as well."""
+def _about(
+    rule_id: str, *kinds: Kind, only: Only | None = None
+) -> Callable[[Callable[[At], Violation]], Callable[[At], Violation]]:
+    """Declare the rule that is about some kinds of faults, by the violation that one of them is."""
+
+    def register(violation: Callable[[At], Violation]) -> Callable[[At], Violation]:
+        @rule(rule_id, of=PAGES, only=only, faults=kinds)
+        @wraps(violation)
+        def test(chunk: ColumnChunkUnderTest) -> list[Violation]:
+            survey = survey_of(chunk)
+            hindrance = survey.uncounted if Kind.BAD_LEVELS in kinds else survey.unread
+            places = [At(chunk, page, *fault[1:]) for page, fault in survey.faults if fault.kind in kinds]
+            if not places and hindrance is not None:
+                raise hindrance
+            return [violation(at) for at in places]
+
+        return violation
+
+    return register
+
+
+def _encoded_by(*encodings: Encoding) -> Only:
+    return lambda chunk: any(page.data_header.encoding in encodings for page in chunk.data_pages)
+
+
+_has_indexes = _encoded_by(*DICTIONARY_ENCODINGS)
+_has_indexes_or_booleans = _encoded_by(*DICTIONARY_ENCODINGS, Encoding.RLE)
+_has_differences = _encoded_by(
+    Encoding.DELTA_BINARY_PACKED, Encoding.DELTA_LENGTH_BYTE_ARRAY, Encoding.DELTA_BYTE_ARRAY
+)
 
 
 def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.data_pages) and (chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level) > 0
 
 
-@rule("PQF-071", of=DATA_PAGES, only=_has_levels, decided_by="decoding.survey._levels")
-def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Without all of them, nobody can tell to which row a value belongs."""
-    survey = survey_of(chunk)
-    found = survey.violations.get("PQF-071", ())
-    yield from found
-    if not found and survey.problem is not None:
-        raise survey.problem
-
-
-@by_survey("PQF-154", "decoding.survey._Surveyor._levels", only=_has_levels)
-def nothing_follows_the_levels() -> None:
-    """A reader that decodes all runs has more levels than values."""
-
-
 def _has_lists(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.data_pages) and chunk.leaf.max_repetition_level > 0
 
 
-@by_survey("PQF-140", "decoding.list_levels.ListLevels.first_stray", only=_has_lists)
-def entries_go_on_with_lists_that_are_there() -> None:
-    """Readers make different lists of such an entry, or refuse the column."""
-
-
 def _has_runs(chunk: ColumnChunkUnderTest) -> bool:
     """Whether levels, indexes or booleans are written in runs."""
-    return _has_levels(chunk) or (
-        bool(chunk.data_pages) and _is_encoded_by(chunk, *DICTIONARY_ENCODINGS, Encoding.RLE)
+    return _has_levels(chunk) or (bool(chunk.data_pages) and _has_indexes_or_booleans(chunk))
+
+
+def _has_dictionary(chunk: ColumnChunkUnderTest) -> bool:
+    return bool(chunk.dictionary_pages)
+
+
+def _has_sorted_dictionary(chunk: ColumnChunkUnderTest) -> bool:
+    return any(
+        header.is_sorted
+        for page in chunk.dictionary_pages
+        if (header := page.header.dictionary_page_header) is not None
     )
 
 
-@by_survey("PQF-141", "decoding.levels.read_runs", only=_has_runs)
-def runs_hold_the_groups_that_they_count() -> None:
+# ------------------------------------------------------------------------------------------- whole pages
+
+
+@rule("PQF-063", of=PAGES, faults=(Kind.WRONG_CRC,))
+def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
+    with_crc = [page for page in chunk.pages if page.header.crc is not None]
+    if not with_crc:
+        raise NotApplicable
+    if chunk.file.options.reaches("values"):
+        places: Iterable[tuple[PageUnderTest, Fault | None]] = survey_of(chunk).faults
+    else:
+        places = ((page, crc_fault(page, body)) for page, body in bodies(chunk.file.source, with_crc))
+    for page, fault in places:
+        if fault is not None and fault.kind is Kind.WRONG_CRC:
+            message = f"page {page.number} is damaged, or its CRC is wrong"
+            field = chunk.fields.page(page) / "crc"
+            yield Violation(message, field, f"0x{fault.expected:08x}", f"0x{fault.actual:08x}")
+
+
+@_about("PQF-070", Kind.WRONG_SIZE)
+def pages_have_their_uncompressed_size(at: At) -> Violation:
+    """Readers make room for so many bytes, of dictionary pages as well."""
+    message, expected, actual = at.words
+    return Violation(message, at.chunk.fields.page(at.page) / "uncompressed_page_size", expected, actual)
+
+
+# ------------------------------------------------------------------------------------------------ levels
+
+
+@_about("PQF-071", Kind.BAD_LEVELS, only=_has_levels)
+def levels_are_complete(at: At) -> Violation:
+    """Without all of them, nobody can tell to which row a value belongs."""
+    return at.body(*at.words)
+
+
+@_about("PQF-154", Kind.LEVELS_RUN_ON, only=_has_levels)
+def nothing_follows_the_levels(at: At) -> Violation:
+    """A reader that decodes all runs has more levels than values."""
+    message = f"{at.actual - at.expected} bytes of runs follow the levels of page {at.page.number}"
+    return at.body(message, f"{at.expected} bytes of levels", f"{at.actual} bytes")
+
+
+@_about("PQF-140", Kind.STRAY_ENTRY, only=_has_lists)
+def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
+    """Readers make different lists of such an entry, or refuse the column."""
+    message = (
+        f"entry {at.place} of page {at.page.number} goes on with a list that is null, empty or not begun"
+    )
+    expected = f"definition levels of at least {at.expected}, before it and there"
+    [before] = at.words
+    return at.body(message, expected, f"{before} and {at.actual}")
+
+
+@_about("PQF-141", Kind.MISSING_GROUPS, only=_has_runs)
+def runs_hold_the_groups_that_they_count(at: At) -> Violation:
     """Some readers decode a run as a whole, before they look at how many values are wanted."""
+    [what] = at.words
+    groups = f"{at.actual} group{'s' * (at.actual > 1)} of values"
+    message = f"the last run of {what} lacks {groups}" + f" in page {at.page.number}" * what.endswith(
+        "levels"
+    )
+    return at.body(message, "as many groups as the header of the run counts", f"{at.actual} fewer")
 
 
 @rule("PQF-072", of=SECOND_VERSION)
@@ -83,9 +171,9 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     for number, header in headers:
         counted = int(nulls[number])
         if header.num_nulls != counted and 0 <= header.num_nulls <= header.num_values:
-            said = f"a page holds {counted} nulls, and its header says {header.num_nulls}"
+            message = f"a page holds {counted} nulls, and its header says {header.num_nulls}"
             field = chunk.fields.own_header(chunk.data_pages[number]) / "num_nulls"
-            yield Violation(said, field, str(counted), str(header.num_nulls))
+            yield Violation(message, field, str(counted), str(header.num_nulls))
 
 
 @rule("PQF-073", of=SECOND_VERSION)
@@ -96,13 +184,13 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for number, header in headers:
         rows = int(counts.rows[number])
         if not counts.starts_with_row[number]:
-            said = "a page of version 2 begins within a row"
+            message = "a page of version 2 begins within a row"
             field = chunk.fields.body(chunk.data_pages[number])
-            yield Violation(said, field, "a repetition level of 0 first", "a greater one")
+            yield Violation(message, field, "a repetition level of 0 first", "a greater one")
         if header.num_rows != rows and header.num_rows >= 0:
-            said = f"{rows} rows begin in a page, and its header says {header.num_rows}"
+            message = f"{rows} rows begin in a page, and its header says {header.num_rows}"
             field = chunk.fields.own_header(chunk.data_pages[number]) / "num_rows"
-            yield Violation(said, field, str(rows), str(header.num_rows))
+            yield Violation(message, field, str(rows), str(header.num_rows))
 
 
 @rule("PQF-074", of=CHUNK)
@@ -112,91 +200,98 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
         raise NotApplicable
     rows = int(counts_of(chunk).rows.sum())
     if rows != chunk.group.num_rows:
-        said = f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}"
+        message = f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}"
         field = in_footer(chunk.file, f"row_groups[{chunk.row_group}].num_rows")
-        yield Violation(said, field, str(rows), str(chunk.group.num_rows))
+        yield Violation(message, field, str(rows), str(chunk.group.num_rows))
 
 
-@by_survey("PQF-076", "decoding.survey._Surveyor._excess")
-def nothing_follows_the_values() -> None:
+# ------------------------------------------------------------------------------------------------ values
+
+
+@_about("PQF-076", Kind.VALUES_RUN_ON)
+def nothing_follows_the_values(at: At) -> Violation:
     """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
+    expected = f"{at.expected} bytes"
+    return at.body(
+        f"page {at.page.number} goes on behind its values, of {expected}", expected, f"{at.actual} bytes"
+    )
 
 
-@by_survey(
-    "PQF-077",
-    "decoding.page_values._indexes",
-    only=lambda chunk: _is_encoded_by(chunk, *DICTIONARY_ENCODINGS),
-)
-def indexes_lie_in_the_dictionary() -> None:
+@_about("PQF-077", Kind.INDEX_BEYOND, only=_has_indexes)
+def indexes_lie_in_the_dictionary(at: At) -> Violation:
     """An index beyond its end means no value; some readers read beyond the memory of the dictionary."""
+    if not at.chunk.dictionary_pages:
+        return at.body("indexes without a dictionary", "", "no dictionary page")
+    message = f"index {at.actual} into a dictionary of {at.expected} entries"
+    return at.body(message, f"at most {at.expected - 1}", str(at.actual))
 
 
-@by_survey("PQF-078", "decoding.page_values.taken")
-def values_are_complete() -> None:
+@_about("PQF-078", Kind.MISSING_VALUES)
+def values_are_complete(at: At) -> Violation:
     """By their encoding, whichever it is."""
+    return at.body(*at.words)
 
 
-@by_survey(
-    "PQF-079",
-    "decoding.page_values._differences",
-    only=lambda chunk: _is_encoded_by(chunk, Encoding.DELTA_BINARY_PACKED),
-)
-def differences_fit_the_type() -> None:
+@_about("PQF-079", Kind.WIDE_DIFFERENCES, only=_encoded_by(Encoding.DELTA_BINARY_PACKED))
+def differences_fit_the_type(at: At) -> Violation:
     """Differences wrap around; with more bits than a value has, readers come to different values."""
+    bits = f"{at.actual or 'more than 64'} bits"
+    message = f"differences of {bits} between numbers of {at.expected}"
+    return at.body(message, f"at most {at.expected} bits", bits)
 
 
-def _has_dictionary(chunk: ColumnChunkUnderTest) -> bool:
-    return bool(chunk.dictionary_pages)
-
-
-@by_survey("PQF-086", "decoding.dictionary_pages.entry_violations", only=_has_dictionary)
-def entries_are_complete() -> None:
-    """Readers decode as many entries as the header says, before they look at any page."""
-
-
-@by_survey("PQF-087", "decoding.dictionary_pages.entry_violations", only=_has_dictionary)
-def nothing_follows_the_entries() -> None:
-    """An entry that is not counted is none."""
-
-
-def _is_sorted(chunk: ColumnChunkUnderTest) -> bool:
-    return any(
-        header.is_sorted
-        for page in chunk.dictionary_pages
-        if (header := page.header.dictionary_page_header) is not None
-    )
-
-
-@by_survey("PQF-088", "decoding.dictionary_pages._order", only=_is_sorted)
-def entries_ascend_where_it_is_said() -> None:
-    """Who compares indexes instead of values trusts it."""
-
-
-@by_survey(
-    "PQF-089",
-    "decoding.page_values._of_one_width",
-    only=lambda chunk: _is_encoded_by(chunk, Encoding.BYTE_STREAM_SPLIT),
-)
-def streams_are_of_one_length() -> None:
+@_about("PQF-089", Kind.LONG_STREAMS, only=_encoded_by(Encoding.BYTE_STREAM_SPLIT))
+def streams_are_of_one_length(at: At) -> Violation:
     """Where each stream begins, readers reckon from the bytes that there are."""
+    values = f"{at.place} values split into streams, which take {at.expected}"
+    message = f"the page has {at.actual} bytes for {values}"
+    return at.body(message, f"{at.expected} bytes of values", f"{at.actual} bytes")
 
 
-def _has_differences(chunk: ColumnChunkUnderTest) -> bool:
-    return _is_encoded_by(
-        chunk, Encoding.DELTA_BINARY_PACKED, Encoding.DELTA_LENGTH_BYTE_ARRAY, Encoding.DELTA_BYTE_ARRAY
-    )
-
-
-@by_survey("PQF-090", "decoding.page_values._header", only=_has_differences)
-def blocks_have_a_size_of_the_encoding() -> None:
+@_about("PQF-090", Kind.BAD_BLOCKS, only=_has_differences)
+def blocks_have_a_size_of_the_encoding(at: At) -> Violation:
     """Readers unpack miniblocks in words of 32 values."""
+    return at.body(*at.words)
 
 
-@by_survey("PQF-091", "decoding.page_values._header", only=_has_differences)
-def differences_are_counted() -> None:
+@_about("PQF-091", Kind.WRONG_TOTAL, only=_has_differences)
+def differences_are_counted(at: At) -> Violation:
     """What follows begins where the last of so many differences ends."""
+    message = f"the header of the differences counts {at.actual} values, and there are {at.expected}"
+    return at.body(message, f"{at.expected} values", f"{at.actual} values")
 
 
-@by_survey("PQF-092", "decoding.page_values._differences", only=_has_differences)
-def the_last_miniblock_is_whole() -> None:
+@_about("PQF-092", Kind.SHORT_MINIBLOCK, only=_has_differences)
+def the_last_miniblock_is_whole(at: At) -> Violation:
     """Readers unpack it whole, and look at the values afterwards."""
+    message = f"the last miniblock is short of {at.expected - at.actual} bytes"
+    return at.body(message, f"{at.expected} bytes of differences", f"{at.actual} bytes")
+
+
+# ------------------------------------------------------------------------------------------ dictionaries
+
+
+@_about("PQF-086", Kind.MISSING_ENTRIES, only=_has_dictionary)
+def entries_are_complete(at: At) -> Violation:
+    """Readers decode as many entries as the header says, before they look at any page."""
+    is_of_bytes = at.chunk.leaf.element.type == Type.BYTE_ARRAY
+    which = "which do not all fit" if is_of_bytes else f"which take {at.expected}"
+    message = f"the dictionary page has {at.actual} bytes for {at.place} entries, {which}"
+    field = at.chunk.fields.own_header(at.page) / "num_values"
+    return Violation(message, field, f"as many entries as {at.actual} bytes hold", f"{at.place} entries")
+
+
+@_about("PQF-087", Kind.ENTRIES_RUN_ON, only=_has_dictionary)
+def nothing_follows_the_entries(at: At) -> Violation:
+    """An entry that is not counted is none."""
+    expected = f"{at.expected} bytes"
+    message = f"the dictionary page goes on behind its {at.place} entries, which take {expected}"
+    return at.body(message, expected, f"{at.actual} bytes")
+
+
+@_about("PQF-088", Kind.UNSORTED_ENTRY, only=_has_sorted_dictionary)
+def entries_ascend_where_it_is_said(at: At) -> Violation:
+    """Who compares indexes instead of values trusts it."""
+    message = f"entry {at.place} of the dictionary is less than the one before, and is_sorted is true"
+    field = at.chunk.fields.own_header(at.page) / "is_sorted"
+    return Violation(message, field, "false, or no is_sorted", "true")

@@ -2,70 +2,261 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from pqassay.checks.by_values import by_audit
-from pqassay.under_test.file import FileUnderTest
+from pqassay.checks.subjects import CHUNK, Subject
+from pqassay.checks.value_rules import value_rule
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
-from pqassay_spec.parquet.schema.logical_values import Allowed, allowed_by
+from pqassay.values.claims.bound_claims import bounds_of
+from pqassay.values.claims.value_rules import Claim, ComparedBy
+from pqassay.values.claims.wording import others, value_at, where
+from pqassay_spec.parquet.column_order import Order, type_order, width_of
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
+from pqassay_spec.parquet.schema.logical_values import (
+    Allowed,
+    NumberRange,
+    allowed_by,
+    decimal_range,
+    digits_in,
+    logical_name,
+    precision_of,
+    range_of,
+)
+from pqassay_spec.parquet.thrift import SchemaElement, Type
+
+if TYPE_CHECKING:
+    from pqassay.values.claims.bounds import Beyond
+    from pqassay.values.claims.texts import JsonFaults, Wrong
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+Statement = TypeVar("Statement", bound=Callable[[ColumnChunkUnderTest], Iterator[Claim]])
 
 
 def _kinds(file: FileUnderTest) -> frozenset[Allowed | None]:
     return frozenset(allowed_by(leaf.element) for leaf in file.leaves)
 
 
-def _having(*kinds: Allowed) -> Callable[[ValueAudit], bool]:
-    """Whether a file has a column of one of these kinds."""
-    return lambda audit: not audit.file.part(_kinds).isdisjoint(kinds)
+def _rule_about(rule_id: str, *kinds: Allowed) -> Callable[[Statement], Statement]:
+    """A rule about the values of columns of these kinds."""
+
+    def chunks(file: FileUnderTest) -> list[ColumnChunkUnderTest]:
+        return [chunk for chunk in CHUNK.find(file) if allowed_by(chunk.leaf.element) in kinds]
+
+    def has_some(audit: ValueAudit) -> bool:
+        return not audit.file.part(_kinds).isdisjoint(kinds)
+
+    return value_rule(rule_id, of=Subject("annotated chunks", chunks), only=has_some)
 
 
-@by_audit("PQF-096", "claims.logical_types.LogicalTypeClaims._judge_range", only=_having(Allowed.INTEGERS))
-def integers_are_as_narrow_as_annotated() -> None:
+def _annotation(chunk: ColumnChunkUnderTest) -> str:
+    element = chunk.leaf.element
+    name = logical_name(element)
+    return f"DECIMAL of {precision_of(element)} digits" if name == "DECIMAL" else str(name)
+
+
+def _field(chunk: ColumnChunkUnderTest) -> Field:
+    """The annotation of the column in the schema."""
+    element, schema = chunk.leaf.element, chunk.file.metadata.schema
+    number = next(place for place, each in enumerate(schema) if each is element)
+    name = "converted_type" if element.logicalType is None else "logicalType"
+    return in_footer(chunk.file, f"schema[{number}]") / name
+
+
+# ----------------------------------------------------------------------------------------------------- numbers
+
+
+def _beyond(values: ChunkValues, number: int, *, above: bool) -> Beyond | None:
+    """The first value beyond a number, by the order of the type."""
+    element = values.chunk.leaf.element
+    order = type_order(element)
+    if order is None:
+        raise NotChecked(f"column {values.chunk.column} has no order", "file")
+    if order is Order.DECIMAL:
+        raw = number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
+    else:
+        raw = FIXED_WIDTH[Type(element.type or 0)].build(number)
+    return bounds_of(values).of_chunk(order, raw, above=above)
+
+
+def _outside(values: ChunkValues, place: int, total: int, why: str, wanted: str) -> Violation:
+    value = value_at(values, place, type_order(values.chunk.leaf.element))
+    return Violation(
+        f"{where(values, place)} holds {value}, {why}{others(total)}",
+        _field(values.chunk),
+        expected=wanted,
+        actual=value,
+    )
+
+
+def _range(chunk: ColumnChunkUnderTest, why: str = "") -> Iterator[Claim]:
+    """That no value lies beyond the least and the greatest number that the logical type has."""
+    allowed = range_of(chunk.leaf.element)
+    if allowed is not None:
+        yield ComparedBy(lambda values: _beyond_range(values, allowed, why))
+
+
+def _beyond_range(values: ChunkValues, allowed: NumberRange, why: str = "") -> Iterator[Violation]:
+    sides = ((allowed.least, False), (allowed.greatest, True))
+    beyond = [each for number, above in sides if (each := _beyond(values, number, above=above))]
+    if beyond:
+        wanted = f"{allowed.least} to {allowed.greatest}"
+        place, total = min(each.place for each in beyond), sum(each.total for each in beyond)
+        yield _outside(
+            values, place, total, why or f"and {_annotation(values.chunk)} reaches from {wanted}", wanted
+        )
+
+
+@_rule_about("PQF-096", Allowed.INTEGERS)
+def integers_are_as_narrow_as_annotated(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Most readers keep the low bits alone: of 174 in 8 signed bits, -82 is left."""
+    return _range(chunk)
 
 
-@by_audit("PQF-097", "claims.logical_types.LogicalTypeClaims._judge_digits", only=_having(Allowed.DECIMALS))
-def decimals_have_no_more_digits_than_annotated() -> None:
+@_rule_about("PQF-097", Allowed.DECIMALS)
+def decimals_have_no_more_digits_than_annotated(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader drops digits, refuses the value, or calculates with one that its type cannot hold."""
+    element = chunk.leaf.element
+    precision = precision_of(element) or 0
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        from pqassay.values.decoding.keys import MOST_DECIMAL, decimal_width  # noqa: PLC0415 - numpy, at this tier only
+
+        width = width_of(element)
+        if width is None:
+            width = decimal_width(values.values)
+        if precision >= digits_in(max(width, 1)):
+            return
+        if width > MOST_DECIMAL:
+            raise NotChecked(f"decimals of {width} bytes are not compared", "tool")
+        yield from _beyond_range(values, decimal_range(precision))
+
+    yield ComparedBy(compare)
 
 
-@by_audit("PQF-098", "claims.logical_types.LogicalTypeClaims._judge_range", only=_having(Allowed.TIMES))
-def times_lie_within_a_day() -> None:
+@_rule_about("PQF-098", Allowed.TIMES)
+def times_lie_within_a_day(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """To some readers the time is another one, to some it is null, and some refuse it."""
+    return _range(chunk)
 
 
-@by_audit("PQF-099", "claims.logical_types.LogicalTypeClaims._judge_midnight", only=_having(Allowed.TIMES))
-def times_are_earlier_than_midnight() -> None:
-    """Only few readers tell the end of a day from its beginning."""
+@_rule_about("PQF-099", Allowed.TIMES)
+def times_are_earlier_than_midnight(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """Only few readers tell the end of a day from its beginning; times beyond the end are the matter of another rule."""
+    day = cast("NumberRange", range_of(chunk.leaf.element)).greatest
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        last = _beyond(values, day - 1, above=True)
+        if last is not None and _beyond(values, day, above=True) is None:
+            why = "the midnight that ends the day"
+            yield _outside(values, last.place, last.total, why, f"less than {day}")
+
+    yield ComparedBy(compare)
 
 
-@by_audit("PQF-100", "claims.logical_types.LogicalTypeClaims._judge_range", only=_having(Allowed.CALENDAR))
-def dates_lie_in_common_years() -> None:
+@_rule_about("PQF-100", Allowed.CALENDAR)
+def dates_lie_in_common_years(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Where there is no date for the number, reading or showing it fails."""
+    return _range(chunk, "outside the years 1 to 9999")
 
 
-@by_audit(
-    "PQF-101", "claims.logical_types.LogicalTypeClaims._judge_form", only=_having(Allowed.TEXT, Allowed.JSON)
-)
-def text_is_utf8() -> None:
+# ------------------------------------------------------------------------------------------------------- bytes
+
+
+def _formless(values: ChunkValues, place: int, form: str, more: str = "") -> Violation:
+    value = value_at(values, place, None)
+    return Violation(
+        f"{where(values, place)} holds {value}, which is no {form}, and is annotated as {_annotation(values.chunk)}{more}",
+        _field(values.chunk),
+        expected=form,
+        actual=value,
+    )
+
+
+def _form(form: str, wrong_in: Callable[[ChunkValues], Wrong | None]) -> Claim:
+    """That all values have a form; ``wrong_in`` finds those of another one."""
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        wrong = values.remembered(wrong_in)
+        if wrong is not None:
+            yield _formless(values, wrong.place, form, others(wrong.total))
+
+    return ComparedBy(compare)
+
+
+def _no_utf8(values: ChunkValues) -> Wrong | None:
+    from pqassay.values.claims.texts import no_utf8, wrong_values  # noqa: PLC0415 - pyarrow, at this tier only
+
+    return wrong_values(values, no_utf8)
+
+
+def _no_bson(values: ChunkValues) -> Wrong | None:
+    from pqassay.values.claims.texts import no_bson, wrong_values  # noqa: PLC0415 - pyarrow, at this tier only
+
+    return wrong_values(values, no_bson)
+
+
+@_rule_about("PQF-101", Allowed.TEXT, Allowed.JSON)
+def text_is_utf8(_: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Most engines refuse the column, or the whole file."""
+    yield _form("UTF-8", _no_utf8)
 
 
-@by_audit("PQF-102", "claims.logical_types.LogicalTypeClaims._judge_json", only=_having(Allowed.JSON))
-def json_is_json() -> None:
+def _json_faults(values: ChunkValues) -> JsonFaults:
+    from pqassay.values.claims.texts import json_faults  # noqa: PLC0415 - pyarrow, at this tier only
+
+    if values.remembered(_no_utf8) is not None:
+        raise NotChecked("not all values are UTF-8", "another rule")
+    return json_faults(values)
+
+
+def _json(form: str, place_of: Callable[[JsonFaults], int | None]) -> Claim:
+    """That all values are JSON, as far as they are parsed; ``place_of`` is that of one which is not."""
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        faults = values.remembered(_json_faults)
+        place = place_of(faults)
+        if place is not None:
+            yield _formless(values, place, form)
+        if faults.problem is not None:
+            raise faults.problem
+
+    return ComparedBy(compare)
+
+
+@_rule_about("PQF-102", Allowed.JSON)
+def json_is_json(_: ColumnChunkUnderTest) -> Iterator[Claim]:
     """An engine that has JSON as a type refuses the column; elsewhere who takes the text apart fails."""
+    yield _json("JSON", lambda faults: faults.broken)
 
 
-@by_audit("PQF-103", "claims.logical_types.LogicalTypeClaims._judge_json", only=_having(Allowed.JSON))
-def json_has_finite_numbers() -> None:
+@_rule_about("PQF-103", Allowed.JSON)
+def json_has_finite_numbers(_: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A strict parser refuses the text."""
+    yield _json("JSON to the letter, which has neither NaN nor infinities", lambda faults: faults.lenient)
 
 
-@by_audit("PQF-104", "claims.logical_types.LogicalTypeClaims._judge_form", only=_having(Allowed.BSON))
-def bson_is_framed() -> None:
+@_rule_about("PQF-104", Allowed.BSON)
+def bson_is_framed(_: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Who takes the documents apart fails."""
+    yield _form("BSON document", _no_bson)
 
 
-@by_audit("PQF-105", "claims.logical_types.LogicalTypeClaims._judge_nothing", only=_having(Allowed.NULLS))
-def unknown_columns_hold_nulls() -> None:
+@_rule_about("PQF-105", Allowed.NULLS)
+def unknown_columns_hold_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """To most readers the values are null, to others they are numbers."""
+    element = chunk.leaf.element
+    bare = SchemaElement(name=element.name, type=element.type, type_length=element.type_length)
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        if values.count:
+            value = value_at(values, 0, type_order(bare))
+            why = f"and a column of type UNKNOWN holds nulls alone{others(values.count)}"
+            message = f"{where(values, 0)} holds {value}, {why}"
+            yield Violation(message, _field(chunk), expected="null", actual=value)
+
+    yield ComparedBy(compare)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.by_values import survey_of
 from pqassay.checks.subjects import SIBLINGS, Siblings
+from pqassay.checks.surveys import survey_of
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 
@@ -15,12 +15,11 @@ from pqassay_spec.grammar.hexdump import show
 def leaves_of_a_group_agree(siblings: Siblings) -> Iterator[Violation]:
     """Readers take the lists and nulls of a group from one of its leaves, and not all from the same one."""
     chunk = siblings.chunk
-    found = [survey_of(other) for other in (siblings.before, chunk)]
-    if not all(survey.counts.values.sum() for survey in found):
+    surveys = [survey_of(other) for other in (siblings.before, chunk)]
+    if not all(survey.counts.values.sum() for survey in surveys):
         return  # without pages there are no levels: PQF-074 counts their rows
-    first, second = (survey.shapes.of(siblings.group) for survey in found if survey.shapes is not None)
+    first, second = (survey.shapes.of(siblings.group) for survey in surveys)
     if first != second:
-        group = show(siblings.group.name)
-        said = f"{siblings.before.column} and {chunk.column} do not agree on where {group} has lists or nulls"
-        field = chunk.fields.body(chunk.data_pages[0])
-        yield Violation(said, field, f"the levels of {siblings.before.column}", "others")
+        group, before = show(siblings.group.name), siblings.before.column
+        message = f"{before} and {chunk.column} do not agree on where {group} has lists or nulls"
+        yield Violation(message, chunk.fields.body(chunk.data_pages[0]), f"the levels of {before}", "others")

@@ -2,14 +2,163 @@
 
 from __future__ import annotations
 
-from pqassay.checks.by_values import by_audit
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pqassay.checks.value_rules import value_rule
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.fields import in_footer
+from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
+from pqassay.values.claims.outcomes import Outcome
+from pqassay.values.claims.value_rules import Claim, ValueRule
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import Order, shown, type_order
+from pqassay_spec.parquet.thrift import RowGroup
+
+if TYPE_CHECKING:
+    from pqassay.values.claims.row_order import Compared, Descent
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+
+@dataclass(frozen=True)
+class SortedColumn:
+    """A column by which the rows of a row group are sorted.
+
+    Attributes:
+        chunk: The column chunk, without lists around it.
+        order: How its values compare.
+        descending, nulls_first: How they are sorted.
+    """
+
+    chunk: ColumnChunkUnderTest
+    order: Order
+    descending: bool
+    nulls_first: bool
+
+    def __str__(self) -> str:
+        return f"{'descending' if self.descending else 'ascending'}, nulls {'first' if self.nulls_first else 'last'}"
+
+
+@dataclass
+class Sorting:
+    """The order that a row group claims for its rows, and what is known of the columns that were decoded so far."""
+
+    number: int
+    columns: Sequence[SortedColumn]
+    compared: dict[int, Compared] = field(default_factory=dict[int, "Compared"])
+    is_whole: bool = True
+
+    def violation(self, descent: Descent) -> Violation:
+        """That a row is out of order."""
+        column = self.columns[descent.column]
+        before, after = (
+            "null" if raw is None else shown(column.order, raw) for raw in (descent.before, descent.after)
+        )
+        name = column.chunk.column
+        return Violation(
+            f"row {descent.row} of row group {self.number} holds {after} in column {name}, the row before it "
+            f"{before}, and the rows are said to be sorted by it, {column}",
+            in_footer(column.chunk.file, f"row_groups[{self.number}].sorting_columns"),
+            column=name,
+            row_group=self.number,
+            expected=f"{name} {column}",
+            actual=f"{before} before {after}",
+            more=descent.total - 1,
+        )
 
 
 def _claims_an_order(audit: ValueAudit) -> bool:
     return any(group.sorting_columns for group in audit.file.metadata.row_groups)
 
 
-@by_audit("PQF-075", "claims.row_order._Sorting.violation", only=_claims_an_order)
-def rows_are_sorted() -> None:
+@value_rule("PQF-075", only=_claims_an_order)
+class RowsAreSorted(ValueRule):
     """A reader that merges or searches sorted rows misses some, or returns them in the wrong order."""
+
+    def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
+        super().__init__(file, outcome)
+        self._sortings: dict[int, Sorting] = {}
+        chunks = {(chunk.row_group, chunk.ordinal): chunk for chunk in file.part(ColumnChunks).all}
+        for number, group in enumerate(file.metadata.row_groups):
+            outcome.applies |= bool(group.sorting_columns)
+            try:
+                self._sortings[number] = Sorting(number, _sorted_columns(group, number, chunks))
+            except (FormatError, NotChecked) as reason:
+                outcome.hindered(reason)
+
+    def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+        """That the rows are sorted by the chunk, by itself or with others."""
+        sorting = self._sortings.get(chunk.row_group)
+        if sorting is not None and any(chunk is column.chunk for column in sorting.columns):
+            yield SortedChunk(chunk, sorting)
+
+
+class SortedChunk(Claim):
+    """A column chunk by which rows are sorted, by itself or with others."""
+
+    def __init__(self, chunk: ColumnChunkUnderTest, sorting: Sorting) -> None:
+        self._chunk = chunk
+        self._sorting = sorting
+        self._compared: dict[int, Compared] | None = None
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """Compare each row with the one before; what comes of it is known beside the other columns."""
+        from pqassay.values.claims.row_order import compared  # noqa: PLC0415 - numpy, at this tier only
+
+        self._compared = {
+            place: compared(
+                values, column.order, descending=column.descending, nulls_first=column.nulls_first
+            )
+            for place, column in enumerate(self._sorting.columns)
+            if column.chunk is self._chunk
+        }
+        return iter(())
+
+    def settle(self) -> Iterator[Violation]:
+        """Once all columns of the sorting are compared, no row is out of order."""
+        sorting = self._sorting
+        sorting.is_whole &= self._compared is not None
+        sorting.compared |= self._compared or {}
+        self._compared = None
+        if not sorting.is_whole:
+            sorting.compared.clear()
+        elif len(sorting.compared) == len(sorting.columns):
+            from pqassay.values.claims.row_order import first_descent  # noqa: PLC0415 - as above
+
+            compared = [sorting.compared[place] for place in range(len(sorting.columns))]
+            sorting.compared.clear()
+            descent = first_descent(compared)
+            if descent is not None:
+                yield sorting.violation(descent)
+
+
+def _sorted_columns(
+    group: RowGroup, number: int, chunks: dict[tuple[int, int], ColumnChunkUnderTest]
+) -> list[SortedColumn]:
+    """The columns by which a row group is sorted. Raises `NotChecked` and STA-002 where one cannot be followed."""
+    columns: list[SortedColumn] = []
+    for sorting in group.sorting_columns or []:
+        if not 0 <= sorting.column_idx < len(group.columns):
+            raise NotChecked(
+                f"row group {number} is sorted by leaf {sorting.column_idx}, and there is none", "file"
+            )
+        chunk = chunks.get((number, sorting.column_idx))
+        if chunk is None:
+            is_elsewhere = group.columns[sorting.column_idx].file_path is not None
+            raise NotChecked(
+                f"row group {number} is sorted by a column that is {'stored elsewhere' if is_elsewhere else 'encrypted'}",
+                "file" if is_elsewhere else "key",
+            )
+        # Column orders are those of bounds; of the types that have an order of their own, rows follow that one.
+        leaf, order = chunk.leaf, type_order(chunk.leaf.element) or chunk.order
+        if order is None:
+            raise NotChecked(
+                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says", "file"
+            )
+        if leaf.max_repetition_level:
+            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says", "file")
+        columns.append(SortedColumn(chunk, order, sorting.descending, sorting.nulls_first))
+    return columns

@@ -1,247 +1,343 @@
-"""Checks of ``_pm``: what each column chunk says, for itself.
+"""Checks of ``_pm``: what each column chunk declares, for itself.
 
-Of files with many chunks, `pqassay.values.pm.screens` proves in bulk which of them cannot break a rule; these rules are asked
-about the others.
+The conditions under which a rule is broken are beside its message, written for the fields of one chunk or of many
+(`pqassay.under_test.pm.chunks.ChunkFields`). In a file with many chunks, `pqassay.values.pm.screens` evaluates them for all chunks
+at once; the rules are asked for the messages about the first ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 from pqassay.checks import rule
 from pqassay.checks.pm.columns import physical_name
 from pqassay.checks.pm.file import bits
 from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
-from pqassay.under_test.pm.chunks import ChunkUnderTest
+from pqassay.checks.subjects import Subject
+from pqassay.under_test.pm.chunks import CONDITIONS, ChunkFields, ChunkUnderTest, Condition, Conditions
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import HEAD_SIZE
-from pqassay_spec.pm.block import SIDES
+from pqassay_spec.pm.block import SIDES, Side
 from pqassay_spec.pm.codes import MOST_INLINE, Codec, EncodingBit, StatFlag
 
-KNOWN_ENCODINGS = sum(EncodingBit)
-KNOWN_CODECS = frozenset(Codec)
+Part = TypeVar("Part")
+Test = Callable[[ChunkUnderTest], Sequence[Violation]]
+
+UNKNOWN_ENCODINGS = 0xFF & ~sum(EncodingBit)
 INLINED_BOUNDS = sum(side.present | side.inlined for side in SIDES)
+NULLS, DISTINCT = int(StatFlag.NULL_COUNT_PRESENT), int(StatFlag.DISTINCT_COUNT_PRESENT)
+"""Flags as plain numbers, which are faster."""
+
+
+def chunk_rule(
+    rule_id: str, *broken: Condition, of: Subject[ChunkUnderTest] = CHUNK
+) -> Callable[[Callable[[ChunkUnderTest], Violation]], Test]:
+    """Declare a rule that a chunk breaks where all conditions hold; they are asked in turn. The function makes the violation."""
+    return _registered(rule_id, {broken: ()}, of)
+
+
+def rule_for_each(
+    rule_id: str, parts: Sequence[Part], *broken: Callable[[ChunkFields, Part], bool]
+) -> Callable[[Callable[[ChunkUnderTest, Part], Violation]], Test]:
+    """Declare a rule that each part of a chunk keeps or breaks, such as each bound."""
+
+    def of(part: Part) -> Sequence[Condition]:
+        return tuple(lambda chunk, holds=holds: holds(chunk, part) for holds in broken)
+
+    return _registered(rule_id, {of(part): (part,) for part in parts}, CHUNK)
+
+
+def _registered(
+    rule_id: str, cases: Mapping[Conditions, tuple[Any, ...]], of: Subject[ChunkUnderTest]
+) -> Callable[[Callable[..., Violation]], Test]:
+    CONDITIONS[rule_id] = tuple(cases)
+
+    def register(violation: Callable[..., Violation]) -> Test:
+        @wraps(violation)
+        def test(chunk: ChunkUnderTest) -> Sequence[Violation]:
+            violations: tuple[Violation, ...] = ()
+            for broken, part in cases.items():
+                for holds in broken:
+                    if not holds(chunk):
+                        break
+                else:
+                    violations += (violation(chunk, *part),)
+            return violations
+
+        rule(rule_id, of=of)(test)
+        return test
+
+    return register
 
 
 # --------------------------------------------------------------------------------------- values and nulls
 
 
-@rule("PM-054", of=CHUNK)
-def values_fit_the_rows(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule(
+    "PM-054",
+    lambda chunk: chunk.given.num_values != chunk.num_rows,
+    lambda chunk: (chunk.given.num_values < chunk.num_rows) | (chunk.described.max_rep_level == 0),
+)
+def values_fit_the_rows(chunk: ChunkUnderTest) -> Violation:
     """As many as rows, or more in a column with lists."""
-    found, rows = chunk.given.num_values, chunk.num_rows
+    values, rows = chunk.given.num_values, chunk.num_rows
     if chunk.described.max_rep_level:
-        if found < rows:
-            said = f"{found} values in {rows} rows, each of which has at least one"
-            yield chunk.violation("num_values", said, f"at least {rows}", str(found))
-    elif found != rows:
-        said = f"{found} values in {rows} rows of a column without lists"
-        yield chunk.violation("num_values", said, str(rows), str(found))
+        message = f"{values} values in {rows} rows, each of which has at least one"
+        return chunk.violation("num_values", message, f"at least {rows}", str(values))
+    message = f"{values} values in {rows} rows of a column without lists"
+    return chunk.violation("num_values", message, str(rows), str(values))
 
 
-@rule("PM-055", of=CHUNK)
-def null_count_is_present(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule("PM-055", lambda chunk: chunk.lacks(NULLS))
+def null_count_is_present(chunk: ChunkUnderTest) -> Violation:
     """NULL_COUNT_PRESENT."""
-    flags = chunk.given.stat_flags
-    if not flags & StatFlag.NULL_COUNT_PRESENT:
-        said = f"NULL_COUNT_PRESENT ({bits(StatFlag.NULL_COUNT_PRESENT)}) is clear: nobody knows the number of nulls"
-        yield chunk.violation("stat_flags", said, "bit 7 set", f"{flags:#04x}")
+    message = f"NULL_COUNT_PRESENT ({bits(NULLS)}) is clear: nobody knows the number of nulls"
+    return chunk.violation("stat_flags", message, "bit 7 set", f"{chunk.given.stat_flags:#04x}")
 
 
-@rule("PM-056", of=CHUNK)
-def nulls_are_values(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule(
+    "PM-056",
+    lambda chunk: chunk.has(NULLS),
+    lambda chunk: chunk.given.null_count > chunk.given.num_values,
+)
+def nulls_are_values(chunk: ChunkUnderTest) -> Violation:
     """At most all of them."""
     nulls, values = chunk.given.null_count, chunk.given.num_values
-    if chunk.has(StatFlag.NULL_COUNT_PRESENT) and nulls > values:
-        said = f"{nulls} nulls among {values} values"
-        yield chunk.violation("null_count", said, f"at most {values}", str(nulls))
+    return chunk.violation(
+        "null_count", f"{nulls} nulls among {values} values", f"at most {values}", str(nulls)
+    )
 
 
-@rule("PM-057", of=CHUNK)
-def required_columns_have_no_nulls(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule(
+    "PM-057",
+    lambda chunk: chunk.described.max_def_level == 0,
+    lambda chunk: chunk.has(NULLS),
+    lambda chunk: chunk.given.null_count != 0,
+)
+def required_columns_have_no_nulls(chunk: ChunkUnderTest) -> Violation:
     """Its MAX_DEF_LEVEL is 0."""
     nulls = chunk.given.null_count
-    if chunk.has(StatFlag.NULL_COUNT_PRESENT) and nulls and not chunk.described.max_def_level:
-        said = f"{nulls} nulls in a column whose MAX_DEF_LEVEL is 0, which cannot hold any"
-        yield chunk.violation("null_count", said, "0", str(nulls))
+    message = f"{nulls} nulls in a column whose MAX_DEF_LEVEL is 0, which cannot hold any"
+    return chunk.violation("null_count", message, "0", str(nulls))
 
 
-@rule("PM-058", of=CHUNK)
-def distinct_values_are_values(chunk: ChunkUnderTest) -> Iterator[Violation]:
+def nulls_known(chunk: ChunkFields) -> int:
+    """The null count; 0 without one."""
+    return chunk.given.null_count * chunk.has(NULLS)
+
+
+@chunk_rule(
+    "PM-058",
+    lambda chunk: chunk.has(DISTINCT),
+    lambda chunk: nulls_known(chunk) <= chunk.given.num_values,
+    lambda chunk: chunk.given.distinct_count > chunk.given.num_values - nulls_known(chunk),
+)
+def distinct_values_are_values(chunk: ChunkUnderTest) -> Violation:
     """Fewer than no values is the matter of PM-056."""
-    given = chunk.given
-    nulls = given.null_count if chunk.has(StatFlag.NULL_COUNT_PRESENT) else 0
-    values = given.num_values - nulls  # less than none is the matter of PM-056
-    if chunk.has(StatFlag.DISTINCT_COUNT_PRESENT) and given.distinct_count > values >= 0:
-        said = f"{given.distinct_count} distinct values among {values} that are not null"
-        yield chunk.violation("distinct_count", said, f"at most {values}", str(given.distinct_count))
+    values, distinct = chunk.given.num_values - nulls_known(chunk), chunk.given.distinct_count
+    message = f"{distinct} distinct values among {values} that are not null"
+    return chunk.violation("distinct_count", message, f"at most {values}", str(distinct))
 
 
 # ------------------------------------------------------------------------------------------ plain fields
 
 
-@rule("PM-059", of=CHUNK)
-def reserved_is_zero(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule("PM-059", lambda chunk: chunk.given.reserved != 0)
+def reserved_is_zero(chunk: ChunkUnderTest) -> Violation:
     """RESERVED of the chunk."""
-    found = chunk.given.reserved
-    if found:
-        yield chunk.violation("reserved", f"RESERVED is {found:#x}", "0", f"{found:#x}")
+    reserved = f"{chunk.given.reserved:#x}"
+    return chunk.violation("reserved", f"RESERVED is {reserved}", "0", reserved)
 
 
-@rule("PM-060", of=CHUNK)
-def codec_is_known(chunk: ChunkUnderTest) -> Iterator[Violation]:
-    """Parquet's numbers."""
-    found = chunk.given.codec
-    if found not in KNOWN_CODECS:
-        said = f"CODEC is {found}, which names no codec"
-        yield chunk.violation("codec", said, f"0 to {max(KNOWN_CODECS)}", str(found))
-
-
-@rule("PM-061", of=CHUNK)
-def encodings_are_known(chunk: ChunkUnderTest) -> Iterator[Violation]:
-    """Bits 0 to 5."""
-    found = chunk.given.encodings
-    if unknown := found & ~KNOWN_ENCODINGS:
-        said = f"{bits(unknown)} of ENCODINGS is set, which means nothing"
-        yield chunk.violation("encodings", said, "bits 6, 7 clear", f"{found:#04x}")
-
-
-@rule("PM-062", of=CHUNK)
-def range_lies_in_the_body(chunk: ChunkUnderTest) -> Iterator[Violation]:
-    """Of the shortest Parquet file that a snapshot describes with this block."""
-    start, length = chunk.given.byte_range_start, chunk.given.total_compressed
-    if not length and not chunk.given.num_values:
-        return  # no values, no pages: writers leave the offset at 0
-    if start < HEAD_SIZE or start + max(length, 1) > chunk.place.body_end:
-        yield chunk.violation(
-            "byte_range_start",
-            f"the chunk is said to be at [{start}, {start + length}) of the Parquet file",
-            f"within [{HEAD_SIZE}, {chunk.place.body_end})",
-            f"[{start}, {start + length})",
-        )
-
-
-@rule("PM-064", of=CHUNK)
-def absent_is_zero(chunk: ChunkUnderTest) -> Iterator[Violation]:
-    """Counts and slots whose flag is clear, and the flags of such slots."""
-    record = chunk.given
-    counts = (
-        (StatFlag.NULL_COUNT_PRESENT, "null_count", record.null_count),
-        (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count", record.distinct_count),
-        *((StatFlag(side.present), side.field, side.slot(record)) for side in SIDES),
+@chunk_rule("PM-060", lambda chunk: chunk.given.codec > max(Codec))
+def codec_is_known(chunk: ChunkUnderTest) -> Violation:
+    """Parquet's numbers, of which none is left out."""
+    codec = chunk.given.codec
+    return chunk.violation(
+        "codec", f"CODEC is {codec}, which names no codec", f"0 to {max(Codec)}", str(codec)
     )
-    for flag, name, value in counts:
-        if value and not chunk.has(flag):
-            said = f"{flag.name} ({bits(flag)}) is clear, and {name.upper()} is {value:#x}"
-            yield chunk.violation(name, said, "0", f"{value:#x}")
-    for side in SIDES:
-        stray = record.stat_flags & (side.inlined | side.exact)
-        if stray and not chunk.has(side.present):
-            said = f"{bits(stray)} of STAT_FLAGS is set, and {StatFlag(side.present).name} ({bits(side.present)}) is clear"
-            yield chunk.violation("stat_flags", said, f"{bits(stray)} clear", f"{record.stat_flags:#04x}")
+
+
+@chunk_rule("PM-061", lambda chunk: chunk.given.encodings & UNKNOWN_ENCODINGS != 0)
+def encodings_are_known(chunk: ChunkUnderTest) -> Violation:
+    """Bits 0 to 5."""
+    encodings = chunk.given.encodings
+    message = f"{bits(encodings & UNKNOWN_ENCODINGS)} of ENCODINGS is set, which means nothing"
+    return chunk.violation("encodings", message, "bits 6, 7 clear", f"{encodings:#04x}")
+
+
+def lies_outside(chunk: ChunkFields) -> bool:
+    """Whether a byte of a chunk, or its first one if it has none, is not in the body."""
+    start, end = chunk.given.byte_range_start, chunk.body_end
+    return (start < HEAD_SIZE) | (start >= end) | (chunk.given.total_compressed > end - start)
+
+
+def has_pages(chunk: ChunkFields) -> bool:
+    """Whether a chunk has bytes or values. Without values there are no pages, and writers leave the offset at 0."""
+    return (chunk.given.total_compressed != 0) | (chunk.given.num_values != 0)
+
+
+@chunk_rule("PM-062", lies_outside, has_pages)
+def range_lies_in_the_body(chunk: ChunkUnderTest) -> Violation:
+    """Of the shortest Parquet file that a snapshot describes with this block."""
+    start, end = chunk.given.byte_range_start, chunk.given.byte_range_start + chunk.given.total_compressed
+    return chunk.violation(
+        "byte_range_start",
+        f"the chunk is said to be at [{start}, {end}) of the Parquet file",
+        f"within [{HEAD_SIZE}, {chunk.body_end})",
+        f"[{start}, {end})",
+    )
+
+
+class Guarded(NamedTuple):
+    """Bits of a field that mean nothing while a flag is clear."""
+
+    flag: StatFlag
+    name: str
+    mask: int = (1 << 64) - 1
+
+    def value(self, chunk: ChunkFields) -> int:
+        """The bits of a chunk."""
+        number: int = getattr(chunk.given, self.name)
+        return number & self.mask
+
+
+GUARDED = (
+    Guarded(StatFlag.NULL_COUNT_PRESENT, "null_count"),
+    Guarded(StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count"),
+    *(Guarded(StatFlag(side.present), side.field) for side in SIDES),
+    *(Guarded(StatFlag(side.present), "stat_flags", side.inlined | side.exact) for side in SIDES),
+)
+"""Counts and slots, and the flags of slots."""
+
+
+@rule_for_each(
+    "PM-064",
+    GUARDED,
+    lambda chunk, part: chunk.lacks(int(part.flag)),
+    lambda chunk, part: part.value(chunk) != 0,
+)
+def absent_is_zero(chunk: ChunkUnderTest, part: Guarded) -> Violation:
+    """What a flag that is clear calls absent."""
+    clear, value = f"{part.flag.name} ({bits(part.flag)}) is clear", part.value(chunk)
+    if part.name == "stat_flags":
+        message = f"{bits(value)} of STAT_FLAGS is set, and {clear}"
+        return chunk.violation(part.name, message, f"{bits(value)} clear", f"{chunk.given.stat_flags:#04x}")
+    message = f"{clear}, and {part.name.upper()} is {value:#x}"
+    return chunk.violation(part.name, message, "0", f"{value:#x}")
 
 
 # ------------------------------------------------------------------------------------------- statistics
 
 
-@rule("PM-065", of=CHUNK)
-def sizes_of_slots_are_possible(chunk: ChunkUnderTest) -> Iterator[Violation]:
+def has_impossible_size(chunk: ChunkFields, side: Side) -> bool:
+    """Whether a statistic in its slot does not fit there, or one that is not has a size."""
+    size = chunk.size(side)
+    is_impossible = chunk.is_inlined(side) & ((size < 1) | (size > MOST_INLINE))
+    return is_impossible | chunk.lacks(side.inlined) & (size != 0)
+
+
+@rule_for_each("PM-065", SIDES, has_impossible_size)
+def sizes_of_slots_are_possible(chunk: ChunkUnderTest, side: Side) -> Violation:
     """An inlined statistic that is absent is the matter of PM-064."""
-    for side in SIDES:
-        size, inlined = chunk.size(side), chunk.has(side.inlined)
-        if inlined and chunk.has(side.present) and not 1 <= size <= MOST_INLINE:
-            said = f"{side.name} is in its slot with {size} bytes"
-            yield chunk.violation("stat_sizes", said, f"1 to {MOST_INLINE}", str(size))
-        elif not inlined and size:
-            said = f"{side.name} is not in its slot, and STAT_SIZES says {size} bytes"
-            yield chunk.violation("stat_sizes", said, "0", str(size))
+    size = chunk.size(side)
+    if chunk.has(side.inlined):
+        message = f"{side.name} is in its slot with {size} bytes"
+        return chunk.violation("stat_sizes", message, f"1 to {MOST_INLINE}", str(size))
+    message = f"{side.name} is not in its slot, and STAT_SIZES says {size} bytes"
+    return chunk.violation("stat_sizes", message, "0", str(size))
 
 
-@rule("PM-066", of=CHUNK)
-def sizes_of_slots_fit_the_type(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@rule_for_each(
+    "PM-066",
+    SIDES,
+    ChunkFields.has_size,
+    lambda chunk, side: chunk.size(side) != chunk.width,
+    lambda chunk, _: chunk.width != 0,
+)
+def sizes_of_slots_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
     """A size that is impossible is the matter of PM-065."""
-    for side in SIDES:
-        size, width = chunk.size(side), chunk.width
-        if chunk.is_inlined(side) and 1 <= size <= MOST_INLINE and width and size != width:
-            said = f"{side.name} of a {physical_name(chunk.described.physical_type)} has {size} bytes in its slot"
-            yield chunk.violation("stat_sizes", said, f"{width} bytes", f"{size} bytes")
+    size, kind = chunk.size(side), physical_name(chunk.described.physical_type)
+    message = f"{side.name} of a {kind} has {size} bytes in its slot"
+    return chunk.violation("stat_sizes", message, f"{chunk.width} bytes", f"{size} bytes")
 
 
-@rule("PM-067", of=CHUNK)
-def rest_of_slots_is_zero(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@rule_for_each(
+    "PM-067",
+    SIDES,
+    ChunkFields.has_size,
+    lambda chunk, side: chunk.slot(side) >> 8 * chunk.size(side) != 0,
+)
+def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
     """Behind a value that is shorter than its slot."""
-    for side in SIDES:
-        size, slot = chunk.size(side), chunk.slot(side)
-        if chunk.is_inlined(side) and 1 <= size <= MOST_INLINE and slot >> 8 * size:
-            said = f"{side.name} has {size} bytes, and the slot holds {slot:#x}"
-            yield chunk.violation(
-                side.field, said, f"{MOST_INLINE - size} zero bytes behind {size}", f"{slot:#018x}"
-            )
+    size, slot = chunk.size(side), chunk.slot(side)
+    message = f"{side.name} has {size} bytes, and the slot holds {slot:#x}"
+    rest = f"{MOST_INLINE - size} zero bytes behind {size}"
+    return chunk.violation(side.field, message, rest, f"{slot:#018x}")
 
 
-@rule("PM-068", of=CHUNK)
-def long_ones_stand_out_of_line(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@rule_for_each(
+    "PM-068",
+    SIDES,
+    ChunkFields.is_out_of_line,
+    lambda chunk, side: chunk.reference(side)[1] <= MOST_INLINE,
+)
+def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
     """What fits into a slot is stored there."""
-    for side in SIDES:
-        if chunk.is_out_of_line(side):
-            _, length = chunk.reference(side)
-            if length <= MOST_INLINE:
-                said = f"{side.name} has {length} bytes and is stored out of line"
-                yield chunk.violation(
-                    "stat_flags", said, f"{bits(side.inlined)} set", f"{chunk.given.stat_flags:#04x}"
-                )
+    message = f"{side.name} has {chunk.reference(side)[1]} bytes and is stored out of line"
+    return chunk.violation(
+        "stat_flags", message, f"{bits(side.inlined)} set", f"{chunk.given.stat_flags:#04x}"
+    )
 
 
-@rule("PM-069", of=CHUNK)
-def out_of_line_lies_in_the_region(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@rule_for_each("PM-069", SIDES, ChunkFields.is_out_of_line, ChunkFields.is_stray)
+def out_of_line_lies_in_the_region(chunk: ChunkUnderTest, side: Side) -> Violation:
     """Behind the chunks, before the next structure."""
-    for side in SIDES:
-        if chunk.is_out_of_line(side):
-            offset, length = chunk.reference(side)
-            room = chunk.region_length
-            if offset + length > room:
-                said = f"{side.name} is said to be at [{offset}, {offset + length}) of the region behind the chunks"
-                yield chunk.violation(
-                    side.field, said, f"within [0, {room})", f"[{offset}, {offset + length})"
-                )
+    offset, length = chunk.reference(side)
+    place, room = f"[{offset}, {offset + length})", chunk.region_length
+    message = f"{side.name} is said to be at {place} of the region behind the chunks"
+    return chunk.violation(side.field, message, f"within [0, {room})", place)
 
 
-@rule("PM-070", of=CHUNK)
-def lengths_out_of_line_fit_the_type(chunk: ChunkUnderTest) -> Iterator[Violation]:
+def has_another_length(chunk: ChunkFields, side: Side) -> bool:
+    """Whether a statistic out of line has another length than its type, and none that is too short (PM-068)."""
+    length = chunk.reference(side)[1]
+    return (length > MOST_INLINE) & (chunk.width != 0) & (length != chunk.width)
+
+
+@rule_for_each("PM-070", SIDES, ChunkFields.is_out_of_line, has_another_length)
+def lengths_out_of_line_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
     """One that is too short to be stored there is the matter of PM-068."""
-    for side in SIDES:
-        if chunk.is_out_of_line(side):
-            _, length = chunk.reference(side)
-            if length > MOST_INLINE and chunk.width and length != chunk.width:
-                kind = physical_name(chunk.described.physical_type)
-                said = f"{side.name} of a {kind} has {length} bytes out of line"
-                yield chunk.violation(side.field, said, f"{chunk.width} bytes", f"{length} bytes")
+    length, kind = chunk.reference(side)[1], physical_name(chunk.described.physical_type)
+    message = f"{side.name} of a {kind} has {length} bytes out of line"
+    return chunk.violation(side.field, message, f"{chunk.width} bytes", f"{length} bytes")
 
 
-@rule("PM-072", of=CHUNK)
-def bounds_are_in_order(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule("PM-072", lambda chunk: chunk.is_out_of_order())
+def bounds_are_in_order(chunk: ChunkUnderTest) -> Violation:
     """By the order of the column's type, where that is known; NaN has no place in any order."""
-    if chunk.order is None:
-        return
-    bounds = {side: raw for side in SIDES if (raw := chunk.bound(side)) is not None}
-    for side, raw in bounds.items():
-        if chunk.order.is_nan(raw):
-            said = f"{side.name} is NaN, with which nothing can be compared"
-            yield chunk.violation(side.field, said, "a number", "NaN")
-            return
-    if len(bounds) == len(SIDES):
-        least, greatest = (bounds[side] for side in SIDES)
-        if chunk.order.is_greater(least, greatest):
-            low, high = chunk.order.shown(least), chunk.order.shown(greatest)
-            yield chunk.violation("min_stat", f"MIN {low} is greater than MAX {high}", f"at most {high}", low)
+    for side in SIDES:
+        if chunk.shown(side) == "nan":
+            message = f"{side.name} is NaN, with which nothing can be compared"
+            return chunk.violation(side.field, message, "a number", "NaN")
+    low, high = map(chunk.shown, SIDES)
+    return chunk.violation("min_stat", f"MIN {low} is greater than MAX {high}", f"at most {high}", low)
 
 
-@rule("PM-074", of=TIMESTAMP_CHUNK)
-def timestamp_has_bounds(chunk: ChunkUnderTest) -> Iterator[Violation]:
+@chunk_rule(
+    "PM-074",
+    lambda chunk: chunk.is_timestamp,
+    lambda chunk: chunk.num_rows != 0,
+    lambda chunk: chunk.given.stat_flags & INLINED_BOUNDS != INLINED_BOUNDS,
+    of=TIMESTAMP_CHUNK,
+)
+def timestamp_has_bounds(chunk: ChunkUnderTest) -> Violation:
     """Both, in their slots."""
-    flags = chunk.given.stat_flags
-    if chunk.num_rows and flags & INLINED_BOUNDS != INLINED_BOUNDS:
-        said = (
-            "a row group without inlined MIN and MAX of the designated timestamp has to be read to be skipped"
-        )
-        yield chunk.violation("stat_flags", said, f"{bits(INLINED_BOUNDS)} set", f"{flags:#04x}")
+    message = (
+        "a row group without inlined MIN and MAX of the designated timestamp has to be read to be skipped"
+    )
+    return chunk.violation(
+        "stat_flags", message, f"{bits(INLINED_BOUNDS)} set", f"{chunk.given.stat_flags:#04x}"
+    )

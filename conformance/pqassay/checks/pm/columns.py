@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from operator import attrgetter
 
-from pqassay.checks import rule
-from pqassay.checks.pm.file import bits, has
-from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, PM, SORTING_COLUMN, TIMESTAMP
+from pqassay.checks import Screen, rule
+from pqassay.checks.asking import violation_from
+from pqassay.checks.pm.file import bits
+from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, SORTING_COLUMN, TIMESTAMP
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pm.file import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest, header_field
 from pqassay.under_test.violation import Violation
@@ -14,7 +17,6 @@ from pqassay_spec.pm.codes import (
     KNOWN_COLUMN_FLAGS,
     NO_COLUMN,
     NO_TYPE,
-    TYPE_TAG_MASK,
     ColumnFlag,
     ColumnType,
     HeaderFeature,
@@ -53,15 +55,7 @@ def names_are_text(parsed: PmUnderTest) -> Iterator[Violation]:
 def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
     for column, error in parsed.wrong_names:
         if error.rule == rule_id:
-            yield Violation(
-                error.reason,
-                error.field or "",
-                offset=error.offset,
-                length=error.length,
-                expected=error.expected,
-                actual=error.actual,
-                column=parsed.names[column],
-            )
+            yield replace(violation_from(error, rule_id), column=parsed.names[column])
     parsed.require_all_names()
 
 
@@ -89,23 +83,15 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
             yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
 
 
-STORED = frozenset((tag, kind) for tag, kinds in STORED_AS.items() for kind in kinds)
-"""Each type with each physical type in which its values are stored."""
-
-
 @rule("PM-146", of=COLUMNS)
 def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
     """Types and physical types that nobody knows are the matter of PM-030 and PM-028. Without row groups nothing is stored."""
-    descriptors = parsed.header.descriptors
-    pairs = {(described.type & TYPE_TAG_MASK, described.physical_type) for described in descriptors}
-    if pairs <= STORED:
-        return
-    if not parsed.newest.blocks:
-        raise NotApplicable
-    for column, described in enumerate(descriptors):
+    for column, described in enumerate(parsed.header.descriptors):
         code, kind = described.type, described.physical_type
         stores = STORED_AS.get(type_tag(code))
         if stores is not None and kind in KNOWN_PHYSICAL_TYPES and kind not in stores:
+            if not parsed.newest.blocks:
+                raise NotApplicable
             said = f"TYPE of a {physical_name(kind)} is {code} ({type_name(code)})"
             expected = f"a type that is stored as {physical_name(kind)}, or -1"
             yield parsed.in_descriptor(column, "type", said, expected, f"{code} ({type_name(code)})")
@@ -114,9 +100,8 @@ def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
 # ----------------------------------------------------------------------------------------------- descriptors
 
 
-def shape(column: ColumnUnderTest) -> Hashable:
-    """Screen: these rules look at nothing else of a column, so that all columns of a shape keep them if one does."""
-    return column.shape
+shape: Screen[ColumnUnderTest] = attrgetter("shape")
+"""Screen: these rules look at nothing else of a column, so that all columns of a shape keep them if one does."""
 
 
 @rule("PM-025", of=COLUMN, screen=shape)
@@ -293,18 +278,3 @@ def sorting_columns_are_unique(sorting: SortingColumnUnderTest) -> Iterator[Viol
     """Sorting by a column again changes nothing."""
     if sorting.is_repeated:
         yield sorting.violation(f"column {sorting.column} is a sorting column already", "each column once")
-
-
-# ------------------------------------------------------------------------------- columns with bloom filters
-
-
-@rule("PM-040", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
-def bloom_columns_exist(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
-
-
-@rule("PM-041", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
-def bloom_columns_ascend(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header

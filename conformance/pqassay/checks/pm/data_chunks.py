@@ -18,8 +18,8 @@ from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import ColumnChunk, Statistics
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.block import SIDES, Side
-from pqassay_spec.pm.codes import MOST_INLINE, StatFlag, split_reference
+from pqassay_spec.pm.block import SIDES
+from pqassay_spec.pm.codes import StatFlag
 from pqassay_spec.pm.from_parquet.bounds import bounds_of, verbatim_bounds
 from pqassay_spec.pm.from_parquet.snapshot import encodings_of
 
@@ -108,8 +108,8 @@ def bounds_are_verbatim(chunk: ChunkOfPair) -> Iterator[Violation]:
         return
     pair, block, record = chunk.pair, chunk.row_group.block, chunk.record
     for side, expected in zip(SIDES, verbatim_bounds(statistics), strict=True):
-        if expected is None or not record.stat_flags & side.present or _holds(chunk, side, expected):
-            continue  # most do
+        if expected is None or not record.stat_flags & side.present:
+            continue
         actual = pm_block.read_statistic(pair.source, block, chunk.column, side, pair.snapshot.start)
         number = chunk.row_group.number
         spot = pair.statistic(number, chunk.column, side)
@@ -121,20 +121,6 @@ def bounds_are_verbatim(chunk: ChunkOfPair) -> Iterator[Violation]:
         )
         said = f"{side.name} of {chunk.label} is {texts[1]}, {where} is {texts[0]}"
         yield spot.violation(said, *texts, column=chunk.leaf.name, row_group=number)
-
-
-def _holds(chunk: ChunkOfPair, side: Side, bound: bytes) -> bool:
-    """Whether a record certainly has this bound. What makes it doubtful is told with more care, and more slowly."""
-    slot, size = side.slot(chunk.record), side.size(chunk.record)
-    if chunk.record.stat_flags & side.inlined:
-        return len(bound) == size <= MOST_INLINE and slot == int.from_bytes(bound, "little")
-    offset, length = split_reference(slot)
-    start = chunk.row_group.block.region_start + offset
-    return (
-        length == len(bound)
-        and start + length <= chunk.pair.snapshot.start
-        and chunk.pair.source.read(start, length) == bound
-    )
 
 
 def _bytes(raw: bytes) -> str:

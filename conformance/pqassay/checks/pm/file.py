@@ -43,15 +43,36 @@ def has(feature: HeaderFeature) -> Callable[[PmUnderTest], bool]:
 
 
 @rule("PM-001", of=PM)
-def holds_a_header(parsed: PmUnderTest) -> None:
-    """Reading the committed size raises it."""
+@rule("PM-002", of=PM)
+def beginning_can_be_read(parsed: PmUnderTest) -> None:
+    """Reading the committed size and the header's fields raises what is wrong with them."""
     _ = parsed.fixed
 
 
-@rule("PM-002", of=PM)
-def committed_size_fits(parsed: PmUnderTest) -> None:
-    """Reading the committed size raises it."""
-    _ = parsed.size
+@rule("PM-004", of=PM)
+@rule("PM-007", of=PM, only=says(HeaderFeature.BLOOM_FILTERS_EXTERNAL))
+@rule("PM-008", of=PM, only=says(HeaderFeature.SORTING_IS_DTS_ASC))
+@rule("PM-011", of=PM)
+@rule("PM-040", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
+@rule("PM-041", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
+def header_can_be_read(parsed: PmUnderTest) -> None:
+    """Reading the header raises what is wrong with it."""
+    _ = parsed.header
+
+
+@rule("PM-012", of=PM)
+@rule("PM-014", of=PM)
+@rule("PM-015", of=PM)
+def newest_footer_can_be_read(parsed: PmUnderTest) -> None:
+    """Reading the footer raises what is wrong with it."""
+    _ = parsed.newest
+
+
+@rule("PM-019", of=CHAIN)
+@rule("PM-020", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or not chain.is_whole)
+def earlier_footers_can_be_read(chain: Chain) -> None:
+    """Walking the chain raises what is wrong with it."""
+    chain.require_whole()
 
 
 @rule("PM-003", of=PM)
@@ -60,12 +81,6 @@ def header_reserved_is_zero(parsed: PmUnderTest) -> Iterator[Violation]:
     found = parsed.fixed.reserved
     if found:
         yield header_field("reserved").violation(f"RESERVED is {found:#x}", "0", f"{found:#x}")
-
-
-@rule("PM-004", of=PM)
-def required_header_bits_are_known(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
 
 
 @rule("PM-005", of=PM)
@@ -92,18 +107,6 @@ def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
             yield footer_field(snapshot, "footer_feature_flags").violation(said, "", f"{flags:#x}")
 
 
-@rule("PM-007", of=PM, only=says(HeaderFeature.BLOOM_FILTERS_EXTERNAL))
-def external_needs_blooms(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
-
-
-@rule("PM-008", of=PM, only=says(HeaderFeature.SORTING_IS_DTS_ASC))
-def implied_sorting_needs_a_timestamp(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
-
-
 @rule("PM-009", of=PM, only=has(HeaderFeature.SORTING_IS_DTS_ASC))
 def implied_sorting_stands_alone(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says all about the sorting."""
@@ -122,18 +125,6 @@ def implied_sorting_ascends(parsed: PmUnderTest) -> Iterator[Violation]:
         yield column.violation("flags", said, "bit 4 clear", f"{column.described.flags:#x}")
 
 
-@rule("PM-011", of=PM)
-def header_fits(parsed: PmUnderTest) -> None:
-    """Reading the header raises it."""
-    _ = parsed.header
-
-
-@rule("PM-012", of=PM)
-def trailer_leads_to_the_footer(parsed: PmUnderTest) -> None:
-    """Reading the footer raises it."""
-    _ = parsed.newest
-
-
 @rule("PM-013", of=SNAPSHOT)
 def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises it where its parts do not fit; here is what is left over."""
@@ -146,18 +137,6 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
         said = f"{left} bytes are between the footer's sections and its checksum, and no flag announces them"
         spot = Spot(f"{snapshot.path}.footer_length", snapshot.size - pm.TRAILER_SIZE, pm.TRAILER_SIZE)
         yield spot.violation(said, str(snapshot.length - left), str(snapshot.length))
-
-
-@rule("PM-014", of=PM)
-def entries_fit(parsed: PmUnderTest) -> None:
-    """Reading the footer raises it."""
-    _ = parsed.newest
-
-
-@rule("PM-015", of=PM)
-def required_footer_bits_are_known(parsed: PmUnderTest) -> None:
-    """Reading the footer raises it."""
-    _ = parsed.newest
 
 
 @rule("PM-016", of=SNAPSHOT)
@@ -193,18 +172,6 @@ def _wrong_checksums(chain: Chain, snapshots: list[Snapshot]) -> Iterator[Violat
             said = f"the CRC-32 of the bytes [{pm.CRC_START}, {snapshot.checksum_offset}) is {computed:#010x}"
             spot = Spot(f"{snapshot.path}.checksum", snapshot.checksum_offset, pm.CHECKSUM_SIZE)
             yield spot.violation(said, f"{computed:#010x}", f"{snapshot.checksum:#010x}")
-
-
-@rule("PM-019", of=CHAIN)
-def chain_leads_back(chain: Chain) -> None:
-    """Walking the chain found it."""
-    chain.require_whole()
-
-
-@rule("PM-020", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or not chain.is_whole)
-def earlier_footers_can_be_read(chain: Chain) -> None:
-    """Walking the chain found it."""
-    chain.require_whole()
 
 
 @rule("PM-080", of=CHAIN)

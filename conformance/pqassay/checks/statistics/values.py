@@ -1,120 +1,158 @@
-"""Checks of statistics against the values of their chunks and pages, tier ``values``."""
+"""Checks of statistics against the values of their chunks, tier ``values``."""
 
 from __future__ import annotations
 
-from pqassay.checks.by_values import by_audit
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pqassay.checks.subjects import CHUNK, STATISTICS
+from pqassay.checks.value_rules import value_rule
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.nan_bounds import bounds_in_use
+from pqassay.under_test.violation import Violation
+from pqassay.values.claims.bound_claims import (
+    ChunkBound,
+    ChunkZero,
+    DeprecatedBounds,
+    ExactBound,
+    order_of_readers,
+    require_order,
+    zero_bound,
+)
+from pqassay.values.claims.count_claims import ChunkCount, DistinctCounts, nulls_of_chunk
+from pqassay.values.claims.value_rules import Claim, ComparedBy, TrueOfAnyValues
+from pqassay.values.claims.wording import named, plural
+from pqassay_spec.parquet.column_order import FLOATING, excludes_numbers, type_order
+from pqassay_spec.parquet.thrift import Statistics, Type
+
+if TYPE_CHECKING:
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+BOUNDS = ("min_value", "max_value")
 
 
-@by_audit("STA-040", "claims.statistics.StatisticsClaims._judge_bound")
-def no_value_is_less_than_min_value() -> None:
+def _given(chunk: ColumnChunkUnderTest, *names: str) -> Iterator[tuple[str, bytes]]:
+    """The bounds that a chunk has, of some fields."""
+    statistics = chunk.statistics or Statistics()
+    for name in names:
+        raw: bytes | None = getattr(statistics, name)
+        if raw is not None:
+            yield name, raw
+
+
+@value_rule("STA-040", of=STATISTICS)
+def no_value_is_less_than_min_value(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader skips the row group when it looks for the value."""
+    for name, raw in _given(chunk, "min_value"):
+        yield ChunkBound(chunk, name, raw, require_order(chunk))
 
 
-@by_audit("STA-041", "claims.statistics.StatisticsClaims._judge_bound")
-def no_value_is_greater_than_max_value() -> None:
+@value_rule("STA-041", of=STATISTICS)
+def no_value_is_greater_than_max_value(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader skips the row group when it looks for the value."""
+    for name, raw in _given(chunk, "max_value"):
+        yield ChunkBound(chunk, name, raw, require_order(chunk))
 
 
-@by_audit("STA-042", "claims.statistics.StatisticsClaims._judge_bound")
-def exact_bounds_occur() -> None:
+@value_rule("STA-042", of=STATISTICS)
+def exact_bounds_occur(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader may answer min() and max() from an exact bound."""
+    for name, raw in _given(chunk, *BOUNDS):
+        if getattr(chunk.statistics, f"is_{name}_exact"):
+            yield ExactBound(chunk, name, raw, require_order(chunk))
 
 
-@by_audit("STA-089", "claims.statistics.StatisticsClaims._judge_nan_bounds")
-def no_nan_leaves_out_numbers() -> None:
+@value_rule("STA-089", of=STATISTICS)
+def no_nan_leaves_out_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader that compares NaN as the greatest value skips the numbers, and takes two equal bounds for all values."""
+    in_use = bounds_in_use(chunk)
+    nan = [each for each in in_use if excludes_numbers(each.order, each.raw, above=each.above)]
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        numbers = values.count - int(values.is_nan.sum())
+        for bound in nan if numbers else ():
+            yield Violation(
+                f"{named(chunk)} holds {plural(numbers, 'number')}, {bound.name} is NaN",
+                chunk.fields.statistics / bound.name,
+                expected="a number, or no bound",
+                actual="NaN",
+            )
+
+    if in_use:
+        yield ComparedBy(compare)
 
 
-@by_audit("STA-043", "claims.statistics.StatisticsClaims._judge_nulls")
-def nulls_are_counted() -> None:
+@value_rule("STA-043", of=STATISTICS)
+def nulls_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader that looks for nulls skips a chunk that has none."""
+    return nulls_of_chunk(chunk, of_lists=False)
 
 
-@by_audit("STA-044", "claims.statistics.StatisticsClaims._judge_nans")
-def nan_values_are_counted() -> None:
+@value_rule("STA-044", of=STATISTICS)
+def nan_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader that looks for NaN, or for what is no number, skips a chunk by it."""
+    nans = None if chunk.statistics is None else chunk.statistics.nan_count
+    if nans is not None:
+        yield ChunkCount(chunk, "nan_count", nans, "NaN value", lambda values: int(values.is_nan.sum()))
 
 
-@by_audit("STA-045", "claims.statistics.StatisticsClaims._judge_distinct")
-def distinct_values_are_counted() -> None:
+@value_rule("STA-045", of=STATISTICS)
+def distinct_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader may answer count(distinct) from it."""
+    distinct = None if chunk.statistics is None else chunk.statistics.distinct_count
+    if distinct is not None:
+        field = chunk.fields.statistics / "distinct_count"
+        yield DistinctCounts([distinct], _distinct, lambda _: named(chunk), lambda _: field)
 
 
-@by_audit("STA-047", "claims.statistics.StatisticsClaims._judge_bytes")
-def bytes_of_byte_arrays_are_counted() -> None:
+def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:
+    """The least and the greatest count of distinct values that is true of a chunk."""
+    least = most = len(values.distinct())
+    if type_order(values.chunk.leaf.element) in FLOATING and most:
+        least = values.distinct_numbers()
+    return [(least, most + (values.count < values.chunk.facts.num_values))]
+
+
+@value_rule("STA-047", of=CHUNK)
+def bytes_of_byte_arrays_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers size buffers by it."""
+    sizes, name = chunk.facts.size_statistics, "unencoded_byte_array_data_bytes"
+    given = None if sizes is None else sizes.unencoded_byte_array_data_bytes
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        length = int(values.lengths.sum())
+        if given != length:
+            message = f"the values of {named(chunk)} take {length} bytes, {name} is {given}"
+            yield Violation(message, chunk.fields.sizes / name, str(length), str(given))
+
+    if given is not None and chunk.leaf.element.type == Type.BYTE_ARRAY:
+        yield ComparedBy(compare)
 
 
-@by_audit("STA-048", "claims.statistics.StatisticsClaims._judge_deprecated")
-def no_value_is_outside_the_deprecated_bounds() -> None:
+@value_rule("STA-048", of=STATISTICS)
+def no_value_is_outside_the_deprecated_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers fall back to them where there are no others."""
+    natural = chunk.order or type_order(chunk.leaf.element)
+    if bounds := [ChunkBound(chunk, name, raw, natural) for name, raw in _given(chunk, "min", "max")]:
+        yield DeprecatedBounds(bounds)
 
 
-@by_audit("STA-049", "claims.statistics.StatisticsClaims._judge_box")
-def the_box_holds_every_coordinate() -> None:
-    """A reader skips the row group when it looks for what lies there."""
-
-
-@by_audit("STA-072", "claims.statistics.StatisticsClaims._judge_box")
-def the_box_holds_every_coordinate_exactly() -> None:
-    """A reader compares the numbers as they are."""
-
-
-@by_audit("STA-050", "claims.page_headers.PageHeaderClaims.claim_page_headers")
-def statistics_of_page_headers_are_true() -> None:
-    """A reader without page index skips pages by them."""
-
-
-@by_audit("STA-009", "claims.statistics.StatisticsClaims._judge_zero")
-def zeros_lie_within_the_bounds() -> None:
-    """A reader that tells the zeros apart skips the row group when it looks for the other one."""
-
-
-@by_audit("STA-051", "claims.statistics.StatisticsClaims._claim_by_type")
-def no_value_is_outside_bounds_without_an_order() -> None:
+@value_rule("STA-051", of=STATISTICS)
+def no_value_is_outside_bounds_without_an_order(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Some readers take the order of the type, and skip the row group when they look for the value."""
+    natural = order_of_readers(chunk)
+    if natural is not None and chunk.order is None:
+        for name, raw in _given(chunk, *BOUNDS):
+            yield ChunkBound(chunk, name, raw, natural)
 
 
-@by_audit("STA-052", "claims.page_headers.PageHeaderClaims._judge_deprecated_pages")
-def no_value_is_outside_the_deprecated_bounds_of_its_page() -> None:
-    """Filters of pages fall back to them where there are no others."""
-
-
-@by_audit("STA-054", "claims.page_headers.PageHeaderClaims._judge_header_distinct")
-def distinct_values_of_pages_are_counted() -> None:
-    """Nobody is known to look at it."""
-
-
-@by_audit("STA-055", "claims.page_headers.PageHeaderClaims._claim_header_bounds")
-def no_value_is_outside_bounds_of_its_page_without_an_order() -> None:
-    """Readers that hand the bounds of pages to a filter do not look for an order first."""
-
-
-@by_audit("STA-056", "claims.page_headers.PageHeaderClaims._judge_header_nans")
-def nan_values_are_counted_in_page_headers() -> None:
-    """A filter of pages that looks for NaN skips a page that has none."""
-
-
-@by_audit("STA-057", "claims.page_headers.PageHeaderClaims._judge_exact")
-def exact_bounds_of_pages_occur() -> None:
-    """A reader may answer min() and max() from exact bounds."""
-
-
-@by_audit("STA-061", "claims.statistics.StatisticsClaims._judge_axes")
-def boxes_bound_axes_that_are_there() -> None:
-    """A box of places on the plane says nothing of their height."""
-
-
-@by_audit("STA-063", "claims.statistics.StatisticsClaims._judge_types")
-def the_type_of_every_geometry_is_listed() -> None:
-    """A reader that looks for geometries of a type skips the row group."""
-
-
-@by_audit("STA-065", "claims.statistics.StatisticsClaims._judge_types_listed")
-def every_listed_type_occurs() -> None:
-    """A reader that looks for geometries of the type reads the row group in vain."""
-
-
-@by_audit("STA-071", "claims.statistics.StatisticsClaims._judge_nulls")
-def empty_lists_count_as_nulls() -> None:
-    """Some writers count the nulls among the values alone."""
+@value_rule("STA-009", of=STATISTICS)
+def zeros_lie_within_the_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """A reader that tells the zeros apart skips the row group when it looks for the other one."""
+    for name, raw in _given(chunk, *BOUNDS):
+        bound = ChunkBound(chunk, name, raw, chunk.order)
+        applies, narrow = zero_bound(chunk, [raw], above=bound.above)
+        if narrow is not None:
+            yield ChunkZero(bound, narrow)
+        elif applies:
+            yield TrueOfAnyValues()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from pqassay.under_test.file import Broken, FileUnderTest, Remembered
@@ -64,50 +65,63 @@ class Row(NamedTuple):
             entry = int.from_bytes(stored[position * step : (position + 1) * step], "little")
             if not entry:
                 continue
-            offset, length = block_offset(entry), None
-            if offset + pm.BLOOM_LENGTH_SIZE <= self.place.follows:
+            offset, length, follows = block_offset(entry), 0, self.place.follows
+            if offset + pm.BLOOM_LENGTH_SIZE <= follows:
                 raw = content[offset : offset + pm.BLOOM_LENGTH_SIZE]
                 length = int.from_bytes(raw, "little", signed=True)
-            filters.append(BloomFilter(self, position, column, offset, length, (start, self.place.follows)))
+            filters.append(BloomFilter(offset, length, (start, follows), self, position, column))
         return filters
 
 
-class BloomFilter(NamedTuple):
+@dataclass(frozen=True)
+class FilterFields:
+    """Where a bloom filter is stored, as integers, or where many are, as arrays of integers.
+
+    Attributes:
+        offset: Where it begins.
+        length: Its LENGTH; 0 where that has no place.
+        room: Where it may be stored.
+    """
+
+    offset: int
+    length: int
+    room: tuple[int, int]
+
+    @property
+    def bitset(self) -> int:
+        """Where its bitset begins."""
+        return self.offset + pm.BLOOM_LENGTH_SIZE
+
+    @property
+    def end(self) -> int:
+        """Its end, as far as there is one."""
+        return self.bitset + self.length * (self.length > 0)
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether LENGTH is possible."""
+        return (self.length > 0) & (self.length % BLOCK_SIZE == 0)
+
+    @property
+    def is_misplaced(self) -> bool:
+        """Whether it begins before it may, or ends behind what it may; with an impossible LENGTH, where that is stored."""
+        start, end = self.room
+        return (self.offset < start) | (self.bitset + self.length * self.is_sized > end)
+
+
+@dataclass(frozen=True)
+class BloomFilter(FilterFields):
     """A bloom filter in the file.
 
     Attributes:
         row: The entries among which it has one.
         position: The position of that entry.
         column: The position of its column.
-        offset: Where it is stored.
-        length: Its LENGTH; ``None`` where that has no place.
-        room: Where it may be stored.
     """
 
     row: Row
     position: int
     column: int
-    offset: int
-    length: int | None
-    room: tuple[int, int]
-
-    @property
-    def end(self) -> int:
-        """Its end, as far as there is one."""
-        return self.offset + pm.BLOOM_LENGTH_SIZE + max(self.length or 0, 0)
-
-    @property
-    def is_sized(self) -> bool:
-        """Whether LENGTH is possible."""
-        return self.length is not None and self.length > 0 and self.length % BLOCK_SIZE == 0
-
-    @property
-    def is_misplaced(self) -> bool:
-        """Whether it begins before it may, or ends behind what it may; with an impossible LENGTH, where that is stored."""
-        if self.length is None:
-            return True
-        end = self.end if self.is_sized else self.offset + pm.BLOOM_LENGTH_SIZE
-        return self.offset < self.room[0] or end > self.room[1]
 
     @property
     def column_name(self) -> str:
@@ -141,16 +155,10 @@ class BloomFilters:
         ]
 
     def _packed_end(self, place: Place | None, raw: bytes) -> int | None:
-        if (
-            place is None
-            or self.are_external
-            or self._chunks.screened is None
-            or self._chunks.screens is None
-        ):
+        if place is None or self.are_external or self._chunks.screened is None:
             return None
-        return self._chunks.screens.end_of_filters(
-            self.parsed.content, raw, self.region_ends[place.offset], place.follows
-        )
+        room, screens = (self.region_ends[place.offset], place.follows), self._chunks.screens
+        return None if screens is None else screens.end_of_filters(self.parsed.content, raw, room)
 
     @property
     def are_external(self) -> bool:

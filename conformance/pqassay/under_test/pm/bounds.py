@@ -2,86 +2,73 @@
 
 from __future__ import annotations
 
-import math
 import struct
-from enum import Enum
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import DECIMALS, NO_TYPE, ColumnType, PhysicalType, type_tag
 
+SIGNED, UNSIGNED, FLOAT, BYTES, DECIMAL = "signed", "unsigned", "float", "bytes", "decimal"
+"""Ways to read a bound: as little-endian integers, a float, bytes, or a signed big-endian integer."""
 
-class Comparison(Enum):
-    """The comparison of two bounds."""
+READINGS: dict[str, Callable[[bytes], Any]] = {
+    SIGNED: lambda raw: int.from_bytes(raw, "little", signed=True),
+    UNSIGNED: lambda raw: int.from_bytes(raw, "little"),
+    FLOAT: lambda raw: struct.unpack("<d" if len(raw) == struct.calcsize("<d") else "<f", raw)[0],
+    BYTES: lambda raw: raw,
+    DECIMAL: lambda raw: int.from_bytes(raw, "big", signed=True),
+}
+"""How a bound is read in each of these ways, to a value that can be compared."""
 
-    SIGNED = "signed integers, little-endian"
-    UNSIGNED = "unsigned integers, little-endian"
-    EITHER = "integers of unknown sign, little-endian"
-    FLOAT = "floats"
-    BYTES = "bytes, unsigned"
-    DECIMAL = "signed integers, big-endian"
-    EITHER_BYTES = "bytes or signed integers, big-endian"
+
+class StoredBound(NamedTuple):
+    """MIN or MAX of one column chunk: its bytes, ``None`` if there is none whose place and width can be right.
+
+    Those of many chunks answer the same with arrays.
+    """
+
+    raw: bytes | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is one."""
+        return self.raw is not None
+
+    @property
+    def is_nan(self) -> bool:
+        """Whether there is one that is NaN if it is read as a float."""
+        value = 0 if self.raw is None else READINGS[FLOAT](self.raw)
+        return bool(value != value)  # noqa: PLR0124 - nothing else differs from itself
+
+    def is_above(self, other: StoredBound, reading: str, among: bool) -> bool:
+        """Whether it is greater than another bound, if both are read in one way; only where ``among`` is true."""
+        return among and READINGS[reading](self.raw or b"") > READINGS[reading](other.raw or b"")
 
 
 class BoundOrder(NamedTuple):
-    """An order; ``width`` is the number of bytes of every value, 0 where they differ."""
+    """An order.
 
-    comparison: Comparison
+    Attributes:
+        readings: The ways to read a bound, one of which is right.
+        width: Bytes of every value, 0 where they differ.
+    """
+
+    readings: tuple[str, ...]
     width: int
 
-    def is_nan(self, raw: bytes) -> bool:
-        """Whether a bound is NaN."""
-        return self.comparison is Comparison.FLOAT and math.isnan(_float(raw))
-
-    def is_greater(self, least: bytes, greatest: bytes) -> bool:
-        """Whether a lower bound is above an upper one; of unknown orders, whether it is in all of them."""
-        match self.comparison:
-            case Comparison.SIGNED:
-                return _integer(least) > _integer(greatest)
-            case Comparison.UNSIGNED:
-                return _natural(least) > _natural(greatest)
-            case Comparison.EITHER:
-                return _integer(least) > _integer(greatest) and _natural(least) > _natural(greatest)
-            case Comparison.FLOAT:
-                return _float(least) > _float(greatest)
-            case Comparison.BYTES:
-                return least > greatest
-            case Comparison.DECIMAL:
-                return _decimal(least) > _decimal(greatest)
-            case Comparison.EITHER_BYTES:
-                return least > greatest and _decimal(least) > _decimal(greatest)
+    def is_broken(self, least: StoredBound, greatest: StoredBound) -> bool:
+        """Whether a bound is NaN, which has no place in any order, or the lower one is above the upper one in every reading."""
+        broken = least.is_there & greatest.is_there
+        for reading in self.readings:
+            broken = least.is_above(greatest, reading, broken)
+        return broken | least.is_nan | greatest.is_nan if FLOAT in self.readings else broken
 
     def shown(self, raw: bytes) -> str:
         """A bound for people."""
-        match self.comparison:
-            case Comparison.FLOAT:
-                return repr(_float(raw))
-            case Comparison.UNSIGNED:
-                return str(_natural(raw))
-            case Comparison.SIGNED | Comparison.EITHER:
-                return str(_integer(raw))
-            case Comparison.DECIMAL:
-                return str(_decimal(raw))
-            case Comparison.BYTES | Comparison.EITHER_BYTES:
-                return show(raw)
-
-
-def _integer(raw: bytes) -> int:
-    return int.from_bytes(raw, "little", signed=True)
-
-
-def _natural(raw: bytes) -> int:
-    return int.from_bytes(raw, "little")
-
-
-def _decimal(raw: bytes) -> int:
-    return int.from_bytes(raw, "big", signed=True)
-
-
-def _float(raw: bytes) -> float:
-    value: float = struct.unpack("<d" if len(raw) == struct.calcsize("<d") else "<f", raw)[0]
-    return value
+        value = READINGS[self.readings[0]](raw)
+        return show(value) if isinstance(value, bytes) else str(value)
 
 
 _FLOATS = (PhysicalType.FLOAT, PhysicalType.DOUBLE)
@@ -100,17 +87,17 @@ def order_of(described: pm.ColumnDescriptor, width: int, *, is_questdb: bool) ->
     """
     kind, tag = described.physical_type, type_tag(described.type)
     if kind in _FLOATS:
-        return BoundOrder(Comparison.FLOAT, width)
+        return BoundOrder((FLOAT,), width)
     if kind == PhysicalType.BOOLEAN or (kind in _INTEGERS and tag == ColumnType.IPV4):
-        return BoundOrder(Comparison.UNSIGNED, width)
+        return BoundOrder((UNSIGNED,), width)
     if kind in _INTEGERS:
         is_unknown = tag in _SIGN_UNKNOWN and not is_questdb
-        return BoundOrder(Comparison.EITHER if is_unknown else Comparison.SIGNED, width)
+        return BoundOrder((SIGNED, UNSIGNED) if is_unknown else (SIGNED,), width)
     if kind == PhysicalType.BYTE_ARRAY:
         if tag in DECIMALS:
-            return BoundOrder(Comparison.DECIMAL, 0)
-        return BoundOrder(Comparison.EITHER_BYTES if tag == NO_TYPE else Comparison.BYTES, 0)
+            return BoundOrder((DECIMAL,), 0)
+        return BoundOrder((BYTES, DECIMAL) if tag == NO_TYPE else (BYTES,), 0)
     if kind == PhysicalType.FIXED_LEN_BYTE_ARRAY and width and tag != NO_TYPE:
         # Without a type it may be a half-precision float, an interval, anything.
-        return BoundOrder(Comparison.DECIMAL if tag in DECIMALS else Comparison.BYTES, width)
+        return BoundOrder((DECIMAL,) if tag in DECIMALS else (BYTES,), width)
     return None

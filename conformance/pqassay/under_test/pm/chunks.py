@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
-from pqassay.under_test.pm.bounds import BoundOrder, order_of
+from pqassay.under_test.pm.bounds import BoundOrder, StoredBound, order_of
 from pqassay.under_test.pm.file import Place, PmUnderTest
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.parquet.column_order import WIDTHS
@@ -15,6 +15,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES, Block, Side
 from pqassay_spec.pm.codes import (
     DESIGNATED_TYPE_BIT,
+    MOST_INLINE,
     NO_TYPE,
     PhysicalType,
     split_reference,
@@ -32,8 +33,14 @@ MOST_OVERLAP = 1 << 20
 MOST_OFFSET = (1 << 64) - 1
 """The greatest number that the record of a chunk can hold."""
 
-MOST_UNDECIDED = 20_000
-"""Chunks of one rule that a screen may leave undecided before the rest is not judged."""
+Condition = Callable[["ChunkFields"], bool]
+"""Whether a column chunk breaks a rule; of many chunks, an array of that."""
+
+Conditions = Sequence[Condition]
+"""Conditions that all hold where a rule is broken; those that rule out most for little are first."""
+
+CONDITIONS: dict[str, Sequence[Conditions]] = {}
+"""For each rule about chunks, the conditions of each violation that a chunk can have of it; `pqassay.checks.pm.chunks` declares them."""
 
 
 class ColumnFacts(NamedTuple):
@@ -64,48 +71,59 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     return listed
 
 
-class ChunkUnderTest:
-    """One chunk, with all that rules about one chunk ask for."""
+class ChunkFields:
+    """The fields of one column chunk as integers, or of many as arrays of integers.
 
-    __slots__ = (
-        "_content",
-        "_parsed",
-        "_region_start",
-        "column",
-        "described",
-        "given",
-        "num_rows",
-        "order",
-        "place",
-        "width",
-    )
+    The condition under which a rule is broken is written once for both: with comparisons, ``&`` and ``|``, and so that no
+    sum or difference exceeds 64 bits where it matters.
 
-    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
-        self._parsed, self._content, header = parsed, parsed.content, parsed.header
-        self._region_start = place.offset + header.block_size
-        self.place, self.column = place, column
-        start = place.offset + pm.BlockHeader.size
-        self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
-        self.given = pm.ColumnChunk.read(self._content, start + column * pm.ColumnChunk.size)
-        self.described = header.descriptors[column]
-        self.width, self.order = facts
+    Attributes:
+        given: The record of the chunk.
+        described: The descriptor of its column.
+        num_rows: Rows of its row group.
+        body_end: Where the body of the shortest Parquet file ends that a snapshot describes with its block.
+        region_length: Bytes behind the chunks of its block, up to whatever follows the block.
+        width: Bytes of a statistic of its column; 0 where they differ or are not known.
+    """
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        given: pm.ColumnChunk
+        described: pm.ColumnDescriptor
+        num_rows: int
+        body_end: int
+        region_length: int
+        width: int
 
     @property
-    def region_length(self) -> int:
-        """Bytes behind the block's chunks, up to whatever follows the block."""
-        return max(self.place.follows - self._region_start, 0)
+    def is_timestamp(self) -> bool:
+        """Whether it is one of the designated timestamp."""
+        raise NotImplementedError
 
-    def has(self, flag: int) -> bool:
-        """Whether STAT_FLAGS sets a bit."""
-        return bool(self.given.stat_flags & flag)
+    def is_out_of_order(self) -> bool:
+        """Whether its bounds break the order of its column, see `BoundOrder.is_broken`; false where that is not known."""
+        raise NotImplementedError
+
+    def has(self, flags: int) -> bool:
+        """Whether STAT_FLAGS sets all bits of a mask."""
+        return self.given.stat_flags & flags == flags
+
+    def lacks(self, flag: int) -> bool:
+        """Whether STAT_FLAGS leaves a bit clear."""
+        return self.given.stat_flags & flag == 0
 
     def is_inlined(self, side: Side) -> bool:
         """Whether a statistic is present and is in its slot."""
-        return self.has(side.present) and self.has(side.inlined)
+        return self.has(side.present | side.inlined)
 
     def is_out_of_line(self, side: Side) -> bool:
-        """Whether a statistic is present and does not."""
-        return self.has(side.present) and not self.has(side.inlined)
+        """Whether a statistic is present and is not in its slot."""
+        return self.given.stat_flags & (side.present | side.inlined) == side.present
+
+    def has_size(self, side: Side) -> bool:
+        """Whether a statistic is present and in its slot, with a size that is possible."""
+        size = self.size(side)
+        return self.is_inlined(side) & (size >= 1) & (size <= MOST_INLINE)
 
     def size(self, side: Side) -> int:
         """Its size, by STAT_SIZES."""
@@ -119,24 +137,75 @@ class ChunkUnderTest:
         """The slot as a reference: offset in the region behind the chunks, and length."""
         return split_reference(self.slot(side))
 
+    def is_stray(self, side: Side) -> bool:
+        """Whether a statistic is present and out of line, and not inside the region."""
+        offset, length = self.reference(side)
+        return self.is_out_of_line(side) & (offset + length > self.region_length)
+
+
+class ChunkUnderTest(ChunkFields):
+    """One chunk, with all that rules about one chunk ask for."""
+
+    __slots__ = (
+        "_content",
+        "_parsed",
+        "_region_start",
+        "body_end",
+        "column",
+        "described",
+        "given",
+        "num_rows",
+        "order",
+        "place",
+        "region_length",
+        "width",
+    )
+
+    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
+        self._parsed, self._content, header = parsed, parsed.content, parsed.header
+        self._region_start = place.offset + header.block_size
+        self.region_length = max(place.follows - self._region_start, 0)
+        self.place, self.body_end, self.column = place, place.body_end, column
+        start = place.offset + pm.BlockHeader.size
+        self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
+        self.given = pm.ColumnChunk.read(self._content, start + column * pm.ColumnChunk.size)
+        self.described = header.descriptors[column]
+        self.width, self.order = facts
+
+    @property
+    def is_timestamp(self) -> bool:
+        """See `ChunkFields`."""
+        return self.column == self._parsed.header.fixed.designated_timestamp
+
+    def is_out_of_order(self) -> bool:
+        """See `ChunkFields`."""
+        if self.order is None:
+            return False
+        least, greatest = (StoredBound(self.bound(side)) for side in SIDES)
+        return self.order.is_broken(least, greatest)
+
+    def shown(self, side: Side) -> str:
+        """A bound for people; empty if there is none, or if nobody knows how to read it."""
+        raw = self.bound(side)
+        return "" if raw is None or self.order is None else self.order.shown(raw)
+
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
         """A violation at a field of its record."""
         return self._parsed.in_chunk(self.place, self.column, name, message, expected, actual)
 
     def bound(self, side: Side) -> bytes | None:
         """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
-        if self.is_inlined(side):
-            size, width = self.size(side), pm.ColumnChunk.widths[side.field]
-            if not 1 <= size <= width or size != (self.width or size):
+        if self.has_size(side):
+            raw = self.slot(side).to_bytes(MOST_INLINE, "little")[: self.size(side)]
+        elif self.is_out_of_line(side):
+            offset, length = self.reference(side)
+            if not length or offset + length > self.region_length:
                 return None
-            return self.slot(side).to_bytes(width, "little")[:size]
-        if not self.is_out_of_line(side):
+            start = self._region_start + offset
+            raw = bytes(self._content[start : start + length])
+        else:
             return None
-        offset, length = self.reference(side)
-        if not length or offset + length > self.region_length or length != (self.width or length):
-            return None
-        start = self._region_start + offset
-        return bytes(self._content[start : start + length])
+        return raw if len(raw) == (self.width or len(raw)) else None
 
 
 class BlockFacts(NamedTuple):
@@ -184,18 +253,13 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
 
 
 class Screens(Protocol):
-    """Proofs, of many chunks at once, that they break no rule; the rules judge what it suspects.
-
-    `pqassay.values.pm.screens` is one; it needs numpy, and this room does without.
-    """
+    """Looks at many chunks at once. `pqassay.values.pm.screens` does; it needs numpy, which this room does not."""
 
     def screen(self, chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]]:
-        """The suspects of each rule about chunks, column by column, and the facts about each block that can be read."""
+        """The chunks that break each of `CONDITIONS`, column by column, and the facts about each block that can be read."""
         ...
 
-    def end_of_filters(
-        self, content: memoryview, entries: bytes, region_end: int, follows: int
-    ) -> int | None:
+    def end_of_filters(self, content: memoryview, entries: bytes, room: tuple[int, int]) -> int | None:
         """The end of the last bloom filter of a row group, if nothing can be wrong with any; else ``None``."""
         ...
 
@@ -276,13 +340,7 @@ class ChunksOfColumns(Sequence[ChunkUnderTest]):
     def __len__(self) -> int:
         return len(self._columns) * len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> ChunkUnderTest: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ChunkUnderTest]: ...
-
-    def __getitem__(self, index: int | slice) -> ChunkUnderTest | list[ChunkUnderTest]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         column, place = divmod(index, len(self._places))

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
@@ -35,6 +36,13 @@ MOST_SNAPSHOTS = 10_000
 
 MOST_ROW_GROUPS = 2_000_000
 """Row groups that the snapshots of a chain may list together before the rest is not judged."""
+
+
+NAMING = ("name_offset", "name_length", "id")
+ALL_BUT_NAME = itemgetter(
+    *(place for place, name in enumerate(pm.ColumnDescriptor.offsets) if name not in NAMING)
+)
+"""The fields of a descriptor, but for those that say what the column is called."""
 
 
 @dataclass
@@ -119,18 +127,7 @@ class ColumnUnderTest(NamedTuple):
     @property
     def shape(self) -> Hashable:
         """All that rules about a column by itself look at: everything but its name and its ID."""
-        described = self.described
-        return (
-            described.type,
-            described.flags,
-            described.fixed_byte_len,
-            described.physical_type,
-            described.max_rep_level,
-            described.max_def_level,
-            described.reserved,
-            self.is_nested,
-            self.is_sorted,
-        )
+        return ALL_BUT_NAME(self.described), self.is_nested, self.is_sorted
 
     @property
     def repetition(self) -> int:
@@ -260,8 +257,6 @@ class PmUnderTest:
 
     @Remembered
     def _read_names(self) -> tuple[list[str], list[tuple[int, FormatError]]]:
-        if (plain := self._plain_names()) is not None:
-            return plain, []
         names: list[str] = []
         wrong: list[tuple[int, FormatError]] = []
         source, header = self.source, self.header
@@ -281,21 +276,6 @@ class PmUnderTest:
             else:
                 names.append(name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}… [{column}]")
         return names, wrong
-
-    def _plain_names(self) -> list[str] | None:
-        """The names all at once, where each of them is short, ASCII, and lies among the names; ``None`` elsewhere."""
-        source, header = self.source, self.header
-        if not isinstance(source, BytesSource) or len(header.descriptors) * SHOWN_NAME > MOST_OVERLAP:
-            return None
-        first, count = header.names_start, header.sections_start - header.names_start
-        raw = bytes(source.view[first : first + count])
-        ranges = [(described.name_offset - first, described.name_length) for described in header.descriptors]
-        if not raw.isascii() or any(
-            not 0 <= start <= start + length <= count or length > SHOWN_NAME for start, length in ranges
-        ):
-            return None
-        text = raw.decode("ascii")
-        return [text[start : start + length] for start, length in ranges]
 
     def require_all_names(self) -> None:
         """Raise `NotChecked` unless all names were read."""

@@ -1,8 +1,8 @@
 """The audit of values: each column chunk is decoded once, and everything that is said of it is put to the same decoded values.
 
-A family of claims (`Family`) says of each chunk what it claims of it (`Claim`), or that it claims nothing; chunks of which nothing
-is claimed are not decoded.  Statistics, page index, bloom filters, sorting columns and an embedded index are families of the
-audit of a Parquet file, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
+A family of claims (`Family`) says of each chunk what it claims of it (`ChunkClaims`), or that it claims nothing; chunks of which nothing
+is claimed are not decoded.  The rules about a Parquet file, an embedded index and an index directory are families of the
+audit of its values, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
 
 Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory than there are
 threads, and the columns by which the row group is sorted, which are compared together.  The bodies of their pages are surveyed in the
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
+from pqassay.values.claims.outcomes import Outcome
+from pqassay.values.claims.value_rules import RuleFamily
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.outcomes import Outcome
     from pqassay.values.decoding.chunk_values import ChunkValues, Decoders
 
 MOST_THREADS = 4
@@ -35,8 +36,8 @@ WORTH_A_THREAD = 4 << 20
 """Bytes of a row group, without compression, below which a second thread gains nothing."""
 
 
-class Claim(Protocol):
-    """The claim of one family about one column chunk."""
+class ChunkClaims(Protocol):
+    """The claims of one family about one column chunk."""
 
     @property
     def needs_values(self) -> bool:
@@ -44,7 +45,7 @@ class Claim(Protocol):
         ...
 
     def judge(self, values: ChunkValues) -> None:
-        """Compare it with the values. Chunks of one row group are judged at the same time, in several threads."""
+        """Compare them with the values. Chunks of one row group are judged at the same time, in several threads."""
         ...
 
     def leave(self, reason: NotChecked) -> None:
@@ -52,24 +53,24 @@ class Claim(Protocol):
         ...
 
     def settle(self) -> None:
-        """Hand over what came of it: one after the other, in the order of the chunks."""
+        """Hand over what came of them: one after the other, in the order of the chunks."""
         ...
 
 
 class Family(Protocol):
     """A structure, or several, that says something of the values of a file."""
 
-    def claim(self, chunk: ColumnChunkUnderTest) -> Claim | None:
-        """Its claim about a chunk, ``None`` where there is none."""
+    def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
+        """Its claims about a chunk, ``None`` where there is none."""
         ...
 
 
-_MORE_FAMILIES: list[Callable[[FileUnderTest], Family]] = []
+_FAMILIES: list[Callable[[FileUnderTest], Family]] = []
 
 
 def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest], Family]:
     """Register what makes a family of claims, which raises `FormatError`, `NotChecked` or `NotApplicable` where there is nothing to claim."""
-    _MORE_FAMILIES.append(make)
+    _FAMILIES.append(make)
     return make
 
 
@@ -93,20 +94,22 @@ class ValueAudit:
         Raises:
             FormatError, NotChecked, NotApplicable: The chunks cannot be told apart, or there are none.
         """
-        from pqassay.values.claims.chunk_audit import ChunkFamily  # noqa: PLC0415 - pyarrow, at this tier only
-        from pqassay.values.claims.row_order import SortingFamily  # noqa: PLC0415 - likewise
-
-        chunks = self.file.part(ColumnChunks).all
-        of_chunks, of_sorting = ChunkFamily(self.file), SortingFamily(self.file)
-        families: list[Family] = [of_chunks, of_sorting]
-        for make in _MORE_FAMILIES:
+        column_chunks = self.file.part(ColumnChunks)
+        chunks = column_chunks.all
+        families: list[Family] = []
+        for make in _FAMILIES:
             try:
                 families.append(make(self.file))
             except (FormatError, NotApplicable, NotChecked):
                 continue  # its own checks say so
         audit(self.file, chunks, families, surveys=self._surveys)
-        of_chunks.note_left_out()
-        return of_chunks.outcomes | of_sorting.outcomes
+        outcomes: dict[str, Outcome] = {}
+        for family in families:
+            if isinstance(family, RuleFamily):
+                family.finish()
+                family.note_left_out(column_chunks)
+                outcomes |= family.outcomes
+        return outcomes
 
 
 def audit(
@@ -157,7 +160,7 @@ class _Auditors:
         while not self._idle.empty():
             self._idle.get().close()
 
-    def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[list[Claim]]:
+    def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[list[ChunkClaims]]:
         """The claims of the chunks of one row group, judged, in the order of the chunks."""
         if self._threads == 1 or len(chunks) == 1 or sum(map(_size, chunks)) < WORTH_A_THREAD:
             yield from map(self._judged, chunks)
@@ -170,7 +173,7 @@ class _Auditors:
         for chunk in chunks:
             yield judged.pop(chunk.ordinal).result()
 
-    def _judged(self, chunk: ColumnChunkUnderTest) -> list[Claim]:
+    def _judged(self, chunk: ColumnChunkUnderTest) -> list[ChunkClaims]:
         claims = [claim for family in self._families if (claim := family.claim(chunk)) is not None]
         self._judge(chunk, [claim for claim in claims if claim.needs_values])
         if self._surveys:
@@ -184,7 +187,7 @@ class _Auditors:
         with suppress(FormatError, NotApplicable, NotChecked):
             chunk.part(survey)
 
-    def _judge(self, chunk: ColumnChunkUnderTest, claims: list[Claim]) -> None:
+    def _judge(self, chunk: ColumnChunkUnderTest, claims: list[ChunkClaims]) -> None:
         """Decode a chunk if anything is claimed of it, and have the claims judged.
 
         The values stay in this frame: exceptions that were remembered while claims were made keep that of the caller.
@@ -197,13 +200,16 @@ class _Auditors:
             for claim in claims:
                 claim.leave(reason)
             return
-        for claim in claims:
-            try:
-                claim.judge(values)
-            except (OSError, MemoryError):
-                raise
-            except Exception as error:  # noqa: BLE001 - other families are judged all the same
-                claim.leave(Mistake.by(error))
+        try:
+            for claim in claims:
+                try:
+                    claim.judge(values)
+                except (OSError, MemoryError):
+                    raise
+                except Exception as error:  # noqa: BLE001 - other families are judged all the same
+                    claim.leave(Mistake.by(error))
+        finally:
+            values.forget()
 
     def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
         from pqassay.values.decoding.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,24 +47,30 @@ class BoundsAudit:
 
     Args:
         decoded: The values.
-        longest: Bytes of the longest bound that will be asked about, for decimals.
         starts: Where the values of each page begin, and behind them where the last ones end; those of one page, where
             only bounds of the chunk will be asked about.
     """
 
-    def __init__(self, decoded: ChunkValues, longest: int, starts: NDArray[np.int64]) -> None:
+    def __init__(self, decoded: ChunkValues, starts: NDArray[np.int64]) -> None:
         self.found = decoded
-        self._longest = longest
         self._starts = starts
-        self._comparable: dict[tuple[Order, bool], _Comparable] = {}
+        self._comparable: dict[tuple[Order, bool, int], _Comparable] = {}
 
-    def _in(self, order: Order, *, signed_bytes: bool = False) -> _Comparable:
-        key = order, signed_bytes
+    @cached_property
+    def _narrowest(self) -> int:
+        """Bytes of the widest decimal among the values."""
+        return decimal_width(self.found.values)
+
+    def _in(
+        self, order: Order, raws: Sequence[bytes | None] = (), *, signed_bytes: bool = False
+    ) -> _Comparable:
+        """The values in an order, as they compare with some bounds: decimals as wide as the widest of all."""
+        width = 0
+        if order is Order.DECIMAL:
+            width = max(self._narrowest, *(len(raw) for raw in raws if raw), 1)
+        key = order, signed_bytes, width
         if key not in self._comparable:
             values: Any = self.found.values
-            width = 0
-            if order is Order.DECIMAL:
-                width = max(self._longest, decimal_width(values), 1)
             if signed_bytes:
                 values = with_signs_turned(values)
             extremes = extremes_of(order, values, self._starts, width)
@@ -76,7 +83,7 @@ class BoundsAudit:
         Raises:
             NotChecked: The bound is no value of the type, or the values are not.
         """
-        keys = self._in(order, signed_bytes=signed_bytes)
+        keys = self._in(order, [raw], signed_bytes=signed_bytes)
         extremes = keys.extremes.of_chunk
         bound = self._bound(keys, raw, signed_bytes=signed_bytes)
         if bound is None or not len(extremes.pages):
@@ -91,7 +98,7 @@ class BoundsAudit:
 
     def mask_of_chunk(self, order: Order, raw: bytes, *, above: bool) -> NDArray[np.bool_]:
         """The values beyond a bound of the chunk, bool. Raises as `of_chunk` does."""
-        given = self._in(order)
+        given = self._in(order, [raw])
         bound = self._bound(given, raw, signed_bytes=False)
         if bound is None:
             return np.zeros(self.found.count, np.bool_)
@@ -108,7 +115,7 @@ class BoundsAudit:
 
     def is_usable(self, order: Order, raw: bytes) -> bool:
         """Whether a bound of the chunk is a value of the type, and bounds anything. Raises as `of_chunk` does."""
-        return bool(bound_keys(order, [raw], self.found.values.type, self._in(order).width)[1][0])
+        return bool(bound_keys(order, [raw], self.found.values.type, self._in(order, [raw]).width)[1][0])
 
     def _bound(self, given: _Comparable, raw: bytes, *, signed_bytes: bool) -> Any:
         if signed_bytes:
@@ -131,7 +138,7 @@ class BoundsAudit:
             FormatError, NotChecked: Nobody can tell the pages apart, or there is another number of them.
         """
         starts = self.found.page_starts
-        given = self._in(order, signed_bytes=signed_bytes)
+        given = self._in(order, raws, signed_bytes=signed_bytes)
         extremes = given.extremes
         keys, bounds, usable = self._bounds_of_pages(given, raws, signed_bytes=signed_bytes)
         mask = less(bounds, extremes.greatest) if above else less(extremes.least, bounds)
@@ -146,7 +153,7 @@ class BoundsAudit:
     def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
         """The pages all of whose values lie within their bound, and none on it. Raises as `of_pages` does."""
         _ = self.found.page_starts
-        given = self._in(order)
+        given = self._in(order, raws)
         extremes = given.extremes
         _, bounds, usable = self._bounds_of_pages(given, raws)
         mask = less(extremes.greatest, bounds) if above else less(bounds, extremes.least)

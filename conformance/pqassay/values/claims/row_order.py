@@ -1,4 +1,4 @@
-"""The order of a row group's rows, compared with what its ``sorting_columns`` say.
+"""The order of a row group's rows by some of its columns.
 
 Each pair of neighbouring rows is compared by the first column, and where that calls them equal by the next one.
 
@@ -8,47 +8,23 @@ Source: apache/parquet-format, ``parquet.thrift``, ``RowGroup.sorting_columns`` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.fields import in_footer
-from pqassay.under_test.file import FileUnderTest, NotChecked
-from pqassay.under_test.violation import Violation
-from pqassay.values.claims.outcomes import Outcome
-from pqassay.values.decoding.chunk_values import ChunkValues, excused
+from pqassay.under_test.file import NotChecked
+from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.extremes import comparable_keys
 from pqassay.values.decoding.keys import decimal_width, equal, is_nan_key, less
-from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
-from pqassay_spec.parquet.thrift import RowGroup
-
-SORTED = "PQF-075"
+from pqassay_spec.parquet.column_order import FLOATING, Order
 
 
 @dataclass(frozen=True)
-class SortedColumn:
-    """A column by which the rows of a row group are sorted.
-
-    Attributes:
-        chunk: The column chunk, without lists around it.
-        order: How its values compare.
-        descending, nulls_first: How they are sorted.
-    """
-
-    chunk: ColumnChunkUnderTest
-    order: Order
-    descending: bool
-    nulls_first: bool
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """Of each row behind the first: whether it belongs before the one before it, and whether both are equal."""
+class Compared:
+    """The rows of a row group by one column: of each behind the first, whether it belongs before the one before it, and whether both are equal."""
 
     values: ChunkValues
     falls: NDArray[np.bool_]
@@ -60,179 +36,70 @@ class _Compared:
         return self.values.raw_of(int(np.count_nonzero(valid[:row]))) if valid[row] else None
 
 
-@dataclass
-class _Sorting:
-    """The order that a row group claims for its rows, and what is known of the columns that were decoded so far."""
-
-    number: int
-    columns: Sequence[SortedColumn]
-    is_decided: bool = False
-    compared: dict[int, _Compared] = field(default_factory=dict[int, _Compared])
-
-    def violation(self) -> Violation | None:
-        """The first row that is out of order, ``None`` without. Raises `NotChecked`."""
-        compared = [self.compared[place] for place in range(len(self.columns))]
-        undecided = np.ones(len(compared[0].falls), np.bool_)
-        wrong = np.zeros(len(undecided), np.int8)
-        """For each row behind the first, 1 + the column that puts it out of order, 0 where none does."""
-        for place, column in enumerate(compared):
-            if len(column.falls) != len(undecided):
-                raise NotChecked(
-                    f"the columns of row group {self.number} have different numbers of rows", "file"
-                )
-            wrong[undecided & column.falls] = place + 1
-            undecided &= column.same
-        if not wrong.any():
-            return None
-        row = int((wrong != 0).argmax()) + 1
-        place = int(wrong[row - 1]) - 1
-        return self._violation(row, self.columns[place], compared[place], int(np.count_nonzero(wrong)))
-
-    def _violation(self, row: int, column: SortedColumn, compared: _Compared, count: int) -> Violation:
-        before, after = (
-            "null" if raw is None else shown(column.order, raw)
-            for raw in (compared.raw(row - 1), compared.raw(row))
-        )
-        how = f"{'descending' if column.descending else 'ascending'}, nulls {'first' if column.nulls_first else 'last'}"
-        name = column.chunk.column
-        return Violation(
-            f"row {row} of row group {self.number} holds {after} in column {name}, the row before it "
-            f"{before}, and the rows are said to be sorted by it, {how}",
-            in_footer(self.columns[0].chunk.file, f"row_groups[{self.number}].sorting_columns"),
-            column=name,
-            row_group=self.number,
-            expected=f"{name} {how}",
-            actual=f"{before} before {after}",
-            more=count - 1,
-        )
-
-
-class SortingFamily:
-    """The claims of row groups about the order of their rows.
+class Descent(NamedTuple):
+    """A row that belongs before the one before it.
 
     Attributes:
-        outcomes: What came of the rule.
+        row: Its number in the row group.
+        column: Which of the columns that are compared puts it out of order.
+        before, after: The PLAIN bytes of the value before and of its own, ``None`` for null.
+        total: How many such rows there are.
     """
 
-    def __init__(self, file: FileUnderTest) -> None:
-        """Gather what they say. Raises what `ColumnChunks.all` does."""
-        self._outcome = Outcome()
-        self.outcomes = {SORTED: self._outcome}
-        self._sortings: dict[int, _Sorting] = {}
-        if SORTED in file.left_out:
-            return
-        chunks = {(chunk.row_group, chunk.ordinal): chunk for chunk in file.part(ColumnChunks).all}
-        for number, group in enumerate(file.metadata.row_groups):
-            self._outcome.applies |= bool(group.sorting_columns)
-            try:
-                columns = _sorted_columns(group, number, chunks)
-            except (FormatError, NotChecked) as reason:
-                self._outcome.hindered(reason)
-            else:
-                self._sortings[number] = _Sorting(number, columns)
-
-    def claim(self, chunk: ColumnChunkUnderTest) -> _SortingClaim | None:
-        """The claim about a chunk: that the rows are sorted by it."""
-        sorting = self._sortings.get(chunk.row_group)
-        if sorting is None or all(chunk is not column.chunk for column in sorting.columns):
-            return None
-        return _SortingClaim(chunk, sorting, self._outcome)
+    row: int
+    column: int
+    before: bytes | None
+    after: bytes | None
+    total: int
 
 
-class _SortingClaim:
-    """A column chunk by which rows are sorted, by itself or with others."""
+def first_descent(compared: Sequence[Compared]) -> Descent | None:
+    """The first row that is out of order by some columns, ``None`` without; where a column calls two rows equal, the next one decides.
 
-    needs_values = True
-
-    def __init__(self, chunk: ColumnChunkUnderTest, sorting: _Sorting, outcome: Outcome) -> None:
-        self._chunk = chunk
-        self._sorting = sorting
-        self._outcome = outcome
-        self._compared: dict[int, _Compared] = {}
-        self._problem: NotChecked | None = None
-
-    def judge(self, values: ChunkValues) -> None:
-        """Compare each row with the one before."""
-        try:
-            for place, column in enumerate(self._sorting.columns):
-                if column.chunk is self._chunk:
-                    self._compared[place] = _compared(values, column)
-        except NotChecked as reason:
-            self._problem = reason
-
-    def leave(self, reason: NotChecked) -> None:
-        """Note why the values cannot be decoded; if the pages break a rule, that is why."""
-        self._problem = excused(self._chunk, reason)
-
-    def settle(self) -> None:
-        """Once all columns of the sorting are compared, say what came of it."""
-        sorting = self._sorting
-        sorting.compared |= self._compared
-        self._compared = {}
-        if self._problem is not None:
-            sorting.is_decided = True
-            self._outcome.hindered(self._problem, self._chunk.column)
-        elif not sorting.is_decided and len(sorting.compared) == len(sorting.columns):
-            sorting.is_decided = True
-            try:
-                violation = sorting.violation()
-                if violation is not None:
-                    self._outcome.add(violation)
-            except NotChecked as reason:
-                self._outcome.hindered(reason)
-        if sorting.is_decided:
-            sorting.compared.clear()
+    Raises:
+        NotChecked: The columns have different numbers of rows.
+    """
+    undecided = np.ones(len(compared[0].falls), np.bool_)
+    wrong = np.zeros(len(undecided), np.int8)
+    """For each row behind the first, 1 + the column that puts it out of order, 0 where none does."""
+    for place, column in enumerate(compared):
+        if len(column.falls) != len(undecided):
+            raise NotChecked("the columns have different numbers of rows", "file")
+        wrong[undecided & column.falls] = place + 1
+        undecided &= column.same
+    if not wrong.any():
+        return None
+    row = int((wrong != 0).argmax()) + 1
+    place = int(wrong[row - 1]) - 1
+    by = compared[place]
+    return Descent(row, place, by.raw(row - 1), by.raw(row), int(np.count_nonzero(wrong)))
 
 
-def _sorted_columns(
-    group: RowGroup, number: int, chunks: dict[tuple[int, int], ColumnChunkUnderTest]
-) -> list[SortedColumn]:
-    """The columns by which a row group is sorted. Raises `NotChecked` and STA-002 where one cannot be followed."""
-    columns: list[SortedColumn] = []
-    for sorting in group.sorting_columns or []:
-        if not 0 <= sorting.column_idx < len(group.columns):
-            raise NotChecked(
-                f"row group {number} is sorted by leaf {sorting.column_idx}, and there is none", "file"
-            )
-        chunk = chunks.get((number, sorting.column_idx))
-        if chunk is None:
-            is_elsewhere = group.columns[sorting.column_idx].file_path is not None
-            raise NotChecked(
-                f"row group {number} is sorted by a column that is {'stored elsewhere' if is_elsewhere else 'encrypted'}",
-                "file" if is_elsewhere else "key",
-            )
-        # Column orders are those of bounds; of the types that have an order of their own, rows follow that one.
-        leaf, order = chunk.leaf, type_order(chunk.leaf.element) or chunk.order
-        if order is None:
-            raise NotChecked(
-                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says", "file"
-            )
-        if leaf.max_repetition_level:
-            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says", "file")
-        columns.append(SortedColumn(chunk, order, sorting.descending, sorting.nulls_first))
-    return columns
+def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first: bool) -> Compared:
+    """Compare each row with the one before, by a column without lists around it.
 
-
-def _compared(values: ChunkValues, column: SortedColumn) -> _Compared:
-    """Compare each row with the one before.
+    Args:
+        values: The values of the column.
+        order: How they compare.
+        descending, nulls_first: How they are sorted.
 
     NaN is somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
     other sign; whether the two are equal, nobody says either, so that no further column decides between them.
     """
-    width = max(decimal_width(values.values), 1) if column.order is Order.DECIMAL else 0
+    width = max(decimal_width(values.values), 1) if order is Order.DECIMAL else 0
     stored: Any = values.values
-    if column.order in FLOATING and pa.types.is_dictionary(stored.type):
+    if order in FLOATING and pa.types.is_dictionary(stored.type):
         stored = stored.cast(stored.type.value_type)  # ranks would give NaN a place
-    keys: Any = comparable_keys(column.order, stored, width)
+    keys: Any = comparable_keys(order, stored, width)
     left, right = keys[:-1], keys[1:]
-    descends = less(left, right) if column.descending else less(right, left)
+    descends = less(left, right) if descending else less(right, left)
     equals = equal(left, right)
-    if column.order in FLOATING:
-        nan = is_nan_key(column.order, keys)
+    if order in FLOATING:
+        nan = is_nan_key(order, keys)
         descends &= ~(nan[:-1] | nan[1:])
         equals &= np.signbit(left) == np.signbit(right)
-    falls, same = with_nulls(values, descends, equals, nulls_first=column.nulls_first)
-    return _Compared(values, falls, same)
+    falls, same = with_nulls(values, descends, equals, nulls_first=nulls_first)
+    return Compared(values, falls, same)
 
 
 def with_nulls(

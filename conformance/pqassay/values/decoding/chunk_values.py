@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
 from pqassay.values.decoding.codecs import NOT_READ
-from pqassay.values.decoding.hashes import buffer_of
-from pqassay.values.decoding.keys import HALF_WIDTH, is_half_type
+from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.hashes import physical_rows
+from pqassay.values.decoding.keys import is_half_type
 from pqassay.values.decoding.levels import PageCounts
 from pqassay.values.decoding.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
-from pqassay.values.decoding.survey import HARMLESS, counts_of
+from pqassay.values.decoding.survey import counts_of
 from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.encoding.names import CODECS
+from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.encoding.plain import LENGTH
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
@@ -34,6 +36,8 @@ from pqassay_spec.parquet.thrift import (
     FileMetaData,
     Type,
 )
+
+Made = TypeVar("Made")
 
 GREATEST_NESTED = (1 << 31) - 1
 """Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
@@ -82,8 +86,9 @@ class ChunkValues:
             NotChecked: They cannot be decoded.
         """
         self.chunk = chunk
+        self._remembered: dict[Any, Any] = {}
         if _has_bit_packed_levels(chunk):
-            raise Broken("PQF-081")
+            raise NotChecked.because(Faulty(Fault(Kind.BIT_PACKED_LEVELS)))
         _require_narrow(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
@@ -91,7 +96,6 @@ class ChunkValues:
             leaves = self._decoded(decoders, dictionaries=False)
         elif entries is not None and pa.types.is_dictionary(leaves[0].type):
             chunk.dictionary_size = _plain_size(leaves[0].dictionary)
-        self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
         self.entries = sum(len(leaf) for leaf in leaves)
         self.values: Any = _joined(leaves)
         self._require_all()
@@ -134,6 +138,16 @@ class ChunkValues:
             with suppress(FormatError):  # of levels that cannot be read, their own rules speak
                 _ = self.counts
 
+    def remembered(self, make: Callable[[ChunkValues], Made]) -> Made:
+        """What somebody finds out about these values, once for all who ask. Raises what ``make`` does, each time."""
+        if make not in self._remembered:
+            self._remembered[make] = make(self)
+        return cast("Made", self._remembered[make])
+
+    def forget(self) -> None:
+        """Let go of what was found out: it knows these values, which would stay until the collector comes."""
+        self._remembered.clear()
+
     @property
     def count(self) -> int:
         """Values that are not null."""
@@ -155,6 +169,28 @@ class ChunkValues:
             )
             raise _reason(self.chunk, NotChecked(said, "file"))
         return counts
+
+    @cached_property
+    def null_counts(self) -> Sequence[int]:
+        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. Of lists, raises what `counts_of` does."""
+        leaf = self.chunk.leaf
+        try:
+            histogram = counts_of(self.chunk).definition_histogram.sum(axis=0).tolist()
+            return null_counts(leaf, histogram)
+        except (FormatError, NotChecked):
+            if leaf.max_repetition_level:
+                raise
+            return [self.entries - self.count]
+
+    def leave_out_lists(self, given: Sequence[int]) -> Sequence[bool]:
+        """Whether the null counts of pages leave out nulls and empty lists around the values, and nothing else."""
+        leaf = self.chunk.leaf
+        if not leaf.max_repetition_level:
+            return [False] * len(given)
+        levels = self.counts.definition_histogram[:, ::-1].cumsum(axis=1)[:, ::-1]
+        allowed = (levels - levels[:, -1:])[:, : leaf.max_definition_level - leaf.own_nulls + 1]
+        found: list[bool] = (allowed == np.array(given, np.int64)[:, None]).any(axis=1).tolist()
+        return found
 
     @cached_property
     def page_starts(self) -> NDArray[np.int64]:
@@ -179,15 +215,7 @@ class ChunkValues:
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
         """The entries that are values, and not nulls, bool."""
-        if not any(valid is not None for valid in self._is_valid):
-            return np.ones(self.entries, np.bool_)
-        lengths = [len(leaf_of(piece)) for piece in self._pieces]
-        return np.concatenate(
-            [
-                np.ones(length, np.bool_) if valid is None else np.asarray(valid)
-                for length, valid in zip(lengths, self._is_valid, strict=True)
-            ]
-        )
+        return np.concatenate([np.asarray(leaf_of(piece).is_valid(), np.bool_) for piece in self._pieces])
 
     def entry_of(self, place: int) -> int:
         """The position of a value among values and nulls."""
@@ -213,23 +241,15 @@ class ChunkValues:
 
     # ------------------------------------------------------------------------------------------ what is counted
 
-    @property
-    def is_half(self) -> bool:
-        """Whether the values are FLOAT16."""
-        logical = self.chunk.leaf.element.logicalType
-        return logical is not None and logical.FLOAT16 is not None and is_half_type(self.values.type)
-
-    @property
-    def halves(self) -> NDArray[Any]:
-        """FLOAT16 values as numbers."""
-        return buffer_view(self.values)
-
     def _numbers(self) -> NDArray[Any] | None:
-        """The values as numbers of IEEE 754, if that is what they are."""
-        if self.chunk.leaf.element.type in (Type.FLOAT, Type.DOUBLE):
+        """The values as numbers of IEEE 754, FLOAT16 among them, if that is what they are."""
+        element = self.chunk.leaf.element
+        if element.type in (Type.FLOAT, Type.DOUBLE):
             numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
             return numbers
-        return self.halves if self.is_half else None
+        logical = element.logicalType
+        is_half = logical is not None and logical.FLOAT16 is not None and is_half_type(self.values.type)
+        return buffer_view(self.values) if is_half else None
 
     @cached_property
     def is_nan(self) -> NDArray[np.bool_]:
@@ -277,6 +297,11 @@ class ChunkValues:
             values = values.cast(pa.large_binary())
         return values
 
+    def distinct_numbers(self) -> int:
+        """The number of distinct numbers, of a type of IEEE 754; NaN left out."""
+        numbers = self._numbers()
+        return 0 if numbers is None else len(np.unique(numbers[~self.is_nan]))
+
     def distinct_in_pages(self) -> NDArray[np.int64]:
         """The number of distinct values of each page, by their bytes. Raises what `counts` does."""
         if pa.types.is_dictionary(self.values.type):
@@ -322,8 +347,7 @@ def _numbered(values: Any) -> NDArray[np.int64]:
 
 def buffer_view(values: Any) -> NDArray[Any]:
     """FLOAT16 values as numbers."""
-    raw = buffer_of(values, 1, np.uint8)
-    return raw[values.offset * HALF_WIDTH : (values.offset + len(values)) * HALF_WIDTH].view("<f2")
+    return physical_rows(values).reshape(-1).view("<f2")
 
 
 def plain(array: Any) -> Any:
@@ -392,7 +416,9 @@ def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     bits than a value, which some readers decode and pyarrow refuses.
     """
     why = excused(chunk, reason)
-    is_reported = not chunk.file.prefix or (isinstance(why, Broken) and why.rule == "PQF-079")
+    is_reported = not chunk.file.prefix or (
+        isinstance(why, Broken) and why.rule == Kind.WIDE_DIFFERENCES.rule
+    )
     return why if is_reported else reason
 
 
@@ -428,26 +454,18 @@ def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
-    """Why a chunk cannot be decoded: if its pages break a rule, that one says so, and the file counts as judged."""
+    """Why a chunk cannot be decoded: if its pages have a fault, the rule about it says so, and the file counts as judged."""
     if isinstance(reason, Mistake):
         return reason
     try:
-        survey = chunk.part(survey_of)
-    except FormatError as error:
-        return NotChecked.because(error)
-    except NotChecked as other:
-        return other
-    grave = next((rule for rule in survey.violations if rule not in HARMLESS), None)
-    if grave is not None:
-        return Broken(grave)
-    problem = survey.problem or survey.unread
-    if isinstance(problem, FormatError):
-        return NotChecked.because(problem)
-    return problem or _of_codec(chunk.facts.codec) or reason
+        why = chunk.part(survey_of).hindrance or _of_codec(chunk.facts.codec) or reason
+    except (FormatError, NotChecked) as problem:
+        why = problem
+    return NotChecked.because(why) if isinstance(why, FormatError) else why
 
 
-def _of_codec(codec: int) -> NotChecked | None:
+def _of_codec(codec: int) -> FormatError | NotChecked | None:
     """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
     if codec not in CODECS:
-        return Broken("PQF-082")
+        return Faulty(Fault(Kind.UNKNOWN_CODEC))
     return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None

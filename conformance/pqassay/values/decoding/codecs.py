@@ -12,6 +12,8 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from pqassay.under_test.file import NotChecked
+from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.physical import first_line
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_wire import read_varint
 from pqassay_spec.parquet.encoding import lz4_framing
@@ -43,12 +45,12 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
         length: Bytes that it must have.
 
     Raises:
-        Malformed: PQF-070, it does not decompress, or has another length; PQF-058, no page has such a length; PQF-082, there is no
-            such codec.
+        Malformed: It does not decompress, or has another length.
+        Faulty: No page has such a length, or there is no such codec.
         NotChecked: The codec is LZO.
     """
     if length < 0:
-        raise Malformed("a page of a negative size", rule="PQF-058")
+        raise Faulty(Fault(Kind.IMPOSSIBLE_SIZE))
     if codec == CompressionCodec.UNCOMPRESSED:
         return _of_length(raw, length)
     if not length and not len(raw):
@@ -57,19 +59,15 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
         raise NotChecked(NOT_READ, "tool")
     reader = _READERS.get(codec)
     if reader is None:
-        raise Malformed(f"there is no codec {codec}", rule="PQF-082")
+        raise Faulty(Fault(Kind.UNKNOWN_CODEC))
     try:
         return _of_length(reader(raw, length), length)
     except MemoryError:  # an ArrowException as well
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        name = CompressionCodec(codec).name
-        raise Malformed(
-            f"the page does not decompress by {name}: {_first_line(error)}",
-            rule="PQF-070",
-            expected=f"{length} bytes compressed by {name}",
-            actual=f"{len(raw)} bytes that are not",
-        ) from None
+        name, actual = CompressionCodec(codec).name, f"{len(raw)} bytes that are not"
+        message = f"the page does not decompress by {name}: {first_line(error)}"
+        raise Malformed(message, expected=f"{length} bytes compressed by {name}", actual=actual) from None
 
 
 def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:
@@ -78,22 +76,16 @@ def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:
     The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are.
 
     Raises:
-        Malformed: PQF-070, the whole has another length.
+        Malformed: The whole has another length.
     """
     if codec != CompressionCodec.SNAPPY or length <= 0:
         return None
-    found, position = read_varint(raw, 0)
-    if found != length:
-        raise _wrong_length(f"{found} bytes", length)
+    position = _behind_snappy_length(raw, length)
     size, position = (raw[position] >> SNAPPY_TAG_BITS) + 1, position + 1
     if size > MOST_IN_SNAPPY_TAG:
         end = position + size - MOST_IN_SNAPPY_TAG
         size, position = int.from_bytes(raw[position:end], "little") + 1, end
     return raw[position : position + size]
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def _of_length(content: memoryview, length: int) -> memoryview:
@@ -104,12 +96,8 @@ def _of_length(content: memoryview, length: int) -> memoryview:
 
 
 def _wrong_length(actual: str, length: int) -> Malformed:
-    return Malformed(
-        f"the page has {actual} without compression, and its header says {length}",
-        rule="PQF-070",
-        expected=f"{length} bytes",
-        actual=actual,
-    )
+    message = f"the page has {actual} without compression, and its header says {length}"
+    return Malformed(message, expected=f"{length} bytes", actual=actual)
 
 
 def _streamed(name: Literal["brotli", "gzip", "lz4", "zstd"]) -> Callable[[memoryview, int], memoryview]:
@@ -138,14 +126,20 @@ def _bytes_of(buffer: Any) -> memoryview:
     return memoryview(buffer).cast("B")
 
 
-def _snappy(raw: memoryview, length: int) -> memoryview:
-    """Snappy begins with the length of what it holds."""
+def _behind_snappy_length(raw: memoryview, length: int) -> int:
+    """The end of the length that bytes of Snappy begin with. Raises `Malformed`: it is another one."""
     try:
-        found, _ = read_varint(raw, 0)
+        whole, end = read_varint(raw, 0)
     except FormatError:
         raise ValueError("its length cannot be read") from None
-    if found != length:
-        raise _wrong_length(f"{found} bytes", length)
+    if whole != length:
+        raise _wrong_length(f"{whole} bytes", length)
+    return end
+
+
+def _snappy(raw: memoryview, length: int) -> memoryview:
+    """Snappy begins with the length of what it holds."""
+    _behind_snappy_length(raw, length)
     if length > MOST_BY_SNAPPY * len(raw) + SLACK:
         raise ValueError(f"{len(raw)} bytes cannot hold {length}")
     return _bytes_of(_SNAPPY.decompress(pa.py_buffer(raw), decompressed_size=length))
@@ -174,8 +168,8 @@ def _lz4_framed(raw: memoryview, length: int) -> memoryview:
         blocks = lz4_framing.blocks(raw)
     except Malformed:
         return _lz4(raw, length)
-    if (held := sum(block.content for block in blocks)) != length:
-        raise _wrong_length(f"{held} bytes", length)
+    if (size := sum(block.content for block in blocks)) != length:
+        raise _wrong_length(f"{size} bytes", length)
     pieces = [_lz4(raw[block.start : block.start + block.length], block.content) for block in blocks]
     return memoryview(b"".join(pieces))
 

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
 from pqassay.under_test.file import NotChecked
-from pqassay.under_test.pages.walk import PageUnderTest
-from pqassay.under_test.violation import Violation
-from pqassay.values.decoding.keys import keys_of
+from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.keys import keys_of, less
+from pqassay.values.decoding.levels import counted
 from pqassay.values.decoding.one_page import decoded_alone
 from pqassay.values.decoding.page_values import byte_arrays, width_of_all
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import type_order
 from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS
 from pqassay_spec.parquet.thrift import DictionaryPageHeader, Encoding, Type
@@ -22,47 +21,34 @@ from pqassay_spec.parquet.thrift import DictionaryPageHeader, Encoding, Type
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
-ENCODED, COMPLETE, EXCESS, SORTED = "PQF-085", "PQF-086", "PQF-087", "PQF-088"
 
-
-def entry_violations(
-    chunk: ColumnChunkUnderTest, page: PageUnderTest, header: DictionaryPageHeader, content: memoryview
-) -> Iterator[tuple[str, Violation]]:
-    """The rules that the entries of a dictionary page break, with the place.
+def entry_faults(
+    chunk: ColumnChunkUnderTest, header: DictionaryPageHeader, content: memoryview
+) -> Iterator[Fault]:
+    """The faults of the entries of a dictionary page.
 
     Args:
         chunk: The chunk.
-        page: The page.
         header: The header of its type.
         content: Its body without compression.
 
     Raises:
-        Malformed: PQF-058, a negative number of entries; PQF-085, an encoding that no dictionary has.
+        Faulty: A negative number of entries, or an encoding that no dictionary has.
         NotChecked: The entries cannot be decoded, and nobody can tell why.
     """
-    count = header.num_values
-    if count < 0:
-        raise Malformed("a page with fewer values than none", rule="PQF-058", offset=page.offset)
+    count, there = counted(header), len(content)
     if header.encoding not in ENTRY_ENCODINGS:
-        raise Malformed(f"entries of encoding {header.encoding}", rule=ENCODED, offset=page.offset)
+        raise Faulty(Fault(Kind.UNSUITABLE_ENTRY_ENCODING))
     needed = _size_of_entries(chunk, count, content)
     if needed is None:
         return
-    if needed > len(content):
-        yield COMPLETE, _incomplete(chunk, page, count, len(content), f"which take {needed}")
+    if needed > there:
+        yield Fault(Kind.MISSING_ENTRIES, needed, there, count)
         return
-    if needed < len(content):
-        yield (
-            EXCESS,
-            Violation(
-                f"the dictionary page goes on behind its {count} entries, which take {needed} bytes",
-                chunk.fields.body(page),
-                expected=f"{needed} bytes",
-                actual=f"{len(content)} bytes",
-            ),
-        )
+    if needed < there:
+        yield Fault(Kind.ENTRIES_RUN_ON, needed, there, count)
     if header.is_sorted and count:
-        yield from _order(chunk, page, count, content[:needed])
+        yield from _falls(chunk, count, content[:needed])
 
 
 def _size_of_entries(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> int | None:
@@ -78,42 +64,12 @@ def _size_of_entries(chunk: ColumnChunkUnderTest, count: int, content: memoryvie
         return len(content) + 1
 
 
-def _incomplete(
-    chunk: ColumnChunkUnderTest, page: PageUnderTest, count: int, length: int, which: str
-) -> Violation:
-    is_of_bytes = chunk.leaf.element.type == Type.BYTE_ARRAY
-    said = "which do not all fit" if is_of_bytes else which
-    return Violation(
-        f"the dictionary page has {length} bytes for {count} entries, {said}",
-        chunk.fields.own_header(page) / "num_values",
-        expected=f"as many entries as {length} bytes hold",
-        actual=f"{count} entries",
-    )
-
-
-def _order(
-    chunk: ColumnChunkUnderTest, page: PageUnderTest, count: int, content: memoryview
-) -> Iterator[tuple[str, Violation]]:
-    """Whether the entries ascend, where the header says that they do."""
-    try:
-        order = chunk.order or type_order(chunk.leaf.element)
-    except FormatError:  # STA-002: which order belongs to which column, nobody can say
-        order = type_order(chunk.leaf.element)
+def _falls(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> Iterator[Fault]:
+    """The first entry that is less than the one before."""
+    order = chunk.order or type_order(chunk.leaf.element)
     if order is None:
         raise NotChecked(f"the values of column {chunk.column} have no order", "file")
     keys = keys_of(order, decoded_alone(content, count, chunk.leaf.element, Encoding.PLAIN))
-    if isinstance(keys, np.ndarray):
-        falls = np.flatnonzero(keys[1:] < keys[:-1])
-    else:
-        falls = np.flatnonzero(np.asarray(pc.less(keys[1:], keys[:-1])))
+    falls = np.flatnonzero(less(keys[1:], keys[:-1]))
     if len(falls):
-        place = int(falls[0]) + 1
-        yield (
-            SORTED,
-            Violation(
-                f"entry {place} of the dictionary is less than the one before, and is_sorted is true",
-                chunk.fields.own_header(page) / "is_sorted",
-                expected="false, or no is_sorted",
-                actual="true",
-            ),
-        )
+        yield Fault(Kind.UNSORTED_ENTRY, place=int(falls[0]) + 1)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay.values.decoding.hashes import buffer_of
+from pqassay.values.decoding.hashes import physical_rows
 from pqassay.values.decoding.keys import Keys, chosen, is_nan_key, keys_of, less
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
 
@@ -146,9 +146,8 @@ def _by_words(keys: Any, begins: NDArray[np.int64]) -> tuple[Keys, Keys]:
     """Keys of one width, eight bytes after the other."""
     width = keys.type.byte_width
     count = -(-width // WORD)
-    raw = buffer_of(keys, 1, np.uint8)[keys.offset * width : (keys.offset + len(keys)) * width]
     rows = np.zeros((len(keys), count * WORD), np.uint8)
-    rows[:, count * WORD - width :] = raw.reshape(len(keys), width)
+    rows[:, count * WORD - width :] = physical_rows(keys)
     words = [np.ascontiguousarray(column) for column in rows.view(">u8").astype(np.uint64).T]
     lengths = np.diff(begins, append=len(keys))
     extremes: list[Keys] = []

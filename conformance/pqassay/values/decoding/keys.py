@@ -6,7 +6,7 @@ Numbers become numpy arrays; bytes, decimals and timestamps become Arrow arrays 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import Broken, NotChecked
+from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.hashes import buffer_of, physical_rows
 from pqassay_spec.parquet.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Order
 from pqassay_spec.parquet.thrift import Type
@@ -54,7 +54,7 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
         return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0, INT96_WIDTH - DAYS_FROM)
     if order in (Order.HALF, Order.HALF_TOTAL):
         if not is_half_type(values.type):
-            raise Broken("STA-005")
+            raise NotChecked(f"values of {values.type} are not FLOAT16", "another rule")
         numbers: NDArray[Any] = physical_rows(values).reshape(-1).view("<f2")
     else:
         numbers = values.to_numpy(zero_copy_only=False)
@@ -179,18 +179,19 @@ def bound_keys(
 
 def less(left: Any, right: Any) -> NDArray[np.bool_]:
     """The keys that are less than others, or than one other, bool."""
-    if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
-        return np.asarray(pc.less(left, right), np.bool_)
-    found: NDArray[np.bool_] = left < right
-    return found
+    return _compared(pc.less, np.less, left, right)
 
 
 def equal(left: Any, right: Any) -> NDArray[np.bool_]:
     """The keys that equal others, or one other, bool."""
-    if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
-        return np.asarray(pc.equal(left, right), np.bool_)
-    found: NDArray[np.bool_] = left == right
-    return found
+    return _compared(pc.equal, np.equal, left, right)
+
+
+def _compared(
+    by_arrow: Callable[..., Any], by_numpy: Callable[..., Any], left: Any, right: Any
+) -> NDArray[np.bool_]:
+    is_arrow = isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array)
+    return np.asarray((by_arrow if is_arrow else by_numpy)(left, right), np.bool_)
 
 
 def chosen(keys: Keys, places: NDArray[Any]) -> Keys:

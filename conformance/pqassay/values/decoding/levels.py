@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
+from pqassay.values.decoding.faults import Fault, Faulty, Kind
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift_wire import VARINT_BITS, VARINT_GOES_ON, VARINT_MASK
 from pqassay_spec.parquet.encoding.levels import (
@@ -25,6 +26,8 @@ from pqassay_spec.parquet.encoding.levels import (
     require_count,
     value_size,
 )
+from pqassay_spec.parquet.encoding.plain import LENGTH
+from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, DictionaryPageHeader
 
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
@@ -40,6 +43,8 @@ WORD = 8
 
 SHORT_HEADER = 3
 """Bytes of the longest headers that numpy reads; longer ones are in sections of few runs."""
+
+LENGTH_SIZE = LENGTH.sizeof()
 
 
 # ---------------------------------------------------------------------------------------------------- the runs
@@ -80,8 +85,7 @@ class Runs:
 
     def least(self) -> int:
         """The least value; 0 without any."""
-        found = [int(part.min()) for part in (self.repeated, self.packed) if part.size]
-        return min(found, default=0)
+        return min((int(part.min()) for part in (self.repeated, self.packed) if part.size), default=0)
 
     def histogram(self, size: int) -> NDArray[np.int64]:
         """The number of occurrences of each value below ``size``, int64.
@@ -90,11 +94,8 @@ class Runs:
             Malformed: A value is not below ``size``.
         """
         if (greatest := self.greatest()) >= size:
-            raise Malformed(
-                f"a level of {greatest} in a column whose greatest is {size - 1}",
-                expected=f"at most {size - 1}",
-                actual=str(greatest),
-            )
+            message = f"a level of {greatest} in a column whose greatest is {size - 1}"
+            raise Malformed(message, expected=f"at most {size - 1}", actual=str(greatest))
         if size == 2:  # nulls and values, the most usual levels
             ones = np.count_nonzero(self.packed)
             counts = np.array([self.packed.size - ones, ones], np.int64)
@@ -128,6 +129,19 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
     if PROBED < len(raw) < MOST_JUMPED and _has_short_runs(raw, width):
         runs = _by_jumps(raw, width, count)
     return _by_steps(raw, width, count) if runs is None else runs
+
+
+def split_off(raw: memoryview, what: str) -> tuple[memoryview, memoryview]:
+    """The bytes that follow their length, and what is behind them. Raises `Malformed`: they are not all there."""
+    room = max(len(raw) - LENGTH_SIZE, 0)
+    length = int(LENGTH.parse(raw[:LENGTH_SIZE])) if len(raw) >= LENGTH_SIZE else None
+    if length is None or length > room:
+        actual = "no length" if length is None else f"{length} bytes"
+        raise Malformed(
+            f"the {what} are longer than their page", expected=f"at most {room} bytes", actual=actual
+        )
+    end = LENGTH_SIZE + length
+    return raw[LENGTH_SIZE:end], raw[end:]
 
 
 def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
@@ -181,9 +195,9 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
             repeated.append(value)
         headers.append(header)
         left -= length
-    given = np.array(headers, np.int64)
-    flags = (given & PACKED).astype(np.bool_)
-    counts = (given >> 1) * np.where(flags, GROUP, 1)
+    all_headers = np.array(headers, np.int64)
+    flags = (all_headers & PACKED).astype(np.bool_)
+    counts = (all_headers >> 1) * np.where(flags, GROUP, 1)
     if (beyond := int(counts.sum()) - count) > 0:
         counts[-1] -= beyond  # the last group is filled up
     total = int(counts[flags].sum())
@@ -342,20 +356,15 @@ class PageCounts:
         self.starts_with_row[page] = starts
 
 
+def counted(header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader) -> int:
+    """The values, nulls and entries of a page by the header of its type. Raises `Faulty`: fewer than none."""
+    if header.num_values < 0:
+        raise Faulty(Fault(Kind.IMPOSSIBLE_SIZE))
+    return header.num_values
+
+
 def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a column without levels, which its page headers give. Raises PQF-053, PQF-058."""
-    pages = chunk.data_pages
-    counts = PageCounts.empty(len(pages), 0, 0)
-    for number, page in enumerate(pages):
-        values = page.data_header.num_values
-        if values < 0:
-            raise Malformed("a page with fewer values than none", rule="PQF-058", offset=page.offset)
-        counts.values[number] = values
-    for same in (
-        counts.non_null,
-        counts.rows,
-        counts.definition_histogram[:, 0],
-        counts.repetition_histogram[:, 0],
-    ):
-        same[:] = counts.values
-    return counts
+    """The counts of a column without levels, which its page headers give. Raises what `data_header` and `counted` do."""
+    values = np.array([counted(page.data_header) for page in chunk.data_pages], np.int64)
+    histogram = values[:, np.newaxis]
+    return PageCounts(values, values, values, np.ones(len(values), np.bool_), histogram, histogram)

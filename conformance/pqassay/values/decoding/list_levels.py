@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqassay.values.decoding.faults import Fault, Kind
 from pqassay_spec.parquet.encoding.list_levels import opened_levels
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
@@ -19,22 +20,6 @@ NOTHING = -1
 """Stands for the definition level of the entry before the first one."""
 
 
-class Stray(NamedTuple):
-    """An entry that goes on with a list that is not there.
-
-    Attributes:
-        place: Its position in the page.
-        before: The definition level of the entry before it; -1 of none.
-        here: Its own.
-        opened: The one from which on its list has entries.
-    """
-
-    place: int
-    before: int
-    here: int
-    opened: int
-
-
 class ListLevels:
     """The levels of the lists around a leaf, while its pages are read."""
 
@@ -43,12 +28,15 @@ class ListLevels:
         self._greatest = leaf.max_definition_level
         self._before = NOTHING
 
-    def first_stray(self, repetition: Runs | None, definition: Runs | None) -> Stray | None:
+    def first_stray(self, repetition: Runs | None, definition: Runs | None) -> Fault | None:
         """The first entry of the next page that goes on with a list that is null, empty or not begun; ``None`` without one.
 
         Args:
             repetition: The repetition levels of the page, none above the greatest.
             definition: Its definition levels.
+
+        Returns:
+            Its place; the definition level from which on its list has entries, and its own; as a word, that of the entry before.
         """
         if repetition is None or definition is None:
             return None
@@ -64,7 +52,8 @@ class ListLevels:
         if not len(stray):
             return None
         place = int(stray[0])
-        return Stray(place, int(before[place]), int(defined[place]), int(opened[place]))
+        words = ("nothing" if before[place] == NOTHING else str(before[place]),)
+        return Fault(Kind.STRAY_ENTRY, int(opened[place]), int(defined[place]), place, words)
 
     def skip_page(self) -> None:
         """The next page cannot be read: what follows it may go on with any list."""

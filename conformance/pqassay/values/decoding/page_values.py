@@ -13,30 +13,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.levels import Runs, read_runs
+from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.levels import LENGTH_SIZE, Runs, read_runs, split_off
 from pqassay.values.decoding.one_page import decoded_alone
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.encoding import delta as delta_encoding
 from pqassay_spec.parquet.encoding.delta import BITS
 from pqassay_spec.parquet.encoding.levels import WIDEST
-from pqassay_spec.parquet.encoding.names import encodes, for_type
-from pqassay_spec.parquet.encoding.plain import LENGTH
+from pqassay_spec.parquet.encoding.names import encodes
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, SchemaElement, Type
-
-INCOMPLETE, TOO_LONG, SHAPE, TOTAL, SHORT_MINIBLOCK, TOO_WIDE, BEYOND, OF_TYPE, SHORT_RUN = (
-    "PQF-078",
-    "PQF-089",
-    "PQF-090",
-    "PQF-091",
-    "PQF-092",
-    "PQF-079",
-    "PQF-077",
-    "PQF-084",
-    "PQF-141",
-)
-
-LENGTH_SIZE = LENGTH.sizeof()
 
 LENGTHS = SchemaElement(type=Type.INT32, name="length")
 """The lengths of byte arrays and of their prefixes: numbers like those of a column."""
@@ -69,12 +55,12 @@ def taken(page: PageValues) -> int | None:
     """The bytes that the values take; ``None`` where that is not found out.
 
     Raises:
-        Malformed: They are not all there, or not what the encoding makes; it names the rule that they break.
+        Malformed: They are not all there; as `Faulty`, they are not what the encoding makes.
         NotChecked: pqassay does not read the encoding.
     """
     encoding, kind = page.encoding, page.element.type
     if not encodes(encoding, kind):
-        raise Malformed(f"values of encoding {encoding}", rule=OF_TYPE, expected=for_type(kind))
+        raise Faulty(Fault(Kind.UNSUITABLE_ENCODING))
     if encoding == Encoding.ALP:
         raise NotChecked("its values are encoded by ALP, which pqassay does not read", "tool")
     if not page.count:
@@ -114,17 +100,12 @@ def _of_one_width(page: PageValues) -> int | None:
     if page.length < length:
         raise _too_few(page.length, page.count, length)
     if page.encoding == Encoding.BYTE_STREAM_SPLIT:
-        raise Malformed(
-            f"the page has {page.length} bytes for {page.count} values split into streams, which take {length}",
-            rule=TOO_LONG,
-            expected=f"{length} bytes of values",
-            actual=f"{page.length} bytes",
-        )
+        raise Faulty(Fault(Kind.LONG_STREAMS, length, page.length, page.count))
     return length
 
 
 def byte_arrays(raw: memoryview, count: int) -> int:
-    """Bytes of PLAIN byte arrays. Raises PQF-078: they are longer than what there is; `NotChecked`: see `decoded_alone`."""
+    """Bytes of PLAIN byte arrays. Raises `Malformed`, they are longer than what there is, and what `decoded_alone` does."""
     least = LENGTH_SIZE * count
     if least > len(raw):
         raise _too_few(len(raw), count, least)
@@ -133,22 +114,15 @@ def byte_arrays(raw: memoryview, count: int) -> int:
     except NotChecked as reason:
         if reason.judgeable:
             raise
-        raise Malformed(
-            f"{count} byte arrays are longer than the {len(raw)} bytes that there are for them",
-            rule=INCOMPLETE,
-            expected=f"{count} byte arrays",
-            actual=f"{len(raw)} bytes",
-        ) from None
+        expected, actual = f"{count} byte arrays", f"{len(raw)} bytes"
+        message = f"{expected} are longer than the {actual} that there are for them"
+        raise Malformed(message, expected=expected, actual=actual) from None
     return least + int(pc.sum(pc.binary_length(values)).as_py() or 0)
 
 
 def _too_few(there: int, count: int, needed: int) -> Malformed:
-    return Malformed(
-        f"the page has {there} bytes for {count} values, which take {needed}",
-        rule=INCOMPLETE,
-        expected=f"{needed} bytes of values",
-        actual=f"{there} bytes",
-    )
+    message = f"the page has {there} bytes for {count} values, which take {needed}"
+    return Malformed(message, expected=f"{needed} bytes of values", actual=f"{there} bytes")
 
 
 # -------------------------------------------------------------------------------------------------------- runs
@@ -157,85 +131,46 @@ def _too_few(there: int, count: int, needed: int) -> Malformed:
 def _indexes(page: PageValues) -> int:
     """Indexes into the dictionary: their bit width, then runs."""
     raw = page.raw
-    width = raw[0] if len(raw) else WIDEST + 1
-    if width > WIDEST:
-        raise Malformed(
+    if not len(raw) or raw[0] > WIDEST:
+        message, expected = (
             "the indexes have no bit width that the encoding knows",
-            rule=INCOMPLETE,
-            expected=f"a first byte of at most {WIDEST}",
-            actual=f"{len(raw)} bytes" if not len(raw) else str(width),
+            f"a first byte of at most {WIDEST}",
         )
-    try:
-        runs = read_runs(raw[1:], width=width, count=page.count)
-    except Malformed as error:
-        raise error.within(rule=INCOMPLETE) from None
-    if page.entries is None:
-        raise Malformed("indexes without a dictionary", rule=BEYOND, actual="no dictionary page")
-    if (greatest := runs.greatest()) >= page.entries:
-        raise Malformed(
-            f"index {greatest} into a dictionary of {page.entries} entries",
-            rule=BEYOND,
-            expected=f"at most {page.entries - 1}",
-            actual=str(greatest),
-        )
+        raise Malformed(message, expected=expected, actual=str(raw[0]) if len(raw) else "0 bytes")
+    runs = read_runs(raw[1:], width=raw[0], count=page.count)
+    if (greatest := runs.greatest()) >= (page.entries or 0):
+        raise Faulty(Fault(Kind.INDEX_BEYOND, page.entries or 0, greatest))
     _require_whole(runs, "indexes")
     return runs.taken + 1
 
 
 def _booleans(page: PageValues) -> int:
     """Booleans in runs, behind the length of all of them."""
-    raw = page.raw
-    length = int(LENGTH.parse(raw[:LENGTH_SIZE])) if len(raw) >= LENGTH_SIZE else None
-    if length is None or length > len(raw) - LENGTH_SIZE:
-        raise Malformed(
-            "the runs of values are longer than their page",
-            rule=INCOMPLETE,
-            expected=f"at most {max(len(raw) - LENGTH_SIZE, 0)} bytes",
-            actual="no length" if length is None else f"{length} bytes",
-        )
-    try:
-        runs = read_runs(raw[LENGTH_SIZE : LENGTH_SIZE + length], width=1, count=page.count)
-    except Malformed as error:
-        raise error.within(rule=INCOMPLETE) from None
+    section, _ = split_off(page.raw, "runs of values")
+    runs = read_runs(section, width=1, count=page.count)
     _require_whole(runs, "booleans")
     return LENGTH_SIZE + runs.taken
 
 
 def _require_whole(runs: Runs, what: str) -> None:
-    """Raise PQF-141 unless all groups of the last run are stored."""
-    if missing := runs.missing:
-        raise Malformed(
-            lack_of_groups(missing, what),
-            rule=SHORT_RUN,
-            expected=ALL_GROUPS,
-            actual=f"{missing} fewer",
-        )
-
-
-ALL_GROUPS = "as many groups as the header of the run counts"
-
-
-def lack_of_groups(missing: int, what: str) -> str:
-    """The message about a packed run whose last groups are not stored."""
-    return f"the last run of {what} lacks {missing} group{'s' * (missing > 1)} of values"
+    """Raise `Faulty` unless all groups of the last run are stored."""
+    if runs.missing:
+        raise Faulty(Fault(Kind.MISSING_GROUPS, actual=runs.missing, words=(what,)))
 
 
 # ------------------------------------------------------------------------------------------------- differences
 
 
 def _header(raw: memoryview, count: int) -> delta_encoding.Header:
-    """The header of numbers as differences. Raises PQF-078, PQF-090, PQF-091."""
+    """The header of numbers as differences. Raises `Malformed`: it ends early; `Faulty`."""
     try:
         header = delta_encoding.read_header(raw)
     except Malformed as error:
-        raise error.within(rule=INCOMPLETE) from None
+        if error.rule is None:
+            raise
+        raise Faulty(Fault(Kind.BAD_BLOCKS, words=(error.reason, error.expected, error.actual))) from None
     if header.total != count:
-        raise Malformed(
-            f"the header of the differences counts {header.total} values, and there are {count}",
-            rule=TOTAL,
-            expected=f"{count} values",
-            actual=f"{header.total} values",
-        )
+        raise Faulty(Fault(Kind.WRONG_TOTAL, count, header.total))
     return header
 
 
@@ -248,29 +183,20 @@ def _differences(raw: memoryview, count: int, most: int | None) -> int:
             widest, last = max(widest, block.bits), block
     except Malformed as error:
         problem = error
-    beyond_all = problem is not None and problem.rule == TOO_WIDE
-    if most is not None and (widest > most or beyond_all):
-        bits = "more than 64 bits" if beyond_all else f"{widest} bits"
-        raise Malformed(
-            f"differences of {bits} between numbers of {most}",
-            rule=TOO_WIDE,
-            expected=f"at most {most} bits",
-            actual=bits,
-        )
+    is_beyond_all = problem is not None and problem.rule is not None
+    if most is not None and (widest > most or is_beyond_all):
+        raise Faulty(Fault(Kind.WIDE_DIFFERENCES, most, 0 if is_beyond_all else widest))
     if problem is not None:
-        raise problem.within(rule=INCOMPLETE)
+        raise Malformed(problem.reason)
     if last is None:
         return header.end
-    start, width, held = list(last.miniblocks())[-1]
+    start, width, values = list(last.miniblocks())[-1]
     end = start + last.size * width // 8
     if (there := len(raw)) < end:
-        is_complete = there >= start + (held * width + 7) // 8
-        raise Malformed(
-            f"the last miniblock is short of {end - there} bytes",
-            rule=SHORT_MINIBLOCK if is_complete else INCOMPLETE,
-            expected=f"{end} bytes of differences",
-            actual=f"{there} bytes",
-        )
+        if there >= start + (values * width + 7) // 8:
+            raise Faulty(Fault(Kind.SHORT_MINIBLOCK, end, there))
+        message = f"the last miniblock is short of {end - there} bytes"
+        raise Malformed(message, expected=f"{end} bytes of differences", actual=f"{there} bytes")
     return end
 
 
@@ -278,19 +204,15 @@ def _lengths(raw: memoryview, count: int, what: str) -> tuple[NDArray[np.int64],
     """Lengths as differences, and the bytes that they take."""
     end = _differences(raw, count, None)
     try:
-        found = decoded_alone(raw[:end], count, LENGTHS, Encoding.DELTA_BINARY_PACKED)
+        decoded = decoded_alone(raw[:end], count, LENGTHS, Encoding.DELTA_BINARY_PACKED)
     except NotChecked as reason:
         if reason.judgeable:
             raise
-        raise Malformed(f"the lengths of {what} cannot be decoded", rule=INCOMPLETE) from None
-    lengths = np.asarray(found.to_numpy(), np.int64)
+        raise Malformed(f"the lengths of {what} cannot be decoded") from None
+    lengths = np.asarray(decoded.to_numpy(), np.int64)
     if (least := int(lengths.min())) < 0:
-        raise Malformed(
-            f"the lengths of {what} go down to {least}",
-            rule=INCOMPLETE,
-            expected="at least 0",
-            actual=str(least),
-        )
+        message = f"the lengths of {what} go down to {least}"
+        raise Malformed(message, expected="at least 0", actual=str(least))
     return lengths, end
 
 
@@ -308,22 +230,14 @@ def _prefixed(page: PageValues) -> int:
     wrong = np.flatnonzero(prefixes > np.concatenate(([0], lengths[:-1])))
     if len(wrong):
         place = int(wrong[0])
-        before = int(lengths[place - 1]) if place else 0
-        raise Malformed(
-            f"value {place} of the page begins with {prefixes[place]} bytes of the one before, which has {before}",
-            rule=INCOMPLETE,
-            expected=f"a prefix of at most {before} bytes",
-            actual=f"{prefixes[place]} bytes",
-        )
+        before, actual = int(lengths[place - 1]) if place else 0, f"{prefixes[place]} bytes"
+        message = f"value {place} of the page begins with {actual} of the one before, which has {before}"
+        raise Malformed(message, expected=f"a prefix of at most {before} bytes", actual=actual)
     width = page.element.type_length
     if page.element.type == Type.FIXED_LEN_BYTE_ARRAY and width and (lengths != width).any():
         other = int(lengths[lengths != width][0])
-        raise Malformed(
-            f"a value of {other} bytes in a column of {width}",
-            rule=INCOMPLETE,
-            expected=f"{width} bytes",
-            actual=f"{other} bytes",
-        )
+        message = f"a value of {other} bytes in a column of {width}"
+        raise Malformed(message, expected=f"{width} bytes", actual=f"{other} bytes")
     return _end(page, start + behind, suffixes)
 
 

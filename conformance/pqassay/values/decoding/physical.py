@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pqassay.report.model import Obstacle
 from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.hashes import physical_rows
 from pqassay_spec.base.errors import Truncated
@@ -62,20 +63,16 @@ def open_physical(
         dictionaries: Whether byte arrays come as a dictionary and indexes into it.
 
     Raises:
-        NotChecked: pyarrow refuses the footer.
+        NotChecked: pyarrow refuses the footer, or the file.
     """
-    try:
+    with _asking("pyarrow cannot read the footer", "tool"):
         plain = pq.read_metadata(pa.BufferReader(_framed(_plain(footer, metadata))))
-    except MemoryError:  # an ArrowException as well
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(
-            f"pyarrow cannot read the footer: {first_line(error)}", "tool", judgeable=False
-        ) from error
     names = (
         [plain.schema.column(number).path for number in range(plain.num_columns)] if dictionaries else None
     )
-    return open_parquet(source, plain, names)
+    with _asking("pyarrow cannot open the file", "tool"):
+        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
+        return pq.ParquetFile(file, metadata=plain, read_dictionary=names)
 
 
 def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
@@ -159,8 +156,12 @@ def decode_chunk(file: pq.ParquetFile, row_group: int, ordinal: int, leaf: Schem
     Raises:
         NotChecked: The pages cannot be decoded, or the values do not come as they are stored.
     """
-    with _decoding(f"row group {row_group} of column {leaf.name}"):
-        table = file.reader.read_row_group(row_group, column_indices=[ordinal], use_threads=False)
+    what = f"row group {row_group} of column {leaf.name}"
+    with _asking(f"{what} cannot be decoded", "file"):
+        try:
+            table = file.reader.read_row_group(row_group, column_indices=[ordinal], use_threads=False)
+        except pa.ArrowNotImplementedError as error:
+            raise NotChecked(f"pyarrow does not decode {what}: {first_line(error)}", "tool") from error
     column = table.column(0)
     pieces = list(column.chunks) or [pa.array([], column.type)]
     for piece in pieces:
@@ -190,15 +191,14 @@ def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
 
 
 @contextmanager
-def _decoding(what: str) -> Generator[None]:
+def _asking(failure: str, obstacle: Obstacle) -> Generator[None]:
+    """Turn what pyarrow raises into `NotChecked`, which leaves the file unjudged."""
     try:
         yield
     except MemoryError:  # an ArrowException as well
         raise
-    except pa.ArrowNotImplementedError as error:
-        raise NotChecked(f"pyarrow does not decode {what}: {first_line(error)}", "tool") from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(f"{what} cannot be decoded: {first_line(error)}", "file", judgeable=False) from error
+        raise NotChecked(f"{failure}: {first_line(error)}", obstacle, judgeable=False) from error
 
 
 def leaf_of(array: Any) -> Any:
@@ -274,30 +274,6 @@ class SourceFile(io.RawIOBase):
             raise OSError(str(error)) from error
         self._position += length
         return length
-
-
-def open_parquet(
-    source: Source, metadata: pq.FileMetaData | None = None, dictionaries: list[str] | None = None
-) -> pq.ParquetFile:
-    """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
-
-    Args:
-        source: The file.
-        metadata: What counts instead of the footer in the file.
-        dictionaries: Columns that come as a dictionary and indexes into it.
-
-    Raises:
-        NotChecked: pyarrow refuses the file.
-    """
-    try:
-        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
-        return pq.ParquetFile(file, metadata=metadata, read_dictionary=dictionaries)
-    except MemoryError:  # an ArrowException as well
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(
-            f"pyarrow cannot open the file: {first_line(error)}", "tool", judgeable=False
-        ) from error
 
 
 def _native(source: Source) -> pa.NativeFile | None:

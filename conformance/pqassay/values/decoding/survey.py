@@ -1,25 +1,34 @@
 """The survey of the bodies of a chunk's pages: read once, one page in memory at a time.
 
-Several rules look at the bodies.  The survey notes for each of them where it is broken, and counts the levels.
+It notes the faults of each page, and counts the levels of those that can be decoded.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.pages.walk import PageUnderTest, bodies
-from pqassay.under_test.violation import Violation, keep_first
-from pqassay.values.decoding.codecs import beginning, decompressed
-from pqassay.values.decoding.crc import crc_violation
-from pqassay.values.decoding.dictionary_pages import entry_violations
-from pqassay.values.decoding.levels import PageCounts, Runs, flat_counts, read_bit_packed, read_runs
-from pqassay.values.decoding.list_levels import NOTHING, ListLevels, Stray
-from pqassay.values.decoding.page_values import ALL_GROUPS, SHORT_RUN, PageValues, lack_of_groups, taken
+from pqassay.values.decoding import codecs
+from pqassay.values.decoding.crc import crc_fault
+from pqassay.values.decoding.dictionary_pages import entry_faults
+from pqassay.values.decoding.faults import HARMLESS, OF_HEADERS, Fault, Faulty, Kind, refused_as
+from pqassay.values.decoding.levels import (
+    LENGTH_SIZE,
+    PageCounts,
+    Runs,
+    counted,
+    flat_counts,
+    read_bit_packed,
+    read_runs,
+    split_off,
+)
+from pqassay.values.decoding.list_levels import ListLevels
+from pqassay.values.decoding.page_values import PageValues, taken
 from pqassay.values.decoding.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.encoding.levels import are_whole_runs, bit_width
@@ -36,43 +45,40 @@ from pqassay_spec.parquet.thrift import (
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
-LENGTH_SIZE = LENGTH.sizeof()
-
-NO_LEVELS = np.zeros(1, np.int64)
+_as_page = refused_as(Kind.WRONG_SIZE)
+beginning, decompressed = _as_page(codecs.beginning), _as_page(codecs.decompressed)
 
 
 @dataclass
 class Survey:
-    """The findings of a survey.
+    """What the bodies of a chunk's pages hold.
 
     Attributes:
-        problem: Why there are no counts, if so.
-        violations: Where each rule is broken, by its id; no more places than are shown.
-        unread: Why a page was not read, if so.
-        found: The counts of the levels.
         shapes: What the levels say of the groups around.
+        levels: The counts of the levels; ``None`` where they take too much memory.
+        faults: The faults of the pages, in their order. What headers show is not among them.
+        unread: Why a part of a page was not looked at that has none of these faults, if so.
+        uncounted: Why the levels of a page are not counted, if so.
     """
 
-    problem: FormatError | NotChecked | None = None
-    violations: dict[str, list[Violation]] = field(default_factory=dict[str, list[Violation]])
+    shapes: Shapes
+    levels: PageCounts | None = None
+    faults: list[tuple[PageUnderTest, Fault]] = field(default_factory=list[tuple[PageUnderTest, Fault]])
     unread: FormatError | NotChecked | None = None
-    found: PageCounts | None = None
-    shapes: Shapes | None = None
+    uncounted: FormatError | NotChecked | None = None
 
     @property
     def counts(self) -> PageCounts:
         """The counts of the levels. Raises what was in the way: `FormatError`, `NotChecked`."""
-        if self.problem is not None or self.found is None:
-            raise self.problem or NotChecked("its levels are not counted", "file")
-        return self.found
+        if self.uncounted is not None or self.levels is None:
+            raise self.uncounted or NotChecked("its levels are not counted", "file")
+        return self.levels
 
-    def note(self, rule: str, violation: Violation) -> None:
-        """Note a place where a rule is broken."""
-        keep_first(self.violations.setdefault(rule, []), violation)
-
-    def hinder(self, problem: FormatError | NotChecked) -> None:
-        """Note why levels are not counted; what comes first counts."""
-        self.problem = self.problem or problem
+    @property
+    def hindrance(self) -> FormatError | NotChecked | None:
+        """What keeps readers from the values."""
+        grave = next((fault for _, fault in self.faults if fault.kind not in HARMLESS), None)
+        return self.uncounted or self.unread if grave is None else Faulty(grave)
 
 
 def beside(chunk: ColumnChunkUnderTest) -> list[SchemaLeaf]:
@@ -86,10 +92,11 @@ def beside(chunk: ColumnChunkUnderTest) -> list[SchemaLeaf]:
 def survey(chunk: ColumnChunkUnderTest) -> Survey:
     """Read the bodies of all pages of a chunk. Raises what `ColumnChunkUnderTest.pages` does."""
     surveyor = _Surveyor(chunk, is_decoded=chunk.is_decoded)
-    found = surveyor.run()
-    if surveyor.held_beside_values():
-        return _Surveyor(chunk, is_decoded=False).run()
-    return found
+    surveyor.run()
+    if surveyor.has_bytes_beside_values():
+        surveyor = _Surveyor(chunk, is_decoded=False)
+        surveyor.run()
+    return surveyor.result
 
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
@@ -105,21 +112,12 @@ def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
     return chunk.part(survey).counts
 
 
-@dataclass
-class _Content:
-    """A data page without compression.
+class _Content(NamedTuple):
+    """A data page: its levels, the bytes behind them, or the first of those, as stored in a page of version 2, and their length."""
 
-    Attributes:
-        repetition, definition: Histograms of its levels; of no level at all, the number of its values.
-        starts: Whether it begins with a row.
-        values: The bytes behind its levels, or the first of them; ``None`` where they are not read.
-        length: How many bytes they all are.
-    """
-
-    repetition: NDArray[np.int64]
-    definition: NDArray[np.int64]
-    starts: bool
-    values: memoryview | None
+    repetition: Runs | None
+    definition: Runs | None
+    values: memoryview
     length: int
 
 
@@ -138,101 +136,75 @@ class _Surveyor:
         self.greatest_definition = chunk.leaf.max_definition_level
         self.greatest_repetition = chunk.leaf.max_repetition_level
         self.entries: int | None = None
-        self.shapes = Shapes(chunk.leaf, beside(chunk))
         self.lists = ListLevels(chunk.leaf)
-        self.result = Survey(shapes=self.shapes)
+        self.result = Survey(Shapes(chunk.leaf, beside(chunk)))
 
-    def run(self) -> Survey:
+    def run(self) -> None:
+        """Look at every page. Raises what `ColumnChunkUnderTest.pages` does."""
         pages, result = self.chunk.pages, self.result
         try:
-            result.found = PageCounts.empty(
+            result.levels = PageCounts.empty(
                 len(self.chunk.data_pages), self.greatest_definition, self.greatest_repetition
             )
         except NotChecked as reason:
-            result.hinder(reason)
+            result.uncounted = reason
         number = 0
         for page, body in bodies(self.chunk.file.source, pages):
-            if (violation := crc_violation(self.chunk, page, body)) is not None:
-                result.note("PQF-063", violation)
+            if (fault := crc_fault(page, body)) is not None:
+                self._note(page, fault)
             try:
                 if page.is_data:
                     self._data_page(page, body, number)
                 elif page.is_dictionary:
                     self._dictionary_page(page, body)
-            except Malformed as error:
-                if error.rule not in NOT_OF_LEVELS:
-                    self._hinder(error)
-                if error.rule in OWN_RULES:
-                    result.note(error.rule, self._violation(page, error))
+            except (Malformed, NotChecked) as reason:
+                if isinstance(reason, Faulty) and reason.fault.kind not in OF_HEADERS:
+                    self._note(page, reason.fault)
                 else:
-                    result.unread = result.unread or error
-            except NotChecked as reason:
-                self._hinder(reason)
-                result.unread = result.unread or reason
+                    result.unread = result.unread or reason
+                reason.__traceback__ = None  # its frames hold the page
             number += page.is_data
-        return result
 
-    def _hinder(self, problem: FormatError | NotChecked) -> None:
-        """Note that the levels of a page are not counted."""
-        self.result.hinder(problem)
-        self.lists.skip_page()
+    def _note(self, page: PageUnderTest, fault: Fault) -> None:
+        self.result.faults.append((page, fault))
 
-    def held_beside_values(self) -> bool:
+    def has_bytes_beside_values(self) -> bool:
         """Whether the chunk is decoded, and its pages of nothing but PLAIN byte arrays hold more bytes than those."""
         size = self.chunk.byte_arrays_size
         if not self.is_decoded or size is None or len(self._lengths) != len(self.chunk.data_pages):
             return False
         return sum(self._lengths) > size
 
-    def _violation(self, page: PageUnderTest, error: Malformed) -> Violation:
-        if error.rule == "PQF-070":
-            return Violation(
-                error.reason,
-                self.chunk.fields.page(page) / "uncompressed_page_size",
-                expected=error.expected,
-                actual=error.actual,
-            )
-        return Violation(
-            error.reason,
-            error.field or self.chunk.fields.body(page),
-            offset=page.body_start,
-            length=page.header.compressed_page_size,
-            expected=error.expected,
-            actual=error.actual,
-        )
-
     def _dictionary_page(self, page: PageUnderTest, body: memoryview) -> None:
         header = page.own_header
         if not isinstance(header, DictionaryPageHeader) or self.entries is not None:
-            return  # PQF-053, PQF-054
+            return  # rules about headers and their number say so
         self.entries = header.num_values
-        # What is wrong with a dictionary hinders no levels.
-        try:
-            content = decompressed(body, self.codec, page.header.uncompressed_page_size)
-            for rule, violation in entry_violations(self.chunk, page, header, content):
-                self.result.note(rule, violation)
-        except Malformed as error:
-            if error.rule == "PQF-070":
-                self.result.note("PQF-070", self._violation(page, error))
-            else:
-                self.result.unread = self.result.unread or error
-        except NotChecked as reason:
-            self.result.unread = self.result.unread or reason
+        content = decompressed(body, self.codec, page.header.uncompressed_page_size)
+        for fault in entry_faults(self.chunk, header, content):
+            self._note(page, fault)
 
     def _data_page(self, page: PageUnderTest, body: memoryview, number: int) -> None:
+        try:
+            counted(page.data_header)
+            content, non_null = self._leveled(page, body, number)
+        except (Malformed, NotChecked) as reason:
+            self.result.uncounted = self.result.uncounted or reason
+            self.lists.skip_page()
+            raise
+        self._values(page, content, non_null)
+
+    # ------------------------------------------------------------------------------------------------ levels
+
+    @refused_as(Kind.BAD_LEVELS)
+    def _leveled(self, page: PageUnderTest, body: memoryview, number: int) -> tuple[_Content, int]:
+        """A page whose levels are counted, and how many of its values are not null."""
         header = page.data_header
-        if header.num_values < 0:
-            raise Malformed("a page with fewer values than none", rule="PQF-058", offset=page.offset)
         if isinstance(header, DataPageHeaderV2):
             content = self._second(page, header, body)
         else:
             content = self._first(page, header, body)
-        if self.result.found is not None:
-            self.result.found.fill(number, content.definition, content.repetition, starts=content.starts)
-        if content.values is not None:
-            self._values(page, header.encoding, content)
-
-    # ------------------------------------------------------------------------------------------------ levels
+        return content, self._count(page, content, number)
 
     def _first(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> _Content:
         """A page of version 1: levels, each behind their length, and values, all compressed together."""
@@ -248,17 +220,17 @@ class _Surveyor:
         ):
             if not greatest:
                 sections.append(None)
-                continue
-            if encoding == Encoding.RLE:
-                section, rest = _prefixed(rest)
+            elif encoding == Encoding.RLE:
+                section, rest = split_off(rest, "levels")
                 sections.append(self._levels(page, section, greatest))
             elif encoding == Encoding.BIT_PACKED:
-                levels = _bit_packed(rest, greatest, header.num_values)
+                levels = read_bit_packed(rest, width=bit_width(greatest), count=header.num_values)
                 sections.append(levels)
                 rest = rest[levels.taken :]
             else:
-                raise Malformed(f"levels of encoding {encoding}", rule="PQF-080", offset=page.offset)
-        return self._content(page, sections, rest, size - (len(start) - len(rest)))
+                raise Faulty(Fault(Kind.UNKNOWN_LEVEL_ENCODING))
+        repetition, definition = sections
+        return _Content(repetition, definition, rest, size - (len(start) - len(rest)))
 
     def _beginning(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> memoryview | None:
         """The first bytes of a page whose values are not looked at, its definition levels among them; ``None`` without a short way to them."""
@@ -274,179 +246,70 @@ class _Surveyor:
 
     def _second(self, page: PageUnderTest, header: DataPageHeaderV2, body: memoryview) -> _Content:
         """A page of version 2: levels as they are, their lengths in the header, and values, compressed or not."""
-        lengths = (header.repetition_levels_byte_length, header.definition_levels_byte_length)
-        levels = sum(lengths)
-        if min(lengths) < 0 or levels > min(len(body), page.header.uncompressed_page_size):
-            raise Malformed("levels longer than their page", rule="PQF-058", offset=page.offset)
-        sections: list[Runs | None] = []
-        start = 0
-        for greatest, length in zip(
-            (self.greatest_repetition, self.greatest_definition), lengths, strict=True
-        ):
-            section = body[start : start + length]
-            start += length
-            sections.append(self._levels(page, section, greatest) if greatest else None)
-        content = self._content(page, sections, None, page.header.uncompressed_page_size - levels)
-        codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
-        try:
-            content.values = decompressed(body[levels:], codec, content.length)
-        except Malformed as error:  # the levels are uncompressed before it, and are good
-            self.result.note("PQF-070", self._violation(page, error))
-        except NotChecked as reason:
-            self.result.unread = self.result.unread or reason
-        return content
+        size = page.header.uncompressed_page_size
+        repetition, definition = header.repetition_levels_byte_length, header.definition_levels_byte_length
+        start = repetition + definition
+        if min(repetition, definition) < 0 or start > min(len(body), size):
+            raise Faulty(Fault(Kind.IMPOSSIBLE_SIZE))
+        return _Content(
+            self._levels(page, body[:repetition], self.greatest_repetition),
+            self._levels(page, body[repetition:start], self.greatest_definition),
+            body[start:],
+            size - start,
+        )
 
-    def _levels(self, page: PageUnderTest, section: memoryview, greatest: int) -> Runs:
-        """The levels of one section. Raises PQF-071."""
-        runs = _levels(section, greatest, page.data_header.num_values)
-        if runs.taken < len(section):
-            self.result.note(
-                MORE_LEVELS,
-                Violation(
-                    f"{len(section) - runs.taken} bytes of runs follow the levels of page {page.number}",
-                    self.chunk.fields.body(page),
-                    expected=f"{runs.taken} bytes of levels",
-                    actual=f"{len(section)} bytes",
-                ),
-            )
+    def _levels(self, page: PageUnderTest, section: memoryview, greatest: int) -> Runs | None:
+        """The levels of one section, which nothing but whole runs may follow; ``None`` of a column without."""
+        if not greatest:
+            return None
+        runs = read_runs(section, width=bit_width(greatest), count=page.data_header.num_values)
+        left = len(section) - runs.taken
+        if left > 0 and not are_whole_runs(section[runs.taken :], width=bit_width(greatest)):
+            message = f"the levels end {left} byte{'s' * (left > 1)} before their section does"
+            expected = f"{runs.taken} bytes of levels"
+            raise Malformed(message, expected=expected, actual=f"{len(section)} bytes")
+        if left > 0:
+            self._note(page, Fault(Kind.LEVELS_RUN_ON, runs.taken, len(section)))
         return runs
 
-    def _content(
-        self, page: PageUnderTest, sections: list[Runs | None], values: memoryview | None, length: int
-    ) -> _Content:
-        repetition, definition = sections
+    def _count(self, page: PageUnderTest, content: _Content, number: int) -> int:
+        """Count the levels of a page. Return how many values there are that are not null."""
+        repetition, definition = content.repetition, content.definition
         count = page.data_header.num_values
-        self.shapes.add(repetition, definition)
-        try:
-            content = _Content(
-                NO_LEVELS + count
-                if repetition is None
-                else repetition.histogram(self.greatest_repetition + 1),
-                NO_LEVELS + count
-                if definition is None
-                else definition.histogram(self.greatest_definition + 1),
-                repetition is None or repetition.first in (0, None),
-                values,
-                length,
-            )
-        except Malformed as error:
-            raise error.within(rule="PQF-071") from None
+        self.result.shapes.add(repetition, definition)
+        by_repetition = _histogram(repetition, self.greatest_repetition, count)
+        by_definition = _histogram(definition, self.greatest_definition, count)
         stray = self.lists.first_stray(repetition, definition)
         if stray is not None:
-            self._note_stray(page, stray)
+            self._note(page, stray)
         for section, what in ((repetition, "repetition levels"), (definition, "definition levels")):
             if section is not None and section.missing:
-                self._note_missing(page, section.missing, what)
-        return content
-
-    def _note_stray(self, page: PageUnderTest, stray: Stray) -> None:
-        before = "nothing" if stray.before == NOTHING else str(stray.before)
-        self.result.note(
-            "PQF-140",
-            Violation(
-                f"entry {stray.place} of page {page.number} goes on with a list that is null, empty or not begun",
-                self.chunk.fields.body(page),
-                expected=f"definition levels of at least {stray.opened}, before it and there",
-                actual=f"{before} and {stray.here}",
-            ),
-        )
-
-    def _note_missing(self, page: PageUnderTest, groups: int, what: str) -> None:
-        self.result.note(
-            SHORT_RUN,
-            Violation(
-                f"{lack_of_groups(groups, what)} in page {page.number}",
-                self.chunk.fields.body(page),
-                expected=ALL_GROUPS,
-                actual=f"{groups} fewer",
-            ),
-        )
+                self._note(page, Fault(Kind.MISSING_GROUPS, actual=section.missing, words=(what,)))
+        if self.result.levels is not None:
+            starts = repetition is None or repetition.first in (0, None)
+            self.result.levels.fill(number, by_definition, by_repetition, starts=starts)
+        return int(by_definition[-1])
 
     # ------------------------------------------------------------------------------------------------ values
 
-    def _values(self, page: PageUnderTest, encoding: int, content: _Content) -> None:
+    @refused_as(Kind.MISSING_VALUES)
+    def _values(self, page: PageUnderTest, content: _Content, count: int) -> None:
         """Check what can be checked of the values without keeping them."""
-        values = PageValues(
-            content.values or memoryview(b""),
-            content.length,
-            int(content.definition[-1]),
-            encoding,
-            self.chunk.leaf.element,
-            self.entries,
-            self.is_decoded,
+        header, values, length = page.data_header, content.values, content.length
+        if isinstance(header, DataPageHeaderV2):
+            is_compressed = header.is_compressed is not False
+            codec = self.codec if is_compressed else CompressionCodec.UNCOMPRESSED
+            values = decompressed(values, codec, length)
+        if header.encoding == Encoding.PLAIN:
+            self._lengths.append(length)
+        element = self.chunk.leaf.element
+        needed = taken(
+            PageValues(values, length, count, header.encoding, element, self.entries, self.is_decoded)
         )
-        if encoding == Encoding.PLAIN:
-            self._lengths.append(content.length)
-        try:
-            length = taken(values)
-        except NotChecked as reason:  # the levels before them are good
-            self.result.unread = self.result.unread or reason
-            return
-        if length is not None and content.length > length:
-            self._excess(page, f"{length} bytes", f"{content.length} bytes")
-
-    def _excess(self, page: PageUnderTest, expected: str, actual: str) -> None:
-        self.result.note(
-            "PQF-076",
-            Violation(
-                f"page {page.number} goes on behind its values, of {expected}",
-                self.chunk.fields.body(page),
-                expected=expected,
-                actual=actual,
-            ),
-        )
+        if needed is not None and length > needed:
+            self._note(page, Fault(Kind.VALUES_RUN_ON, needed, length))
 
 
-MORE_LEVELS = "PQF-154"
-"""The rule about runs behind the levels."""
-
-OF_VALUES = ("PQF-077", "PQF-078", "PQF-079", "PQF-089", "PQF-090", "PQF-091", "PQF-092", SHORT_RUN)
-"""Rules of what is behind the levels."""
-
-OWN_RULES = ("PQF-070", "PQF-071", *OF_VALUES)
-"""Rules whose check reports what a survey notes."""
-
-NOT_OF_LEVELS = (*OF_VALUES, "PQF-084")
-"""Rules that leave the levels of a page in order: the encoding of its values is no matter of theirs."""
-
-HARMLESS = ("PQF-076", "PQF-087", "PQF-088", MORE_LEVELS)
-"""Rules that keep no reader from the values."""
-
-
-def _prefixed(rest: memoryview) -> tuple[memoryview, memoryview]:
-    """The levels behind a length, and what follows them."""
-    length = int(LENGTH.parse(rest[:LENGTH_SIZE])) if len(rest) >= LENGTH_SIZE else None
-    if length is None or length > len(rest) - LENGTH_SIZE:
-        raise Malformed(
-            "the levels are longer than their page",
-            rule="PQF-071",
-            expected=f"at most {max(len(rest) - LENGTH_SIZE, 0)} bytes",
-            actual="no length" if length is None else f"{length} bytes",
-        )
-    end = LENGTH_SIZE + length
-    return rest[LENGTH_SIZE:end], rest[end:]
-
-
-def _bit_packed(rest: memoryview, greatest: int, count: int) -> Runs:
-    """Levels in the deprecated encoding, which have no length before them. Raises PQF-071."""
-    try:
-        return read_bit_packed(rest, width=bit_width(greatest), count=count)
-    except Malformed as error:
-        raise error.within(rule="PQF-071") from None
-
-
-def _levels(section: memoryview, greatest: int, count: int) -> Runs:
-    """The levels of one section, which nothing but whole runs may follow. Raises PQF-071."""
-    try:
-        runs = read_runs(section, width=bit_width(greatest), count=count)
-    except Malformed as error:
-        raise error.within(rule="PQF-071") from None
-    left = len(section) - runs.taken
-    if left > 0 and not are_whole_runs(section[runs.taken :], width=bit_width(greatest)):
-        raise Malformed(
-            f"the levels end {left} byte{'s' * (left > 1)} before their section does",
-            rule="PQF-071",
-            expected=f"{runs.taken} bytes of levels",
-            actual=f"{len(section)} bytes",
-        )
-    return runs
+def _histogram(levels: Runs | None, greatest: int, count: int) -> NDArray[np.int64]:
+    """Levels by their value; of a column without, the number of its values. Raises `Malformed`: see `Runs.histogram`."""
+    return np.array([count], np.int64) if levels is None else levels.histogram(greatest + 1)

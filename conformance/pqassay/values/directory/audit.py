@@ -1,263 +1,241 @@
-"""What the entries of an index directory say of the values of their columns, compared with these values.
+"""The rows that the entries of an index directory describe, put together part by part.
 
-A family of the audit of values: each described chunk is decoded once, with all that others say of it.  What an audit of one entry
-needs of a chunk it takes in the thread that decoded it (`EntryAudit.take`); what it takes of all columns of a row group is put
-together where the row group ends, one after the other (`EntryAudit.add`).
+A family of the audit of values: each described chunk is decoded once, with all that others claim of it.  What an entry needs of a
+chunk is taken in the thread that decoded it (`EntryAudit.take`); what was taken of all columns of a row group is added to its parts
+where the row group ends, one after the other (`EntryAudit.add`).  Once all rows of a part were added, each rule about indexes of this
+type is asked about the part.  The rules are in `pqassay.checks.directory`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar
 
-from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked
-from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
+from pqassay.under_test.index_directory import IndexDirectory
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.audit import ChunkClaims
 from pqassay.values.claims.outcomes import Outcome
+from pqassay.values.claims.value_rules import RuleFamily, Stated, note_problem
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.directory.blob import BlobUnderTest, blob_of, require_content
-from pqassay_spec.base.errors import FormatError
+from pqassay.values.directory.columns import value_starts
 from pqassay_spec.directory.codes import Granularity
 
-Outcomes = dict[str, Outcome]
-"""The outcome of each rule, by its id."""
 
-
-class EntryAudit(ABC):
-    """What one entry says, and what comes of it.
+class DescribedPart(ABC):
+    """A part of an index: what its blob claims, and what its rows hold.
 
     Attributes:
-        blob: The blob of the entry.
-        rules: The rules that this decides.
-        outcomes: What came of each.
+        blob: The blob that it is a part of.
+        entry: The entry of the index.
+        number: Its number among the parts.
+        row_group: Its row group, ``None`` for the file.
     """
 
-    rules: tuple[str, ...] = ()
+    def __init__(self, blob: BlobUnderTest, number: int) -> None:
+        self.blob, self.entry, self.number = blob, blob.entry, number
+        self.row_group = self.entry.part_groups[number]
 
-    def __init__(self, blob: BlobUnderTest, outcomes: Outcomes) -> None:
-        self.blob, self.entry, self.outcomes = blob, blob.entry, outcomes
+    def __str__(self) -> str:
+        if self.row_group is None:
+            return "the file"
+        if self.entry.head.granularity == Granularity.ROW_GROUP:
+            return f"row group {self.row_group}"
+        page = self.number - self.entry.part_groups.index(self.row_group)
+        return f"page {page} of row group {self.row_group}"
+
+    @abstractmethod
+    def add(self, taken: Any, /) -> None:
+        """Add what was taken of some of its rows."""
+
+
+PartRule = Callable[[Any], Iterable[Violation]]
+"""A rule about a part: yields where it is broken. Raises what keeps it from being tested."""
+
+Asked = Sequence[tuple[PartRule, Outcome]]
+"""Rules that are asked about parts, with the outcome of each."""
+
+
+class EntryAudit:
+    """The rows that an entry describes, and the rules that are asked about its parts.
+
+    Attributes:
+        part_type: What is made of each part.
+        blob: The blob of the entry.
+        entry: The entry.
+        ordinals: The places of its columns among the leaves.
+        order: The order of the values of the last one.
+    """
+
+    part_type: ClassVar[type[DescribedPart]]
+
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        self.blob, self.entry, self._asked = blob, blob.entry, asked
         _ = blob.has_its_parts
         self.ordinals = self.entry.ordinals
+        self.order = self.entry.order
+        self._is_of_file = self.entry.head.granularity == Granularity.FILE
         self._taken: dict[int, Any] = {}
-        self._problem: NotChecked | None = None
+        self._parts: dict[int, DescribedPart] = {}
         self._is_whole = True
-        for rule in self.rules:
-            outcomes[rule].applies = True
+        for _, outcome in asked:
+            outcome.applies = True
 
-    # -------------------------------------------------------------------------------- what each type of index does
-
-    @abstractmethod
-    def take(self, values: ChunkValues, column: int, /) -> Any:
+    def take(self, values: ChunkValues, _column: int, /) -> Any:
         """What is needed of a chunk of one of the columns; in one thread among several."""
+        rows = self.row_starts(values.chunk.row_group)
+        starts = zip(rows, value_starts(values, rows).tolist(), strict=True)
+        return [
+            self.take_part(values, values.values.slice(first, end - first), last_row - first_row)
+            for (first_row, first), (last_row, end) in pairwise(starts)
+        ]
 
-    @abstractmethod
-    def empty(self) -> Any:
-        """What is needed of a chunk without rows."""
+    def take_part(self, values: ChunkValues, part: Any, rows: int, /) -> Any:
+        """What is needed of the rows of a part, of whose values those that are not null are given."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
-        """Put together what was taken of all columns of a row group, which has these parts of the blob, or begins or goes on with one."""
+    def add(self, row_group: int, taken: Sequence[Any]) -> None:
+        """Add what was taken of all columns of a row group to its parts: of one column, that is something for each part."""
+        for number, of_part in zip(self.parts_of(row_group), taken[0], strict=False):
+            self.part(number).add(of_part)
 
-    @abstractmethod
-    def judge_part(self, number: int) -> None:
-        """Compare a part, all of whose rows were added."""
-
-    # ------------------------------------------------------------------------------------------- what is the same
+    def part(self, number: int) -> DescribedPart:
+        """A part, with what was added to it so far."""
+        part = self._parts.get(number)
+        if part is None:
+            part = self._parts[number] = self.part_type(self.blob, number)
+        return part
 
     def parts_of(self, row_group: int) -> range:
-        """The parts of the blob that a row group belongs to, or has."""
-        if self.entry.head.granularity == Granularity.FILE:
+        """The parts that a row group belongs to, or has."""
+        if self._is_of_file:
             return range(1)
-        if self.entry.head.granularity == Granularity.ROW_GROUP:
-            return range(row_group, row_group + 1)
-        groups = self.entry.part_groups
-        first = next((place for place, group in enumerate(groups) if group == row_group), len(groups))
-        return range(first, first + groups.count(row_group))
+        groups: list[Any] = self.entry.part_groups
+        return range(bisect_left(groups, row_group), bisect_right(groups, row_group))
 
     def row_starts(self, row_group: int) -> list[int]:
         """The row of the row group with which each of its parts begins, and behind them their end."""
-        if self.entry.head.granularity != Granularity.PAGE:
+        if self._is_of_file:
             return [0, self.entry.file.metadata.row_groups[row_group].num_rows]
-        starts = [0]
-        for part in self.parts_of(row_group):
-            starts.append(starts[-1] + self.entry.part_rows[part])
-        return starts
+        return [0, *accumulate(self.entry.part_rows[part] for part in self.parts_of(row_group))]
 
-    def settle(self, chunk: ColumnChunkUnderTest, taken: Any, problem: NotChecked | None) -> None:
-        """Note what was taken of a chunk, or why nothing was; the last column of a row group ends it."""
-        self._problem = self._problem or problem
+    def settle(self, chunk: ColumnChunkUnderTest, taken: Any) -> None:
+        """Note what was taken of a chunk, or the exception that kept from it; the last column of a row group ends it."""
         self._taken[chunk.ordinal] = taken
         if len(self._taken) < len(set(self.ordinals)):
             return
-        taken_of_all = [self._taken[ordinal] for ordinal in self.ordinals]
-        reason, self._problem = self._problem, None
-        self._taken = {}
-        if reason is None:
+        taken_of, self._taken = self._taken, {}
+        problem = next((error for error in taken_of.values() if isinstance(error, Exception)), None)
+        if problem is None and chunk.group.num_rows:
             try:
-                self._end(chunk.row_group, taken_of_all)
-            except (FormatError, NotChecked) as error:
-                reason = error if isinstance(error, NotChecked) else NotChecked.because(error)
-        if reason is not None:
+                self.add(chunk.row_group, [taken_of[ordinal] for ordinal in self.ordinals])
+            except Exception as error:  # noqa: BLE001 - see `note_problem`
+                problem = error
+        if problem is not None:
             self._is_whole = False
-            self.hinder(reason)
-
-    def _end(self, row_group: int, taken: list[Any]) -> None:
-        parts = self.parts_of(row_group)
-        self.add(row_group, parts, taken)
-        if self.entry.head.granularity != Granularity.FILE:
-            for number in parts:
+            for _, outcome in self._asked:
+                note_problem(outcome, problem, self.entry.column)
+        elif not self._is_of_file:
+            for number in self.parts_of(chunk.row_group):
                 self._judge(number)
 
     def finish(self) -> None:
-        """Compare what describes the whole file."""
-        if self.entry.head.granularity != Granularity.FILE or not self._is_whole:
-            return
-        self._judge(0)
+        """Ask about what describes the whole file."""
+        if self._is_of_file and self._is_whole:
+            self._judge(0)
 
     def _judge(self, number: int) -> None:
-        """Compare a part; one that cannot be judged keeps no other from it."""
-        try:
-            self.judge_part(number)
-        except (FormatError, NotChecked) as error:
-            self.hinder(error)
-
-    def hinder(self, reason: Exception, *rules: str) -> None:
-        """Note why some of the rules, or all, could not be tested."""
-        for rule in rules or self.rules:
-            self.outcomes[rule].hindered(reason, self.entry.column)
-
-    def note(self, rule: str, number: int, violation: Violation) -> None:
-        """Add a place in a part where a rule is broken."""
-        row_group = self.entry.part_groups[number]
-        said = f"{self.entry}: {violation.message}"
-        self.outcomes[rule].add(
-            replace(violation, message=said, column=self.entry.column, row_group=row_group)
-        )
-
-    def name_of(self, number: int) -> str:
-        """A part, for messages."""
-        granularity, row_group = self.entry.head.granularity, self.entry.part_groups[number]
-        if granularity == Granularity.FILE:
-            return "the file"
-        if granularity == Granularity.ROW_GROUP:
-            return f"row group {row_group}"
-        page = number - self.parts_of(row_group or 0).start
-        return f"page {page} of row group {row_group}"
+        """Ask the rules about a part, all of whose rows were added."""
+        part, column = self.part(number), self.entry.column
+        for rule, outcome in self._asked:
+            try:
+                for violation in rule(part):
+                    message = f"{self.entry}: {violation.message}"
+                    outcome.add(replace(violation, message=message, column=column, row_group=part.row_group))
+            except Exception as error:  # noqa: BLE001 - see `note_problem`
+                note_problem(outcome, error, column)
+        del self._parts[number]
 
 
-Maker = Callable[[BlobUnderTest, Outcomes], EntryAudit]
-"""Makes the audit of an entry. Raises what keeps its blob from being read."""
+class _ChunkOfEntries:
+    """What entries claim of one chunk."""
 
-
-class _Claim:
-    """What an entry says of one chunk."""
-
-    def __init__(self, audit: EntryAudit, chunk: ColumnChunkUnderTest) -> None:
-        self._audit, self._chunk = audit, chunk
-        self._taken: Any = None
-        self._problem: NotChecked | None = None
+    def __init__(self, audits: Sequence[EntryAudit], chunk: ColumnChunkUnderTest) -> None:
+        self._audits, self._chunk = audits, chunk
+        self._taken: list[Any] = [None] * len(audits)
         self.needs_values = chunk.group.num_rows > 0
-        if not self.needs_values:
-            self._taken = audit.empty()
-
-    def judge(self, values: ChunkValues) -> None:
-        """Take what is needed."""
-        rows = self._chunk.group.num_rows
-        if values.entries != rows:
-            said = f"{self._chunk} has {rows} rows, and pyarrow decodes {values.entries}"
-            self._problem = NotChecked(said, "file")
-            return
-        try:
-            self._taken = self._audit.take(values, self._audit.ordinals.index(self._chunk.ordinal))
-        except (FormatError, NotChecked) as error:
-            self._problem = error if isinstance(error, NotChecked) else NotChecked.because(error)
-
-    def leave(self, reason: NotChecked) -> None:
-        """Take note that the values cannot be decoded."""
-        self._problem = reason
-
-    def settle(self) -> None:
-        """Hand over what was taken."""
-        self._audit.settle(self._chunk, self._taken, self._problem)
-        self._taken = None
-
-
-class _Claims:
-    """What several entries say of one chunk."""
-
-    def __init__(self, claims: Sequence[_Claim]) -> None:
-        self._claims = claims
-        self.needs_values = any(claim.needs_values for claim in claims)
 
     def judge(self, values: ChunkValues) -> None:
         """Take what each needs."""
-        for claim in self._claims:
-            claim.judge(values)
+        chunk, rows = self._chunk, self._chunk.group.num_rows
+        if values.entries != rows:
+            self.leave(NotChecked(f"{chunk} has {rows} rows, and pyarrow decodes {values.entries}", "file"))
+            return
+        for place, audit in enumerate(self._audits):
+            try:
+                self._taken[place] = audit.take(values, audit.ordinals.index(chunk.ordinal))
+            except Exception as error:  # noqa: BLE001 - `EntryAudit.settle` notes it
+                self._taken[place] = error
 
     def leave(self, reason: NotChecked) -> None:
         """Take note that the values cannot be decoded."""
-        for claim in self._claims:
-            claim.leave(reason)
+        self._taken = [reason] * len(self._audits)
 
     def settle(self) -> None:
         """Hand over what was taken."""
-        for claim in self._claims:
-            claim.settle()
+        for audit, taken in zip(self._audits, self._taken, strict=True):
+            audit.settle(self._chunk, taken)
+        self._taken.clear()
 
 
-class DirectoryFamily:
-    """The claims of an index directory about the chunks of a file.
+class DirectoryFamily(RuleFamily):
+    """The claims of an index directory about the parts of its indexes.
 
-    Attributes:
-        outcomes: What came of each rule; right once `finish` was called.
+    Args:
+        file: The file, whose options say which rules are left out.
+        stated: The rules about parts, by their ids.
+        makers: What audits an entry of each type. It raises what keeps the blob from being read.
     """
 
     def __init__(
-        self,
-        file: FileUnderTest,
-        makers: dict[int, Maker],
-        rules: dict[int, tuple[str, ...]],
+        self, file: FileUnderTest, stated: Mapping[str, Stated], makers: Mapping[int, type[EntryAudit]]
     ) -> None:
-        """Gather what the entries say.
-
-        Args:
-            file: The file.
-            makers: What audits an entry of each type.
-            rules: The rules that this decides.
-        """
-        self.outcomes: Outcomes = {rule: Outcome() for of_type in rules.values() for rule in of_type}
+        super().__init__(file, stated)
         self._audits: list[EntryAudit] = []
-        self._by_ordinal: dict[int, list[EntryAudit]] = {}
+        self._by_ordinal: defaultdict[int, list[EntryAudit]] = defaultdict(list)
         for entry in file.part(IndexDirectory).entries:
-            kind = entry.head.type
-            asked = [rule for rule in rules.get(kind, ()) if rule not in file.left_out]
+            asked: list[tuple[Any, Outcome]] = [
+                (stated[rule_id].statement, self.outcomes[rule_id]) for rule_id, _ in self.rules_about(entry)
+            ]
             if not asked:
                 continue
             try:
-                self._audits.append(self._made(entry, makers[kind]))
-            except (FormatError, NotChecked) as reason:
-                for rule in asked:
-                    self.outcomes[rule].hindered(reason, entry.column)
-        for audit in self._audits:
+                audit = makers[entry.head.type](blob_of(entry), asked)
+                require_content(entry)
+            except Exception as error:  # noqa: BLE001 - see `note_problem`
+                for _, outcome in asked:
+                    note_problem(outcome, error, entry.column)
+                continue
+            self._audits.append(audit)
             for ordinal in set(audit.ordinals):
-                self._by_ordinal.setdefault(ordinal, []).append(audit)
+                self._by_ordinal[ordinal].append(audit)
 
-    def _made(self, entry: EntryUnderTest, make: Maker) -> EntryAudit:
-        blob = blob_of(entry)
-        audit = make(blob, self.outcomes)
-        require_content(entry)
-        return audit
-
-    def claim(self, chunk: ColumnChunkUnderTest) -> _Claims | None:
-        """What the entries say of a chunk."""
+    def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
+        """What the entries claim of a chunk."""
         audits = self._by_ordinal.get(chunk.ordinal)
-        return _Claims([_Claim(audit, chunk) for audit in audits]) if audits else None
+        return _ChunkOfEntries(audits, chunk) if audits else None
 
     def finish(self) -> None:
-        """Compare what describes the whole file, once all chunks were seen."""
+        """Ask about what describes the whole file, once all chunks were seen."""
         for audit in self._audits:
             audit.finish()
-        self._audits = []
+
+    def note_left_out(self, _: ColumnChunks) -> None:
+        """Entries about chunks that are left out are not checked; of others, nothing is unproved."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from itertools import accumulate, pairwise, starmap
+from typing import Any
 
-from pqassay.under_test.file import Broken, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Spot
 from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory import distinct_set, sketches, zone_sums
-from pqassay_spec.directory.codes import IndexType
+from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.distinct_set import SetHead, SetPart
 from pqassay_spec.directory.packed_values import (
     LENGTH_SIZE,
@@ -33,13 +34,6 @@ from pqassay_spec.parquet.thrift import CompressionCodec, Type
 
 MOST_PLAIN = 1 << 28
 """Bytes of a blob, decompressed, up to which it is looked into."""
-
-
-class PartOfSums(NamedTuple):
-    """The groups of one part of a blob of zone sums: the first, and the one behind the last."""
-
-    first: int
-    end: int
 
 
 class BlobUnderTest:
@@ -156,21 +150,19 @@ class BlobUnderTest:
 
     @Remembered
     def has_its_parts(self) -> bool:
-        """True. Raises what `part_count` and `EntryUnderTest.part_rows` do, and DIR-021."""
+        """True. Raises what `part_count` and `EntryUnderTest.part_rows` do, and DIR-021; of an IDX1 blob, DIR-048."""
+        head = self.entry.head
+        if head.type == IndexType.IDX1 and head.granularity != Granularity.FILE:
+            raise Broken("DIR-048")
         if self.part_count != len(self.entry.part_rows):
             raise Broken("DIR-021")
         return True
 
     @Remembered
-    def sums_parts(self) -> list[PartOfSums]:
+    def sums_parts(self) -> list[range]:
         """The groups of each part of zone sums. Raises what `has_its_parts` does."""
         _ = self.has_its_parts
-        parts: list[PartOfSums] = []
-        first = 0
-        for size in self.sums.part_sizes:
-            parts.append(PartOfSums(first, first + size))
-            first += size
-        return parts
+        return list(starmap(range, pairwise(accumulate(self.sums.part_sizes, initial=0))))
 
     @Remembered
     def groups(self) -> list[Group]:
@@ -188,19 +180,28 @@ class BlobUnderTest:
 
     def row_group_of(self, group: int) -> int | None:
         """The row group of a group of zone sums, ``None`` for the file."""
-        number = bisect_right([part.first for part in self.sums_parts], group) - 1
-        while self.sums_parts[number].end <= group:  # behind parts without groups
-            number += 1
+        number = bisect_right(
+            [part.stop for part in self.sums_parts], group
+        )  # parts without groups end before it
         return self.entry.part_groups[number]
 
     # ------------------------------------------------------------------------------------------------ its values
 
     def values_of_part(self, number: int) -> list[bytes]:
-        """The values of a part of a distinct set. Raises what `sets` does, and DIR-022."""
+        """The values of a part of a distinct set, or of an IDX1 blob. Raises what `sets` or `texts` does, and DIR-022."""
+        if self.entry.head.type == IndexType.IDX1:
+            return [text.encode() for text in self.texts]
         part = self.sets[number]
         return self._split(
             self.entry.leaves[-1], Span(part.start, part.end), part.head.value_count, f"values[{number}]"
         )
+
+    def values_spot(self, number: int) -> Spot:
+        """The values of a part of a distinct set, or of an IDX1 blob."""
+        if self.entry.head.type == IndexType.IDX1:
+            return self.entry.blob_spot("payload", *self.payload_place)
+        part = self.sets[number]
+        return self.entry.blob_spot(f"values[{number}]", part.start, part.end - part.start)
 
     def head_spot(self, number: int, name: str) -> Spot:
         """A field of the head of a part of a distinct set."""
@@ -230,11 +231,16 @@ class BlobUnderTest:
         return [None if null else next(values) for null in nulls]
 
     @Remembered
+    def key_columns(self) -> list[list[bytes | None]]:
+        """The keys of each group, column by column. Raises what `key_values` does."""
+        return [self.key_values(number) for number in range(len(self.sums.keys))]
+
+    @Remembered
     def sort_keys(self) -> list[tuple[tuple[bool, Any], ...]]:
         """The keys of each group, nulls first, as Python compares them in their order. Raises what `key_values` does."""
         columns: list[list[tuple[bool, Any]]] = []
-        for number, leaf in enumerate(self.entry.leaves[:-1]):
-            order, raws = order_in_blobs(leaf), self.key_values(number)
+        for leaf, raws in zip(self.entry.leaves[:-1], self.key_columns, strict=True):
+            order = order_in_blobs(leaf)
             if order is None:
                 raise Broken("DIR-011")
             keys = iter(sort_keys(order, [raw for raw in raws if raw is not None]))
@@ -248,11 +254,9 @@ class BlobUnderTest:
         """
         part = self.sums_parts[number]
         if not self.sums.keys:
-            return None if part.end - part.first == 1 else part.first
+            return None if len(part) == 1 else part.start
         keys = self.sort_keys
-        return next(
-            (place for place in range(part.first + 1, part.end) if not keys[place - 1] < keys[place]), None
-        )
+        return next((place for place in part[1:] if not keys[place - 1] < keys[place]), None)
 
     def bounds(self, name: str) -> list[bytes]:
         """The ``minima`` or ``maxima``, however many there are. Raises what `is_consistent` does, and DIR-022."""
@@ -270,6 +274,17 @@ class BlobUnderTest:
             for place, group in enumerate(self.groups)
             if group.row_count > group.null_count + group.nan_count
         ]
+
+    def bound(self, name: str, group: int) -> bytes | None:
+        """The minimum or maximum of a group, ``None`` without a measure. Raises what `bounds` does; DIR-034 if it is not clear which it is."""
+        rank = self._ranks_of_bounds.get(group)
+        return None if rank is None else self.bounds(name)[rank]
+
+    @Remembered
+    def _ranks_of_bounds(self) -> dict[int, int]:
+        if not len(self.bounded) == len(self.bounds("minima")) == len(self.bounds("maxima")):
+            raise Broken("DIR-034")
+        return {group: rank for rank, group in enumerate(self.bounded)}
 
     def _count_in(self, leaf: SchemaLeaf, place: Span, expected: int) -> int:
         """How many values some bytes hold, as far as they tell; so many as are expected where they do not."""
@@ -316,24 +331,18 @@ def _idx1_payload(plain: bytes) -> bytes:
 
 def blob_of(entry: EntryUnderTest) -> BlobUnderTest:
     """The blob of an entry, read once."""
-    known = entry.file.part(_Blobs)
-    return known.of(entry)
+    return entry.file.part(_blobs).setdefault(id(entry), BlobUnderTest(entry))
 
 
-class _Blobs:
-    def __init__(self, _: object) -> None:
-        self._known: dict[int, BlobUnderTest] = {}
-
-    def of(self, entry: EntryUnderTest) -> BlobUnderTest:
-        return self._known.setdefault(id(entry), BlobUnderTest(entry))
+def _blobs(_: FileUnderTest) -> dict[int, BlobUnderTest]:
+    return {}
 
 
 def require_content(entry: EntryUnderTest) -> None:
     """Raise DIR-017 where the described chunks are others than those from which an entry was made."""
     if "DIR-017" in entry.file.left_out:
         return
-    known = entry.file.part(_Contents)
-    if known.of(entry) != entry.head.content:
+    if content_of(entry) != entry.head.content:
         raise Broken("DIR-017")
 
 
@@ -343,35 +352,31 @@ def content_of(entry: EntryUnderTest) -> int:
     Raises:
         NotChecked: The chunks are not where they should be, or ``xxhash`` is not installed.
     """
-    return entry.file.part(_Contents).of(entry)
+    known, columns = entry.file.part(_contents), entry.entry.columns
+    if columns not in known:
+        known[columns] = _hashed(entry)
+    return known[columns]
 
 
 PIECE = 8 << 20
 """Bytes that are hashed at once."""
 
 
-class _Contents:
-    """The contents of columns of one file, each worked out once."""
+def _contents(_: FileUnderTest) -> dict[tuple[tuple[str, ...], ...], int]:
+    return {}
 
-    def __init__(self, _: object) -> None:
-        self._known: dict[tuple[tuple[str, ...], ...], int] = {}
 
-    def of(self, entry: EntryUnderTest) -> int:
-        if entry.entry.columns not in self._known:
-            self._known[entry.entry.columns] = self._hashed(entry)
-        return self._known[entry.entry.columns]
-
-    def _hashed(self, entry: EntryUnderTest) -> int:
+def _hashed(entry: EntryUnderTest) -> int:
+    try:
+        import xxhash  # noqa: PLC0415 - a library of this tier only
+    except ImportError:
+        raise NotChecked("to hash pages takes xxhash, which is not installed", "tool") from None
+    digest = xxhash.xxh64()
+    for chunk in (chunk for group in entry.chunks for chunk in group):
         try:
-            import xxhash  # noqa: PLC0415 - a library of this tier only
-        except ImportError:
-            raise NotChecked("to hash pages takes xxhash, which is not installed", "tool") from None
-        digest = xxhash.xxh64()
-        for chunk in (chunk for group in entry.chunks for chunk in group):
-            try:
-                start, end = chunk.span
-            except NotApplicable:
-                continue
-            for first in range(start, end, PIECE):
-                digest.update(entry.file.source.read(first, min(PIECE, end - first)))
-        return digest.intdigest()
+            start, end = chunk.span
+        except NotApplicable:
+            continue
+        for first in range(start, end, PIECE):
+            digest.update(entry.file.source.read(first, min(PIECE, end - first)))
+    return digest.intdigest()

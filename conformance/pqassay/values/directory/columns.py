@@ -61,13 +61,13 @@ def raws_of(values: Any) -> list[bytes]:
     return found
 
 
-def are_nan(order: Order, values: Any) -> NDArray[np.bool_]:
-    """Which values, as `one_array` gives them, are NaN, bool."""
+def without_nan(order: Order, values: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Values, as `one_array` gives them, that are not NaN; and which are, bool."""
     if order not in FLOATING:
-        return np.zeros(len(values), np.bool_)
-    if is_half_type(values.type):
-        return np.asarray(np.isnan(buffer_view(values)), np.bool_)
-    return np.asarray(np.isnan(values.to_numpy(zero_copy_only=False)), np.bool_)
+        return values, np.zeros(len(values), np.bool_)
+    is_half = is_half_type(values.type)
+    nan = np.isnan(buffer_view(values) if is_half else values.to_numpy(zero_copy_only=False))
+    return (values.filter(pa.array(~nan)) if nan.any() else values), nan
 
 
 def doubles(order: Order, values: Any) -> NDArray[np.float64]:

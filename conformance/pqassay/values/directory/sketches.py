@@ -1,38 +1,28 @@
-"""Sketches of an index directory, compared with the values of their parts.
+"""The values that sketches of an index directory were given, part by part.
 
-They are read by Apache DataSketches, which the extra ``sketches`` installs; without it they are not checked.
+Sketches are read by Apache DataSketches, which the extra ``sketches`` installs; without it they are not checked.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import Broken, NotChecked
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.file import Broken, NotChecked, Remembered
+from pqassay.under_test.violation import Spot
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of
-from pqassay.values.directory.audit import EntryAudit, Outcomes
+from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
-from pqassay.values.directory.columns import are_nan, by_bits, doubles, one_array, value_starts
+from pqassay.values.directory.columns import by_bits, doubles, one_array, without_nan
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.sketches import is_text, preamble_problem
 from pqassay_spec.parquet.column_order import FLOATING
-
-ESTIMATE, EXACT, RANKS = "DIR-042", "DIR-043", "DIR-044"
-
-STANDARD_ERRORS = 3
-"""How far from the truth an estimate may be."""
-
-HALF = 0.5
-"""Estimates are rounded to whole numbers of values."""
 
 POINTS = 100
 """Ranks that are compared."""
@@ -49,144 +39,112 @@ def _library() -> Any:
     return datasketches
 
 
-class _SketchAudit(EntryAudit):
-    """The sketches of one entry."""
+class DescribedSketch(DescribedPart):
+    """The sketch of a part, and what its rows gave to it."""
 
-    def __init__(self, blob: BlobUnderTest, outcomes: Outcomes) -> None:
-        super().__init__(blob, outcomes)
-        self._library = _library()
-        self._family = IndexType(self.entry.head.type).name
-        if any(preamble_problem(self._family, sketch) for sketch in blob.sketches):
-            raise Broken("DIR-040")
-        self._order = self.entry.order
-        self._found: dict[int, list[Any]] = {}
+    reader: ClassVar[str]
 
-    def take(self, values: ChunkValues, _column: int, /) -> list[Any]:
-        """What was given to the sketch of each part."""
-        rows = self.row_starts(values.chunk.row_group)
-        starts = value_starts(values, rows).tolist()
-        taken: list[Any] = []
-        for first, last in pairwise(starts):
-            array = one_array(values.values.slice(first, last - first))
-            nan = are_nan(self._order, array)
-            taken.append(self._items(array.filter(pa.array(~nan)) if nan.any() else array))
-        return taken
-
-    @abstractmethod
-    def _items(self, array: Any) -> Any:
-        """Numbers that a sketch is given for values."""
-
-    def empty(self) -> list[Any]:
-        """No values."""
-        return []
-
-    def add(self, _row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
-        """Keep what a row group holds until its part is whole."""
-        for number, found in zip(parts, taken[0], strict=False):
-            self._found.setdefault(number, []).append(found)
-
-    def _read(self, kind: Any, number: int) -> Any:
-        """The sketch of a part. Raises `NotChecked` where the library refuses it."""
+    @Remembered
+    def sketch(self) -> Any:
+        """The sketch, as the library reads it. Raises `NotChecked` where the library refuses it."""
         try:
-            return kind.deserialize(self.blob.sketches[number])
+            return getattr(_library(), self.reader).deserialize(self.blob.sketches[self.number])
         except (ValueError, RuntimeError, MemoryError, IndexError) as error:
-            said = " ".join(str(error).split())
-            raise NotChecked(
-                f"datasketches refuses the sketch of {self.name_of(number)}: {said}", "file"
-            ) from None
+            reason = " ".join(str(error).split())
+            raise NotChecked(f"datasketches refuses the sketch of {self}: {reason}", "file") from None
 
-    def _violation(self, number: int, said: str, expected: str, actual: str) -> Violation:
-        return self.entry.blob_spot(f"sketches[{number}]").violation(said, expected, actual)
+    @property
+    def spot(self) -> Spot:
+        """Where the sketch is."""
+        return self.entry.blob_spot(f"sketches[{self.number}]")
+
+
+class DescribedHll(DescribedSketch):
+    """The HLL sketch of a part, and the distinct items in its rows."""
+
+    reader = "hll_sketch"
+
+    def __init__(self, blob: BlobUnderTest, number: int) -> None:
+        super().__init__(blob, number)
+        self._hashes: NDArray[np.uint64] = np.zeros(0, np.uint64)
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct items."""
+        return len(self._hashes)
+
+    def add(self, taken: NDArray[np.uint64], /) -> None:
+        """Add the hashes of the distinct items of a row group."""
+        self._hashes = np.union1d(self._hashes, taken) if len(self._hashes) else taken
+
+
+class DescribedKll(DescribedSketch):
+    """The KLL sketch of a part, and the numbers in its rows."""
+
+    reader = "kll_doubles_sketch"
+
+    def __init__(self, blob: BlobUnderTest, number: int) -> None:
+        super().__init__(blob, number)
+        self._taken: list[NDArray[np.float64]] = []
+
+    def add(self, taken: NDArray[np.float64], /) -> None:
+        """Add the numbers of a row group."""
+        self._taken.append(taken)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers, ascending."""
+        return np.sort(np.concatenate(self._taken)) if self._taken else np.zeros(0)
+
+    @property
+    def worst_rank(self) -> tuple[float, float, float]:
+        """Of some numbers, the one whose rank is furthest from what the sketch takes it for; its rank; and what it is taken for."""
+        numbers = self.numbers
+        points = np.unique(numbers[np.linspace(0, len(numbers) - 1, POINTS).astype(np.int64)])
+        true = np.searchsorted(numbers, points, "right") / len(numbers)
+        estimated = np.array([self.sketch.get_rank(float(point), inclusive=True) for point in points])
+        worst = int(np.abs(estimated - true).argmax())
+        return float(points[worst]), true[worst], estimated[worst]
+
+
+class _SketchAudit(EntryAudit):
+    """The rows that the sketches of one entry describe."""
+
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        super().__init__(blob, asked)
+        _ = _library()
+        family = IndexType(self.entry.head.type).name
+        if any(preamble_problem(family, sketch) for sketch in blob.sketches):
+            raise Broken("DIR-040")
+
+    def numbers_of(self, part: Any) -> Any:
+        """The values but for NaN."""
+        return without_nan(self.order, one_array(part))[0]
 
 
 class HllAudit(_SketchAudit):
-    """The HLL sketches of one entry."""
+    """The rows that the HLL sketches of one entry describe."""
 
-    rules = (ESTIMATE,)
+    part_type = DescribedHll
 
-    def _items(self, array: Any) -> NDArray[np.uint64]:
+    def take_part(self, _: ChunkValues, part: Any, _rows: int, /) -> NDArray[np.uint64]:
         """The hashes of the distinct items."""
-        if self._order in FLOATING:
-            array = pa.array(doubles(self._order, array) + 0.0)  # both zeros are one item
+        array = self.numbers_of(part)
+        if self.order in FLOATING:
+            array = pa.array(doubles(self.order, array) + 0.0)  # both zeros are one item
         bits = pc.unique(by_bits(array))
-        if is_text(self.entry.leaves[-1]):
-            bits = bits.filter(
-                pc.not_equal(bits, pa.scalar(b"", bits.type))
-            )  # libraries pass over an empty text
+        if is_text(self.entry.leaves[-1]):  # libraries pass over an empty text
+            bits = bits.filter(pc.not_equal(bits, pa.scalar(b"", bits.type)))
         if pa.types.is_boolean(bits.type):
             bits = bits.cast(pa.uint8())
         return np.unique(hashes_of(bits))
 
-    def add(self, _row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
-        """Unite the items of a row group with those of its part."""
-        for number, found in zip(parts, taken[0], strict=False):
-            before = self._found.get(number)
-            self._found[number] = [found if before is None else np.union1d(before[0], found)]
-
-    def judge_part(self, number: int) -> None:
-        """Compare the estimate with the number of distinct items."""
-        distinct = sum(len(found) for found in self._found.pop(number, []))
-        sketch = self._read(self._library.hll_sketch, number)
-        lower = sketch.get_lower_bound(STANDARD_ERRORS)
-        upper = sketch.get_upper_bound(STANDARD_ERRORS)
-        if not lower - HALF <= distinct <= upper + HALF:
-            estimate = sketch.get_estimate()
-            self.note(
-                ESTIMATE,
-                number,
-                self._violation(
-                    number,
-                    f"{self.name_of(number)} has {distinct:,} distinct values, and its sketch estimates {estimate:,.0f}",
-                    f"an estimate near {distinct:,}",
-                    f"{lower:,.0f} to {upper:,.0f}",
-                ),
-            )
-
 
 class KllAudit(_SketchAudit):
-    """The KLL sketches of one entry."""
+    """The rows that the KLL sketches of one entry describe."""
 
-    rules = (EXACT, RANKS)
+    part_type = DescribedKll
 
-    def _items(self, array: Any) -> NDArray[np.float64]:
-        return doubles(self._order, array)
-
-    def judge_part(self, number: int) -> None:
-        """Compare counts, bounds and ranks with the values."""
-        found = self._found.pop(number, [])
-        numbers = np.sort(np.concatenate(found)) if found else np.zeros(0)
-        sketch = self._read(self._library.kll_doubles_sketch, number)
-        if not self._is_exact(number, numbers, sketch) or not len(numbers):
-            return
-        places = np.unique(np.linspace(0, len(numbers) - 1, POINTS).astype(np.int64))
-        points = np.unique(numbers[places])
-        right = np.searchsorted(numbers, points, "right") / len(numbers)
-        given = np.array([sketch.get_rank(float(point), inclusive=True) for point in points])
-        error, allowed = np.abs(given - right), sketch.normalized_rank_error(True)
-        worst = int(error.argmax())
-        if error[worst] > allowed:
-            self.note(
-                RANKS,
-                number,
-                self._violation(
-                    number,
-                    f"the rank of {points[worst]!r} in {self.name_of(number)} is {right[worst]:.4f}, and its sketch says {given[worst]:.4f}",
-                    f"no more than {allowed:.4f} away",
-                    f"{error[worst]:.4f} away",
-                ),
-            )
-
-    def _is_exact(self, number: int, numbers: NDArray[np.float64], sketch: Any) -> bool:
-        """Whether count and bounds are right, which is noted if not."""
-        pairs: list[tuple[str, Any, Any]] = [("values", len(numbers), sketch.n)]
-        if len(numbers) and sketch.n:
-            pairs += [
-                ("as its smallest", float(numbers[0]), sketch.get_min_value()),
-                ("as its largest", float(numbers[-1]), sketch.get_max_value()),
-            ]
-        for what, right, given in pairs:
-            if right != given:
-                said = f"{self.name_of(number)} has {right} {what}, and its sketch {given}"
-                self.note(EXACT, number, self._violation(number, said, str(right), str(given)))
-                return False
-        return True
+    def take_part(self, _: ChunkValues, part: Any, _rows: int, /) -> NDArray[np.float64]:
+        """The numbers."""
+        return doubles(self.order, self.numbers_of(part))

@@ -1,10 +1,8 @@
-"""Zone sums of an index directory, compared with the rows of their parts."""
+"""The rows of groups, counted and summed part by part, for zone sums of an index directory."""
 
 from __future__ import annotations
 
-import math
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,24 +10,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import Broken
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.file import Broken, Remembered
 from pqassay.values.decoding.chunk_values import ChunkValues
-from pqassay.values.directory.audit import EntryAudit, Outcomes
+from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
-from pqassay.values.directory.columns import are_nan, doubles, limbs, numbered, one_array, ranks, raws_of
+from pqassay.values.directory.columns import doubles, limbs, numbered, one_array, ranks, raws_of, without_nan
 from pqassay.values.directory.exact_sums import ExactDouble, double_sums, integer_sums
-from pqassay_spec.directory.packed_values import order_in_blobs, sort_keys
-from pqassay_spec.directory.zone_sums import SUM_RANGE, Group, SumKind, double_of, integer_sum
-from pqassay_spec.parquet.column_order import Order, shown
-
-GROUPS, COUNTS, SUM, BOUNDS = "DIR-035", "DIR-036", "DIR-037", "DIR-038"
+from pqassay_spec.directory.packed_values import sort_keys
+from pqassay_spec.directory.zone_sums import Group, SumKind
+from pqassay_spec.parquet.column_order import Order
 
 Key = tuple[bytes | None, ...]
-"""The raw bytes of each key, ``None`` for null."""
-
-NAMED = 3
-"""Groups that a message names."""
+"""The raw bytes of the keys of a group, ``None`` for null."""
 
 
 class _KeyTaken(NamedTuple):
@@ -48,8 +40,8 @@ class _MeasureTaken(NamedTuple):
 
 
 @dataclass
-class _Stats:
-    """What was counted in one group."""
+class GroupFacts:
+    """What the rows of one group hold: counts, the sum of measures, and their bounds as raw bytes."""
 
     rows: int = 0
     nulls: int = 0
@@ -59,40 +51,77 @@ class _Stats:
     least: bytes | None = None
     greatest: bytes | None = None
 
-    def add(self, other: _Stats, order: Order) -> None:
-        """Add what was counted in further rows."""
+    def add(self, other: GroupFacts, order: Order) -> None:
+        """Add further rows."""
         self.rows += other.rows
         self.nulls += other.nulls
         self.nans += other.nans
         self.whole += other.whole
         self.double.add(other.double)
-        self.least = _chosen(order, self.least, other.least, min)
-        self.greatest = _chosen(order, self.greatest, other.greatest, max)
+        self.least = _chosen(min, order, self.least, other.least)
+        self.greatest = _chosen(max, order, self.greatest, other.greatest)
 
 
-def _chosen(order: Order, one: bytes | None, other: bytes | None, choose: Any) -> bytes | None:
-    if one is None or other is None:
-        return other if one is None else one
-    keys = sort_keys(order, [one, other])
-    return one if choose(keys) == keys[0] else other
+def _chosen(choose: Callable[..., bytes | None], order: Order, *bounds: bytes | None) -> bytes | None:
+    known = [bound for bound in bounds if bound is not None]
+    return choose(known, key=lambda bound: sort_keys(order, [bound])[0], default=None)
+
+
+class ComparedGroup(NamedTuple):
+    """A group that is listed and occurs: its place among all groups, its keys, what is claimed of it, and what its rows hold."""
+
+    place: int
+    key: Key
+    claimed: Group
+    facts: GroupFacts
+
+
+class DescribedSums(DescribedPart):
+    """The groups that are listed for a part, and those that occur in its rows.
+
+    Attributes:
+        facts: The groups that occur.
+        order: The order of the measures.
+    """
+
+    def __init__(self, blob: BlobUnderTest, number: int) -> None:
+        super().__init__(blob, number)
+        self.facts: dict[Key, GroupFacts] = {} if blob.sums.keys else {(): GroupFacts()}
+        self.order = self.entry.order
+
+    def add(self, taken: tuple[Key, GroupFacts], /) -> None:
+        """Add the rows of a group."""
+        key, facts = taken
+        if key in self.facts:
+            self.facts[key].add(facts, self.order)
+        else:
+            self.facts[key] = facts
+
+    @Remembered
+    def listed(self) -> dict[Key, int]:
+        """The place of each group that is listed, by its keys. Raises what `BlobUnderTest.out_of_order` does, and DIR-032."""
+        if self.blob.out_of_order(self.number) is not None:
+            raise Broken("DIR-032")  # which group is meant, is not clear
+        part, columns = self.blob.sums_parts[self.number], self.blob.key_columns
+        return {tuple(keys[place] for keys in columns): place for place in part}
+
+    @property
+    def compared(self) -> Iterator[ComparedGroup]:
+        """The groups that are listed and occur. Raises what `listed` does."""
+        for key, place in self.listed.items():
+            if key in self.facts:
+                yield ComparedGroup(place, key, self.blob.groups[place], self.facts[key])
 
 
 class SumsAudit(EntryAudit):
-    """The zone sums of one entry."""
+    """The rows that the zone sums of one entry describe."""
 
-    rules: tuple[str, ...] = (GROUPS, COUNTS, SUM, BOUNDS)
+    part_type = DescribedSums
 
-    def __init__(self, blob: BlobUnderTest, outcomes: Outcomes) -> None:
-        super().__init__(blob, outcomes)
-        _ = blob.is_consistent
-        self._order = self.entry.order
+    def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
+        super().__init__(blob, asked)
+        _ = blob.is_consistent, blob.key_columns
         self._kind = SumKind(blob.sums.head.sum_kind)
-        self._keys = [blob.key_values(number) for number in range(len(blob.sums.keys))]
-        self._found: dict[int, dict[Key, _Stats]] = {}
-        if self._kind is SumKind.NONE:
-            self.rules = tuple(rule for rule in self.rules if rule != SUM)
-
-    # ----------------------------------------------------------------------------------------------- what is found
 
     def take(self, values: ChunkValues, column: int, /) -> _KeyTaken | _MeasureTaken:
         """The key of each row, or the measures."""
@@ -102,20 +131,13 @@ class SumsAudit(EntryAudit):
             codes = np.zeros(len(valid), np.int64)
             codes[valid] = numbers + 1
             return _KeyTaken(codes, raws)
-        measures = one_array(values.values)
-        nan = are_nan(self._order, measures)
-        return _MeasureTaken(valid, nan, measures.filter(pa.array(~nan)) if nan.any() else measures)
+        measures, nan = without_nan(self.order, one_array(values.values))
+        return _MeasureTaken(valid, nan, measures)
 
-    def empty(self) -> None:
-        """No rows."""
-
-    def add(self, row_group: int, parts: Sequence[int], taken: list[Any], /) -> None:
+    def add(self, row_group: int, taken: Sequence[Any]) -> None:
         """Count the rows of a row group, group by group."""
-        if taken[-1] is None or not parts:
-            return
-        measure: _MeasureTaken = taken[-1]
-        starts = self.row_starts(row_group)
-        of_row = np.repeat(np.arange(len(parts)), np.diff(starts))
+        parts = self.parts_of(row_group)
+        of_row = np.repeat(np.arange(len(parts)), np.diff(self.row_starts(row_group)))
         table: list[tuple[int, Key]] = [(part, ()) for part in parts]
         for key in taken[:-1]:
             room = len(key.raws) + 1
@@ -124,161 +146,39 @@ class SumsAudit(EntryAudit):
                 (table[pair // room][0], (*table[pair // room][1], _raw(key, pair % room)))
                 for pair in pairs.tolist()
             ]
-        for (part, key_of_group), stats in zip(table, self._stats(of_row, len(table), measure), strict=True):
-            groups = self._found.setdefault(part, {})
-            groups.setdefault(key_of_group, _Stats()).add(stats, self._order)
+        for (part, key_of_group), facts in zip(
+            table, self._facts(of_row, len(table), taken[-1]), strict=True
+        ):
+            self.part(part).add((key_of_group, facts))
 
-    def _stats(self, of_row: NDArray[np.int64], count: int, measure: _MeasureTaken) -> Iterator[_Stats]:
+    def _facts(self, of_row: NDArray[np.int64], count: int, measure: _MeasureTaken) -> Iterator[GroupFacts]:
         rows = np.bincount(of_row, minlength=count)
         nulls = np.bincount(of_row[~measure.valid], minlength=count)
         of_value = of_row[measure.valid]
         nans = np.bincount(of_value[measure.nan], minlength=count)
         of_number = of_value[~measure.nan]
-        least, greatest = self._extremes(of_number, count, measure.numbers)
         whole, double = [0] * count, [ExactDouble() for _ in range(count)]
         if self._kind is SumKind.INTEGER:
-            whole = integer_sums(of_number, limbs(self._order, measure.numbers), count)
+            whole = integer_sums(of_number, limbs(self.order, measure.numbers), count)
         elif self._kind is SumKind.DOUBLE:
-            double = double_sums(of_number, doubles(self._order, measure.numbers), count)
-        for place in range(count):
-            yield _Stats(
-                int(rows[place]),
-                int(nulls[place]),
-                int(nans[place]),
-                whole[place],
-                double[place],
-                least.get(place),
-                greatest.get(place),
-            )
+            double = double_sums(of_number, doubles(self.order, measure.numbers), count)
+        bounds = [map(raws.get, range(count)) for raws in self._extremes(of_number, count, measure.numbers)]
+        return map(GroupFacts, rows.tolist(), nulls.tolist(), nans.tolist(), whole, double, *bounds)
 
-    def _extremes(
-        self, of_number: NDArray[np.int64], count: int, numbers: Any
-    ) -> tuple[dict[int, bytes], dict[int, bytes]]:
-        """The raw bytes of the smallest and the largest number of each group that has one."""
-        found: list[dict[int, bytes]] = []
-        ranked = ranks(self._order, numbers)
+    def _extremes(self, of_number: NDArray[np.int64], count: int, numbers: Any) -> Iterator[dict[int, bytes]]:
+        """The raw bytes of the smallest, and of the largest number, of each group that has one."""
+        ranked = ranks(self.order, numbers)
         for compare, start in ((np.minimum, "max"), (np.maximum, "min")):
             if not len(ranked):
-                found.append({})
+                yield {}
                 continue
             extremes = np.full(count, getattr(ranked, start)(), ranked.dtype)
             compare.at(extremes, of_number, ranked)
             places = np.flatnonzero(ranked == extremes[of_number])
             groups, first = np.unique(of_number[places], return_index=True)
             raws = raws_of(numbers.take(pa.array(places[first])))
-            found.append(dict(zip(groups.tolist(), raws, strict=True)))
-        return found[0], found[1]
-
-    # -------------------------------------------------------------------------------------------- what is compared
-
-    def judge_part(self, number: int) -> None:
-        """Compare the groups of a part with its rows."""
-        found = self._found.pop(number, {})
-        if not self._keys:
-            found.setdefault((), _Stats())
-        part = self.blob.sums_parts[number]
-        said = {self._key_of(place): place for place in range(part.first, part.end)}
-        if self.blob.out_of_order(number) is not None:
-            raise Broken("DIR-032")  # which group is meant, nobody can say
-        self._judge_groups(number, found, said)
-        for key, place in said.items():
-            if key in found:
-                self._judge_group(number, place, key, found[key])
-
-    def _key_of(self, place: int) -> Key:
-        return tuple(key[place] for key in self._keys)
-
-    def _judge_groups(self, number: int, found: dict[Key, _Stats], said: dict[Key, int]) -> None:
-        for words, expected, keys in (
-            ("lacks", "a group for each combination that occurs", [key for key in found if key not in said]),
-            (
-                "has too many",
-                "no other groups than those that occur",
-                [key for key in said if key not in found],
-            ),
-        ):
-            if keys:
-                told = ", ".join(self._told(key) for key in keys[:NAMED]) + ", …" * (len(keys) > NAMED)
-                count = f"{len(keys)} group{'' if len(keys) == 1 else 's'}"
-                spot = self.entry.blob_spot("keys")
-                self.note(
-                    GROUPS,
-                    number,
-                    spot.violation(
-                        f"{self.name_of(number)} {words} {count}: {told}", expected, f"{count} {words}"
-                    ),
-                )
-
-    def _told(self, key: Key) -> str:
-        if not key:
-            return "all rows"
-        parts: list[str] = []
-        for leaf, raw in zip(self.entry.leaves, key, strict=False):
-            parts.append("null" if raw is None else shown(order_in_blobs(leaf), raw))
-        return f"({', '.join(parts)})" if len(parts) > 1 else parts[0]
-
-    def _judge_group(self, number: int, place: int, key: Key, found: _Stats) -> None:
-        group = self.blob.groups[place]
-        of = f"{self._told(key)} in {self.name_of(number)}"
-        for rule, name, counted in (
-            (GROUPS, "row_count", found.rows),
-            (COUNTS, "null_count", found.nulls),
-            (COUNTS, "nan_count", found.nans),
-        ):
-            given = getattr(group, name)
-            if given != counted:
-                said = f"{name} of {of} is {given}, and {counted} are there"
-                self.note(rule, number, self._at(place, name, said, str(counted), str(given)))
-        if self._kind is not SumKind.NONE:
-            self._judge_sum(number, place, of, group, found)
-        try:
-            self._judge_bounds(number, place, of, found)
-        except Broken as reason:
-            self.hinder(reason, BOUNDS)
-
-    def _judge_sum(self, number: int, place: int, of: str, group: Group, found: _Stats) -> None:
-        given: int | float
-        right: int | float
-        if self._kind is SumKind.INTEGER:
-            given, right = integer_sum(group), found.whole
-            is_right = given == right and right in SUM_RANGE
-        else:
-            given, right = double_of(group), found.double.rounded()
-            is_right = _bits(given) == _bits(right) or (math.isnan(given) and math.isnan(right))
-            is_right = is_right and not group.sum_high
-        if not is_right:
-            said = f"the sum of {of} is {given!r}, and that of its rows is {right!r}"
-            self.note(SUM, number, self._at(place, "sum_low", said, repr(right), repr(given)))
-
-    def _judge_bounds(self, number: int, place: int, of: str, found: _Stats) -> None:
-        where = self._bounded.get(place)
-        for name, right in (("minima", found.least), ("maxima", found.greatest)):
-            given = None if where is None else self.blob.bounds(name)[where]
-            if given != right:
-                expected, actual = (
-                    "none" if raw is None else shown(self._order, raw) for raw in (right, given)
-                )
-                what = "smallest" if name == "minima" else "largest"
-                said = f"the {what} measure of {of} is {expected}, and {actual} is given"
-                self.note(BOUNDS, number, self.entry.blob_spot(name).violation(said, expected, actual))
-
-    @property
-    def _bounded(self) -> dict[int, int]:
-        """The place of each group with measures among the bounds. Raises DIR-034 where that is not clear."""
-        if not hasattr(self, "_places_of_bounds"):
-            having = self.blob.bounded
-            if not len(having) == len(self.blob.bounds("minima")) == len(self.blob.bounds("maxima")):
-                raise Broken("DIR-034")
-            self._places_of_bounds = {place: rank for rank, place in enumerate(having)}
-        return self._places_of_bounds
-
-    def _at(self, place: int, name: str, said: str, expected: str, actual: str) -> Violation:
-        return self.blob.group_spot(place, name).violation(said, expected, actual)
+            yield dict(zip(groups.tolist(), raws, strict=True))
 
 
 def _raw(key: _KeyTaken, code: int) -> bytes | None:
     return key.raws[code - 1] if code else None
-
-
-def _bits(number: float) -> bytes:
-    return struct.pack("<d", number)

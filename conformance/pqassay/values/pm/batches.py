@@ -2,70 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay.under_test.pm.bounds import BoundOrder
-from pqassay.under_test.pm.chunks import PmChunks
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.pm.bounds import BYTES, DECIMAL, READINGS, SIGNED, UNSIGNED
+from pqassay.under_test.pm.chunks import ChunkFields, Conditions, PmChunks
 from pqassay.under_test.pm.file import Place
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.block import Side
-from pqassay_spec.pm.codes import (
-    MAX_SIZE_SHIFT,
-    MOST_INLINE,
-    MOST_OUT_OF_LINE,
-    REFERENCE_SHIFT,
-    SIZE_MASK,
-    PhysicalType,
-)
+from pqassay_spec.pm.block import SIDES, Side
 
 Array: TypeAlias = NDArray[Any]
 
-CHUNK = np.dtype(pm.ColumnChunk.dtype)
 DESCRIPTOR = np.dtype(pm.ColumnDescriptor.dtype)
-BLOCK_HEADER = np.dtype(pm.BlockHeader.dtype)
-_U64 = np.uint64
+_U64 = np.dtype("<u8")
 
-_FIELDS = {name: (np.dtype(kind), pm.ColumnChunk.offsets[name]) for name, kind in pm.ColumnChunk.dtype}
-"""Type and offset of each field of a column chunk."""
-
-WORD = 8
+WORD = _U64.itemsize
 """Bytes of a word, of which column chunks consist: a field is a word, or lies in one."""
 
 TURNED_AT_ONCE = 1 << 18
 """Bytes of records that are turned into words at a time."""
 
+MOST_COMPARED = 1 << 30
+"""Bytes of bounds that are compared one by one, since they begin alike, before the rest is not judged."""
+
 
 class Shape:
-    """The part that all batches share: the bytes, and what descriptors say, one number for each column."""
+    """The part that all batches share: the bytes, and what descriptors say, one number for each column.
+
+    Attributes:
+        compared: Bytes of bounds that were compared one by one.
+    """
 
     def __init__(self, chunks: PmChunks) -> None:
         parsed, columns = chunks.parsed, chunks.columns
-        descriptors = parsed.header.descriptors
         self.content = np.frombuffer(parsed.content, np.uint8)
-        self.count = len(descriptors)
+        self.count, self.compared = len(columns), 0
         start = pm.FixedHeader.size
-        stored = self.content[start : start + self.count * pm.ColumnDescriptor.size].view(DESCRIPTOR)
-        self.has_lists = stored["max_rep_level"] > 0
-        self.is_required = stored["max_def_level"] == 0
-        self.width = np.array([facts.width for facts in columns], np.int64)
-        designated = parsed.header.fixed.designated_timestamp
-        self.designated: int | None = None
-        if 0 <= designated < self.count and descriptors[designated].physical_type == PhysicalType.INT64:
-            self.designated = designated
-        # Columns of one kind share their facts, and an order is slow to hash.
+        stored = self.content[start : start + self.count * DESCRIPTOR.itemsize].view(DESCRIPTOR)
+        described: list[Any] = [stored[name] for name in pm.ColumnDescriptor.offsets]
+        self.described = pm.ColumnDescriptor(*described)
+        widths = [facts.width for facts in columns]
+        self.width: Any = np.array(widths, np.min_scalar_type(max(widths, default=0)))
+        self.is_timestamp: Any = np.arange(self.count) == parsed.header.fixed.designated_timestamp
         kinds: dict[int, list[int]] = {}
-        for column, facts in enumerate(columns):
+        for column, facts in enumerate(
+            columns
+        ):  # columns of one kind share their facts, and are often equally far apart
             kinds.setdefault(id(facts), []).append(column)
-        orders: dict[BoundOrder, list[int]] = {}
-        for members in kinds.values():
-            if (order := columns[members[0]].order) is not None:
-                orders.setdefault(order, []).extend(members)
-        self.orders = {order: _selection(sorted(members)) for order, members in orders.items()}
+        ordered = [(columns[members[0]].order, _selection(members)) for members in kinds.values()]
+        self.orders = [(order, members) for order, members in ordered if order is not None]
 
 
 def _selection(columns: list[int]) -> Any:
@@ -92,7 +82,7 @@ def _turned(records: Array, count: int) -> Array:
     A few rows at a time, which stay in the cache: a word of many records is far apart from the next one's.
     """
     rows = len(records)
-    words = records.view(_U64).reshape(rows, count, CHUNK.itemsize // WORD)
+    words = records.view(_U64).reshape(rows, count, pm.ColumnChunk.size // WORD)
     turned = np.empty((words.shape[2], rows, count), _U64)
     step = max(TURNED_AT_ONCE // max(records.shape[1], 1), 1)
     for start in range(0, rows, step):
@@ -100,102 +90,157 @@ def _turned(records: Array, count: int) -> Array:
     return turned
 
 
-class Batch:
-    """The chunks of some blocks, as arrays of blocks x columns, each made when first asked for."""
+def _field(words: Array, offset: int, kind: str) -> Any:
+    """A field of all records, side by side in memory."""
+    word, within = divmod(offset, WORD)
+    if np.dtype(kind) == _U64:
+        return words[word]
+    octets = words[word].view(np.uint8).reshape(*words.shape[1:], WORD)
+    return np.ascontiguousarray(octets[..., within : within + np.dtype(kind).itemsize].view(kind)[..., 0])
+
+
+class Batch(ChunkFields):
+    """The chunks of some blocks: every field is an array of blocks x columns, or one that fits beside those."""
 
     def __init__(self, shape: Shape, places: Sequence[Place]) -> None:
-        self.shape = shape
         size = pm.BlockHeader.size + pm.ColumnChunk.size * shape.count
         blocks = _blocks(shape.content, [place.offset for place in places], size)
-        self.num_rows: Array = blocks[:, : BLOCK_HEADER.itemsize].view(BLOCK_HEADER)["num_rows"].astype(_U64)
-        self.extent = len(places), shape.count
-        """Blocks and columns."""
-        self.body_end = np.array([place.body_end for place in places], _U64)[:, None]
-        self.region_start = np.array([place.offset + size for place in places], _U64)[:, None]
+        words = _turned(blocks[:, pm.BlockHeader.size :], shape.count)
+        fields = [_field(words, pm.ColumnChunk.offsets[name], kind) for name, kind in pm.ColumnChunk.dtype]
+        self.given = pm.ColumnChunk(*fields)
+        self.shape, self.extent = shape, (len(places), shape.count)
+        """What all batches share, and how many blocks and columns these are."""
+        self.described, self.width = shape.described, shape.width
+        starts = [place.offset + size for place in places]
         # A block that the next one overlaps has no region at all.
-        rooms = [max(place.follows - place.offset - size, 0) for place in places]
-        self.region_length = np.array(rooms, _U64)[:, None]
-        self._words = _turned(blocks[:, BLOCK_HEADER.itemsize :], shape.count)
-        self._fields: dict[object, Array] = {}
+        rooms = [max(place.follows - start, 0) for place, start in zip(places, starts, strict=True)]
+        by_block: tuple[Any, ...] = tuple(
+            np.array(numbers, _U64)[:, None]
+            for numbers in (starts, rooms, [place.body_end for place in places])
+        )
+        self.region_start, self.region_length, self.body_end = by_block
+        rows: Any = blocks[:, : pm.BlockHeader.size].view(_U64)
+        self.num_rows = rows
 
-    def field(self, name: str) -> Array:
-        """A field of all chunks, side by side in memory."""
-        if name not in self._fields:
-            kind, offset = _FIELDS[name]
-            word, within = divmod(offset, WORD)
-            found = self._words[word]
-            if kind != _U64 or within:
-                octets = found.view(np.uint8).reshape(*found.shape, WORD)
-                parts = octets[..., within : within + kind.itemsize].view(kind)[..., 0]
-                found = np.ascontiguousarray(parts)
-            self._fields[name] = found
-        return self._fields[name]
+    def evaluated(self, conditions: Conditions) -> Array:
+        """The chunks of which all conditions hold."""
+        first, *others = conditions
+        mask: Any = first(self)
+        for condition in others:
+            if mask.any():
+                mask = mask & condition(self)
+        return mask if mask.shape == self.extent else np.broadcast_to(mask, self.extent)
 
-    def _kept(self, key: object, make: Callable[[], Array]) -> Array:
-        if key not in self._fields:
-            self._fields[key] = make()
-        return self._fields[key]
+    @property
+    def is_timestamp(self) -> Any:
+        """See `ChunkFields`."""
+        return self.shape.is_timestamp
 
-    def flag(self, flag: int) -> Array:
-        """Where all bits of a mask are set in STAT_FLAGS."""
-        return self._kept(("flag", flag), lambda: self.field("stat_flags") & np.uint8(flag) == flag)
+    def is_out_of_order(self) -> Any:
+        """See `ChunkFields`."""
+        broken: Any = np.zeros(self.extent, bool)
+        bounds = [BoundsOfMany.in_batch(self, side) for side in SIDES]
+        for order, columns in self.shape.orders:
+            both: list[Any] = [bound.of(columns, order.width) for bound in bounds]
+            broken[:, columns] = order.is_broken(*both)
+        return broken
 
-    def inlined(self, side: Side) -> Array:
-        """Where a statistic is present and is in its slot."""
-        return self.flag(side.present | side.inlined)
 
-    def out_of_line(self, side: Side) -> Array:
-        """Where it is present and does not."""
-        return self._kept(
-            ("out of line", side.position),
-            lambda: self.field("stat_flags") & np.uint8(side.present | side.inlined) == side.present,
+class BoundsOfMany(NamedTuple):
+    """MIN or MAX of many chunks, which answer as `pqassay.under_test.pm.bounds.StoredBound` does.
+
+    Attributes:
+        shape: What all batches share.
+        is_there: See `StoredBound`.
+        size: Bytes of each bound.
+        head: The first eight of them as a little-endian number, with anything behind a shorter one.
+        start: Where each is that is out of line.
+        width: Bytes of every bound; 0 where they differ.
+    """
+
+    shape: Shape
+    is_there: Any
+    size: Any
+    head: Any
+    start: Any
+    width: int = 0
+
+    @classmethod
+    def in_batch(cls, batch: Batch, side: Side) -> BoundsOfMany:
+        """Those of all chunks of a batch."""
+        is_there: Any = batch.has_size(side)
+        size, head = np.asarray(batch.size(side)), np.asarray(batch.slot(side))
+        inside: Any = batch.is_out_of_line(side)
+        if not inside.any():
+            return cls(batch.shape, is_there, size, head, head)
+        offset, length = (np.asarray(numbers) for numbers in batch.reference(side))
+        inside = inside & ~np.asarray(batch.is_stray(side)) & (length != 0)
+        start, head = batch.region_start + offset, np.array(head)
+        steps, content = np.arange(WORD), batch.shape.content
+        rows = content[np.minimum(start[inside].astype(np.int64)[:, None] + steps, len(content) - 1)]
+        rows[steps >= length[inside][:, None]] = 0
+        head[inside] = rows.view(_U64)[:, 0]
+        return cls(batch.shape, is_there | inside, np.where(inside, length, size), head, start)
+
+    def of(self, columns: Any, width: int) -> BoundsOfMany:
+        """Those of some columns, each of which has ``width`` bytes unless that is 0."""
+        is_there, size, head, start = (numbers[:, columns] for numbers in self[1:5])
+        return BoundsOfMany(
+            self.shape, is_there & (size == width) if width else is_there, size, head, start, width
         )
 
-    def any_out_of_line(self, side: Side) -> bool:
-        """Whether any statistic is out of line."""
-        return bool(self._kept(("any", side.position), lambda: np.array(self.out_of_line(side).any())))
+    @property
+    def is_nan(self) -> Any:
+        """See `StoredBound`."""
+        return self.is_there & np.isnan(self.numbers("f"))
 
-    def size(self, side: Side) -> Array:
-        """The sizes of a side, by STAT_SIZES."""
-        sizes = self.field("stat_sizes")
-        return self._kept(
-            ("size", side.position),
-            lambda: sizes >> MAX_SIZE_SHIFT if side.position else sizes & SIZE_MASK,
-        )
+    def is_above(self, other: Any, reading: str, among: Any) -> Any:
+        """See `StoredBound`. Bounds that begin alike are compared one by one.
 
-    def good_size(self, side: Side) -> Array:
-        """Where an inlined statistic has a size that is possible."""
-        size = self.size(side)
-        return self._kept(
-            ("good", side.position),
-            lambda: self.inlined(side) & (size - np.uint8(1) < np.uint8(MOST_INLINE)),  # 0 wraps
-        )
+        Raises:
+            NotChecked: These are too many.
+        """
+        if reading not in (BYTES, DECIMAL):
+            kind = {SIGNED: "i", UNSIGNED: "u"}.get(reading, "f")
+            with np.errstate(invalid="ignore"):
+                return among & (self.numbers(kind) > other.numbers(kind))
+        low, high = self.keys(reading), other.keys(reading)
+        are_short = (self.size <= WORD) & (other.size <= WORD)
+        above = among & (low > high)
+        alike = among & ~are_short & (low == high)
+        if reading == BYTES:  # of short ones that are equal as far as they go, the longer one is greater
+            above |= among & are_short & (low == high) & (self.size > other.size)
+        else:
+            alike |= among & ~are_short & (self.size != other.size)
+        if alike.any():
+            self.shape.compared += int(self.size[alike].sum() + other.size[alike].sum())
+            if self.shape.compared > MOST_COMPARED:
+                raise NotChecked(
+                    f"more than {MOST_COMPARED:,} bytes of bounds would have to be compared", "tool"
+                )
+            read = READINGS[reading]
+            above[alike] = [
+                read(least) > read(greatest)
+                for least, greatest in zip(self.whole(alike), other.whole(alike), strict=True)
+            ]
+        return above
 
-    def offset(self, side: Side) -> Array:
-        """Slots as references: the offsets."""
-        return self.field(side.field) >> _U64(REFERENCE_SHIFT)
+    def numbers(self, kind: str) -> Array:
+        """The bounds as numbers of a kind of numpy's."""
+        numbers: Array = self.head.astype(f"<u{self.width}", copy=False)
+        return numbers.view(f"<{kind}{self.width}")
 
-    def length(self, side: Side) -> Array:
-        """Slots as references: the lengths."""
-        return self.field(side.field) & _U64(MOST_OUT_OF_LINE)
+    def keys(self, reading: str) -> Array:
+        """The first eight bytes as a big-endian number, or all of a shorter number with its sign."""
+        unused = 8 * (WORD - np.minimum(self.size, WORD)).astype(_U64)
+        keys: Array = (self.head << unused >> unused).byteswap()
+        return keys if reading == BYTES else keys.view(np.int64) >> unused.astype(np.int64)
 
-    def inside(self, side: Side) -> Array:
-        """Where a statistic out of line lies inside the region of its block."""
-        return self._kept(
-            ("inside", side.position),
-            lambda: self.out_of_line(side) & (self.offset(side) + self.length(side) <= self.region_length),
-        )
-
-    def stop(self) -> Array:
-        """The ends of the byte ranges; of numbers that are too great, the sum wraps."""
-        return self._kept("stop", lambda: self.field("byte_range_start") + self.field("total_compressed"))
-
-    def are_filled(self) -> bool:
-        """Whether every byte range has a byte, and ends at a number that is not too great."""
-        return bool(
-            self._kept("filled", lambda: np.array((self.field("byte_range_start") < self.stop()).all()))
-        )
-
-    def none(self) -> Array:
-        """No chunk at all."""
-        return self._kept("none", lambda: np.zeros(self.extent, bool))
+    def whole(self, mask: Array) -> list[bytes]:
+        """Some of the bounds, as they are stored."""
+        content = self.shape.content.data
+        numbers = (all_of[mask].tolist() for all_of in (self.start, self.size, self.head))
+        return [
+            bytes(content[start : start + size]) if size > WORD else head.to_bytes(WORD, "little")[:size]
+            for start, size, head in zip(*numbers, strict=True)
+        ]

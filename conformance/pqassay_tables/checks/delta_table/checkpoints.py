@@ -15,7 +15,7 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.comparison import described_differ, partitions_differ, statistics_differ
 from pqassay_tables.metadata.delta.state import logical_key
-from pqassay_tables.under_test.delta_entries import EntryUnderTest
+from pqassay_tables.under_test.delta_entries import DeltaEntry
 from pqassay_tables.under_test.table import DeltaTable, claim_field
 
 WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
@@ -114,12 +114,12 @@ def _wrong(
     )
 
 
-def _parsed(one: EntryUnderTest, member: str) -> Json | None:
+def _parsed(one: DeltaEntry, member: str) -> Json | None:
     given: Any = one.entry.action.get(member)
     return cast("Json", given) if isinstance(given, dict) else None
 
 
-def has_both_statistics(one: EntryUnderTest) -> bool:
+def has_both_statistics(one: DeltaEntry) -> bool:
     """Whether statistics are there as a text and as a struct."""
     return (
         one.entry.stats is not None
@@ -129,7 +129,7 @@ def has_both_statistics(one: EntryUnderTest) -> bool:
 
 
 @rule("DLT-036", of=ENTRY, only=has_both_statistics)
-def both_statistics_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
+def both_statistics_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     """Some readers look at the text, and others at the struct."""
     parsed = _parsed(one, STATS_PARSED) or {}
     for found in statistics_differ(one.schema, parsed, one.stats):
@@ -144,7 +144,7 @@ def both_statistics_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-def has_parsed_partition(one: EntryUnderTest) -> bool:
+def has_parsed_partition(one: DeltaEntry) -> bool:
     """Whether partition values are there as texts and as a struct."""
     return (
         _parsed(one, PARTITION_PARSED) is not None and isinstance(one.entry.action.get("partitionValues"), dict)
@@ -152,7 +152,7 @@ def has_parsed_partition(one: EntryUnderTest) -> bool:
 
 
 @rule("DLT-037", of=ENTRY, only=has_parsed_partition)
-def both_partition_values_are_the_same(one: EntryUnderTest) -> Iterator[Violation]:
+def both_partition_values_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     """Some readers look at the texts, and others at the struct."""
     texts = _parsed(one, "partitionValues") or {}
     for found in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):

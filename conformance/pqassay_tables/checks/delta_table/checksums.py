@@ -8,52 +8,37 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.tables.claims import DeletedRows, Place
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import REQUIRED
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
 from pqassay_tables.checks.delta_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.comparison import described_differ, statistics_differ
 from pqassay_tables.metadata.delta.state import AddEntry, DeltaState, added, logical_key
 from pqassay_tables.metadata.delta.statistics import count_of
 from pqassay_tables.metadata.delta.vectors import deleted_rows
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable, JsonOfLog, claim_field
 
 REMOVED = repairs.DELTA_CHECKSUM.text
 
 
-class VersionChecksum:
+class VersionChecksum(JsonOfLog):
     """The version checksum file of a Delta table, which is read once for all rules about it."""
 
-    def __init__(self, file: FileUnderTest) -> None:
-        self._table = file.part(DeltaTable)
-
-    @Remembered
-    def content(self) -> tuple[str, Any]:
-        """The file and what it holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
-        file = f"{DELTA_LOG}/{checksum_name(self._table.state.segment.version)}"
-        if self._table.at.size_of(file) is None:  # in a store, its listing tells
-            raise NotApplicable
-        try:
-            raw = self._table.at.read(file)
-        except FileNotFoundError:
-            raise NotApplicable from None
-        except OSError as error:
-            reason = f"{file} cannot be read: {error.strerror or error}"
-            raise NotChecked(reason, "file") from None
-        try:
-            return file, parse(raw.decode())
-        except ValueError as error:
-            return file, error
+    @property
+    def name(self) -> str:
+        """See `JsonOfLog`."""
+        return f"{DELTA_LOG}/{checksum_name(self.table.state.segment.version)}"
 
 
 @rule("DLT-021", of=TABLE)
 def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare refuse the table, and those that trust it give wrong counts."""
     state = table.state
-    file, given = table.file.part(VersionChecksum).content
+    checksum = table.file.part(VersionChecksum)
+    file, given = checksum.name, checksum.content
     if not isinstance(given, dict):
         said = f"{file} is not a JSON object"
         yield Violation(said, claim_field(table.file, Place(file, 0, ())), "one JSON object", str(given)[:80], remedy=REMOVED)  # fmt: skip
@@ -78,7 +63,8 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
 def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare refuse the table, and those that trust it see other columns."""
     state = table.state
-    file, given = table.file.part(VersionChecksum).content
+    checksum = table.file.part(VersionChecksum)
+    file, given = checksum.name, checksum.content
     held = cast("Json", given) if isinstance(given, dict) else {}
     described = [
         (name, kind, cast("Json", one), expected)
@@ -102,7 +88,8 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
 def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]:
     """Readers that take the files from it read others than the table has, or believe other statistics."""
     state = table.state
-    file, given = table.file.part(VersionChecksum).content
+    checksum = table.file.part(VersionChecksum)
+    file, given = checksum.name, checksum.content
     listed: Any = cast("Json", given).get("allFiles") if isinstance(given, dict) else None
     if not isinstance(listed, list):
         raise NotApplicable
@@ -156,7 +143,8 @@ def _differences(
 @rule("DLT-062", of=TABLE)
 def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
     """A reader that compares the state with it has nothing to compare."""
-    file, given = table.file.part(VersionChecksum).content
+    checksum = table.file.part(VersionChecksum)
+    file, given = checksum.name, checksum.content
     if not isinstance(given, dict):
         raise Broken("DLT-021")
     held = cast("Json", given)

@@ -9,19 +9,19 @@ from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.delta_entries import DeltaEntry
 
 MISSING = repairs.DELTA_MISSING.text
 RESTATED = repairs.DELTA_SIZE.text
 
 
-def is_inside(one: EntryUnderTest) -> bool:
+def is_inside(one: DeltaEntry) -> bool:
     """Whether the file can be looked at: it is below the table, or the log does not even name it."""
     return one.entry.inside is not None or not one.entry.path
 
 
-@rule("DLT-007", of=ENTRY, only=is_inside, screen=shape_of)
-def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-007", of=ENTRY, only=is_inside)
+def live_files_exist(one: DeltaEntry) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.entry.path and one.actual_size is not None:
         return
@@ -34,8 +34,8 @@ def live_files_exist(one: EntryUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("DLT-008", of=ENTRY, only=is_inside, screen=shape_of)
-def sizes_are_true(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-008", of=ENTRY, only=is_inside)
+def sizes_are_true(one: DeltaEntry) -> Iterator[Violation]:
     """Readers look for the footer where the size says that the file ends."""
     size, actual = one.entry.action.get("size"), one.actual_size
     if actual is None:

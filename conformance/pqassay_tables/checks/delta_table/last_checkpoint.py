@@ -7,42 +7,28 @@ from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.tables.claims import Place
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.last_checkpoint import CHECKSUM, checksum_of
 from pqassay_spec.table.layout import DELTA_LAST_CHECKPOINT, DELTA_LOG, delta_checkpoint
 from pqassay_tables.checks.delta_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.segment import complete_checkpoints
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable, JsonOfLog, claim_field
 
 FILE = f"{DELTA_LOG}/{DELTA_LAST_CHECKPOINT}"
 
 WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
 
 
-class LastCheckpoint:
+class LastCheckpoint(JsonOfLog):
     """The file, which is read once for all rules about it."""
 
-    def __init__(self, file: FileUnderTest) -> None:
-        self._table = file.part(DeltaTable)
-
-    @Remembered
-    def content(self) -> Any:
-        """What the file holds, an error where that is not JSON. Raises `NotApplicable` and `NotChecked`."""
-        if self._table.at.size_of(FILE) is None:
-            raise NotApplicable
-        try:
-            raw = self._table.at.read(FILE)
-        except FileNotFoundError:
-            raise NotApplicable from None
-        except OSError as error:
-            raise NotChecked(f"{FILE} cannot be read: {error.strerror or error}", "file") from None
-        try:
-            return parse(raw.decode())
-        except ValueError as error:
-            return error
+    @property
+    def name(self) -> str:
+        """See `JsonOfLog`."""
+        return FILE
 
 
 @rule("DLT-059", of=TABLE)

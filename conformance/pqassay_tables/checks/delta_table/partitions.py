@@ -6,32 +6,32 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay.checks import rule
+from pqassay.tables.claims import UnknownType
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.statistics import written
-from pqassay_tables.metadata.delta.values import UnknownType, partition_value
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+from pqassay_tables.metadata.delta.values import partition_value
+from pqassay_tables.under_test.delta_entries import DeltaEntry
 
 RESTATED = repairs.DELTA_PARTITION.text
 
 
-def is_partitioned(one: EntryUnderTest) -> bool:
+def is_partitioned(one: DeltaEntry) -> bool:
     """Whether the table has partition columns."""
     return bool(one.schema.partition)
 
 
-def _values(one: EntryUnderTest) -> Json | None:
+def _values(one: DeltaEntry) -> Json | None:
     given: Any = one.entry.action.get("partitionValues")
     return cast("Json", given) if isinstance(given, dict) else None
 
 
-@rule("DLT-016", of=ENTRY, screen=shape_of)
-def partition_values_are_complete(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-016", of=ENTRY)
+def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
     """A value that is missing is read as null."""
-    place = one.entry.place.below("partitionValues")
     wanted = [column.path[0] for column in one.schema.partition]
     values = _values(one)
     have = sorted(values or {})
@@ -41,15 +41,15 @@ def partition_values_are_complete(one: EntryUnderTest) -> Iterator[Violation]:
         yield Violation(
             f"partitionValues of {one.data_file} has "
             + (", ".join(have) or "no members" if values is not None else "no form that is known"),
-            one.field(place),
+            one.field(one.entry.place.below("partitionValues")),
             expected=", ".join(wanted) or "no members",
             actual=", ".join(have) or "none",
             remedy=RESTATED,
         )
 
 
-@rule("DLT-017", of=ENTRY, only=is_partitioned, screen=shape_of)
-def partition_values_are_of_their_types(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-017", of=ENTRY, only=is_partitioned)
+def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
     """Of what cannot be read, readers make null, or an error."""
     values = _values(one)
     if values is None:

@@ -14,7 +14,7 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json, parse
 from pqassay_tables.metadata.delta.state import AddEntry
 from pqassay_tables.metadata.delta.statistics import ROWS, count_of
-from pqassay_tables.under_test.delta_entries import EntryUnderTest
+from pqassay_tables.under_test.delta_entries import DeltaEntry
 from pqassay_tables.under_test.table import DeltaTable, claim_field
 
 BASE, SINCE = "baseRowId", "defaultRowCommitVersion"
@@ -26,12 +26,12 @@ def tracks_rows(table: DeltaTable) -> bool:
     return ROW_TRACKING in table.state.writer_features
 
 
-def entry_is_tracked(one: EntryUnderTest) -> bool:
+def entry_is_tracked(one: DeltaEntry) -> bool:
     """Whether the rows of the table have ids."""
     return tracks_rows(one.table)
 
 
-def must_be_tracked(one: EntryUnderTest) -> bool:
+def must_be_tracked(one: DeltaEntry) -> bool:
     """Whether every row of the table has an id."""
     configuration: Any = one.table.state.metadata.get("configuration")
     return (
@@ -69,7 +69,7 @@ def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
 
 
 @rule("DLT-040", of=ENTRY, only=must_be_tracked)
-def all_rows_have_ids(one: EntryUnderTest) -> Iterator[Violation]:
+def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
     """Where it is said that every row has an id, readers count on it."""
     for name in (BASE, SINCE):
         if one.entry.action.get(name) is None:
@@ -106,7 +106,7 @@ def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violatio
 
 
 @rule("DLT-042", of=ENTRY, only=entry_is_tracked)
-def rows_come_from_versions_that_there_are(one: EntryUnderTest) -> Iterator[Violation]:
+def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
     """Who asks for the changes since a version gets rows that did not change."""
     since = one.entry.action.get(SINCE)
     name = one.entry.file.rpartition("/")[2]

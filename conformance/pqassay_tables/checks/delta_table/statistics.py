@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place, Scalar, ValueKind
+from pqassay.tables.claims import BOUNDS, Metric, Place
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
-from pqassay_tables.checks.delta_table.subjects import ENTRY
+from pqassay_tables.checks.delta_table.subjects import BOUNDS_OF_COLUMN, ENTRY
 from pqassay_tables.metadata.delta.actions import Json
-from pqassay_tables.metadata.delta.schema import DeltaColumn
 from pqassay_tables.metadata.delta.statistics import (
     MAX,
+    MEMBERS,
     MIN,
     NULLS,
     REMEDY,
@@ -23,29 +23,37 @@ from pqassay_tables.metadata.delta.statistics import (
     member_of,
     written,
 )
-from pqassay_tables.metadata.delta.values import UnknownType, bound_value
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.delta_entries import DeltaEntry
+from pqassay_tables.under_test.entries import EntryBounds
 
 
-def has_stats(one: EntryUnderTest) -> bool:
+def has_stats(one: DeltaEntry) -> bool:
     """Whether there are statistics, of whatever form."""
     return one.entry.stats is not None or bool(one.entry.stats_problem)
 
 
-def can_be_read(one: EntryUnderTest) -> bool:
+def can_be_read(one: DeltaEntry) -> bool:
     """Whether there are statistics that are a JSON object."""
     return one.entry.stats is not None
 
 
 def _wrong(
-    one: EntryUnderTest, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: DeltaEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     said = f"{message}, in the statistics of {one.data_file}"
-    return Violation(said, one.field(place), expected, actual, column=column, remedy=REMEDY)
+    return Violation(
+        said,
+        one.field(place),
+        expected,
+        actual,
+        column=column,
+        data_file=one.entry.inside,
+        remedy=REMEDY,
+    )
 
 
-@rule("DLT-009", of=ENTRY, only=has_stats, screen=shape_of)
-def statistics_are_an_object(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-009", of=ENTRY, only=has_stats)
+def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
     """Many readers refuse the whole table for one entry that they cannot read."""
     stats = one.entry.stats
     if stats is None:
@@ -73,8 +81,11 @@ def statistics_are_an_object(one: EntryUnderTest) -> Iterator[Violation]:
                 yield _wrong(
                     one, one.entry.stat(name).below(*path), said, "an object", written(held), ".".join(path)
                 )
+    nulls = stats.get(NULLS)
+    if not isinstance(nulls, dict) or set(map(type, cast("Json", nulls).values())) <= {int}:
+        return
     for column in one.schema.columns:
-        count = member_of(stats.get(NULLS), column.path)
+        count = member_of(nulls, column.path)
         # Of a list or a map, some writers count what is in it as well, in an object.
         if count is not None and type(count) is not int and not (isinstance(count, dict) and column.type in ("array", "map")):  # fmt: skip
             place = one.entry.stat(NULLS).below(*column.path)
@@ -82,56 +93,45 @@ def statistics_are_an_object(one: EntryUnderTest) -> Iterator[Violation]:
             yield _wrong(one, place, said, "a whole number", written(count), column.name)
 
 
-@rule("DLT-010", of=ENTRY, only=can_be_read, screen=shape_of)
-def bounds_are_values_of_their_columns(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-010", of=BOUNDS_OF_COLUMN)
+def bounds_are_values_of_their_columns(column: EntryBounds[DeltaEntry]) -> Iterator[Violation]:
     """A reader that makes another value of it skips the file for rows that it has."""
-    for column, name, raw in one.bounds():
-        try:
-            _ = bound_value(column, raw)
-        except UnknownType:
-            continue
-        except ValueError as error:
-            place = one.entry.stat(name).below(*column.path)
-            reason = "it is no Unicode text" if isinstance(error, UnicodeError) else str(error)
-            said = f"{name} of column {column.name} is {written(raw)}: {reason}"
-            yield _wrong(one, place, said, f"a value of type {column.type}", written(raw), column.name)
+    for number, metric, error in column.problems:
+        raw = written(column.raws[metric][number])
+        reason = "it is no Unicode text" if isinstance(error, UnicodeError) else str(error)
+        said = f"{MEMBERS[metric]} of column {column.name} is {raw}: {reason}"
+        yield _wrong_bound(column, number, metric, said, f"a value of type {column.type}", raw)
 
 
-def _typed(column: DeltaColumn, raw: Any) -> tuple[ValueKind, Scalar] | None:
-    """A bound as a value; ``None`` where it is none, which DLT-010 says, and of NaN, which is not ordered."""
-    if raw is None:
-        return None
-    try:
-        found = bound_value(column, raw)
-    except (ValueError, UnknownType):
-        return None
-    return None if found.value != found.value else found
-
-
-@rule("DLT-012", of=ENTRY, only=can_be_read, screen=shape_of)
-def bounds_are_in_order(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-012", of=BOUNDS_OF_COLUMN)
+def bounds_are_in_order(column: EntryBounds[DeltaEntry]) -> Iterator[Violation]:
     """No value lies in such bounds, and every query skips the file."""
-    for column in one.schema.columns:
-        low, high = (member_of(one.stats.get(name), column.path) for name in (MIN, MAX))
-        least, greatest = _typed(column, low), _typed(column, high)
-        if least is None or greatest is None:
-            continue
-        if least[1] > greatest[1]:  # type: ignore[operator]  # they are of one kind
-            said = f"{MIN} of column {column.name} is {written(low)}, and {MAX} is {written(high)}"
-            place = one.entry.stat(MIN).below(*column.path)
-            yield _wrong(one, place, said, f"{written(high)} or less", written(low), column.name)
+    for number in column.crossed():
+        low, high = (written(column.raws[metric][number]) for metric in BOUNDS)
+        said = f"{MIN} of column {column.name} is {low}, and {MAX} is {high}"
+        yield _wrong_bound(column, number, Metric.LOWER, said, f"{high} or less", low)
 
 
-@rule("DLT-013", of=ENTRY, only=can_be_read, screen=shape_of)
-def counts_fit_the_rows(one: EntryUnderTest) -> Iterator[Violation]:
+def _wrong_bound(
+    column: EntryBounds[DeltaEntry], number: int, metric: Metric, said: str, expected: str, actual: str
+) -> Violation:
+    one = column.entries[number]
+    path = column.key if isinstance(column.key, tuple) else (str(column.key),)
+    place = one.entry.stat(MEMBERS[metric]).below(*path)
+    return _wrong(one, place, said, expected, actual, column.name)
+
+
+@rule("DLT-013", of=ENTRY, only=can_be_read)
+def counts_fit_the_rows(one: DeltaEntry) -> Iterator[Violation]:
     """A count of nulls that is the number of rows makes readers skip the file for every value."""
     rows = count_of(one.stats.get(ROWS))
     if rows is not None and rows < 0:
         yield _wrong(one, one.entry.stat(ROWS), f"{ROWS} is {rows}", "0 or more", str(rows))
         raise Broken("DLT-013")
-    for column in one.schema.columns:
-        count = count_of(member_of(one.stats.get(NULLS), column.path))
-        if count is not None and (count < 0 or (rows is not None and count > rows)):
+    if all(0 <= count <= (count if rows is None else rows) for count in one.nulls.values()):
+        return
+    for column, count in one.counted(one.schema.columns):
+        if count < 0 or (rows is not None and count > rows):
             said = f"{NULLS} of column {column.name} is {count}" + (
                 "" if rows is None else f" of {rows} rows"
             )
@@ -139,31 +139,29 @@ def counts_fit_the_rows(one: EntryUnderTest) -> Iterator[Violation]:
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, limit, str(count), column.name)
 
 
-@rule("DLT-053", of=ENTRY, only=can_be_read, screen=shape_of)
-def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-053", of=ENTRY, only=can_be_read)
+def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
     """A query for nulls of a column that cannot be null is answered without a look at any file."""
-    for column in one.schema.columns:
-        count = count_of(member_of(one.stats.get(NULLS), column.path)) if column.is_required else None
-        if count is not None and count > 0 and not column.is_partition:
+    for column, count in one.counted(one.schema.required):
+        if count > 0:
             said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
 
 
-def is_not_mapped(one: EntryUnderTest) -> bool:
+def is_not_mapped(one: DeltaEntry) -> bool:
     """Whether there are statistics, of columns by the names that users see."""
     return one.entry.stats is not None and one.schema.mode == "none"
 
 
-@rule("DLT-055", of=ENTRY, only=is_not_mapped, screen=shape_of)
-def statistics_are_of_columns(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-055", of=ENTRY, only=is_not_mapped)
+def statistics_are_of_columns(one: DeltaEntry) -> Iterator[Violation]:
     """Columns can be dropped and renamed only where they are mapped, so that all that a file has are in the schema."""
-    known = {column.path[0].casefold() for column in one.schema.columns}
-    known.update(path[0].casefold() for path in one.schema.structs)
+    known = one.schema.roots
     unknown: dict[str, str] = {}
     for name in (MIN, MAX, NULLS):
         given = one.stats.get(name)
         for column in cast("Json", given) if isinstance(given, dict) else ():
-            if column.casefold() not in known:
+            if column not in known and column.casefold() not in known:
                 unknown.setdefault(column, name)
     for column, name in unknown.items():
         said = f"{name} has column {column[:60]}, which the table does not have"

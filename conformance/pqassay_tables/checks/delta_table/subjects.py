@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from pqassay.checks.subjects import Subject
-from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, entries_of
+from pqassay_tables.checks.table_subjects import parts_of, table_of
+from pqassay_tables.under_test.delta_entries import bounds_of, entries_of
 from pqassay_tables.under_test.table import DeltaTable, raised_field
 
-
-def _table(file: FileUnderTest) -> list[DeltaTable]:
-    if file.table is None or file.table.kind != "delta" or file.claims is not None:
-        return []
-    return [file.part(DeltaTable)]
-
-
-def _entries(file: FileUnderTest) -> list[EntryUnderTest]:
-    return [entry for table in _table(file) for entry in entries_of(table)]
-
-
-def _of_entry(violation: Violation, one: EntryUnderTest) -> Violation:
-    return replace(violation, data_file=one.entry.inside)
-
-
-TABLE: Subject[DeltaTable] = Subject("Delta table", _table)
+TABLE = table_of(DeltaTable, "Delta table")
 """The table as its log describes it."""
 
-ENTRY: Subject[EntryUnderTest] = Subject("entry", _entries, _of_entry)
+ENTRY = parts_of(TABLE, entries_of, "entry")
 """The entry of a live file."""
+
+BOUNDS_OF_COLUMN = parts_of(TABLE, bounds_of, "bounds of a column")
+"""The bounds of a column in all entries with statistics."""
 
 
 def broken_by_reading(table: DeltaTable, rule_id: str) -> Iterator[Violation]:

@@ -2,51 +2,90 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from pqassay.checks.by_values import by_audit
-from pqassay.under_test.file import FileUnderTest
-from pqassay_tables.checks.table_values import claimed_values
+from pqassay.checks.value_rules import value_rule
+from pqassay.tables.claims import ValueKind
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.values.claims.value_rules import Claim
+from pqassay_tables.checks.table_values import DELTA_VALUES
+from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn
+from pqassay_tables.values.partition_claims import partition_values
+from pqassay_tables.values.table_claims import (
+    ClaimedCounts,
+    MetBounds,
+    enclosing_bounds,
+    is_finite_maximum,
+    special_values,
+)
 
 if TYPE_CHECKING:
-    from pqassay_tables.values.table_claims import TableFamily
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+CUT = (ValueKind.TEXT, ValueKind.BYTES, ValueKind.TIMESTAMP)
+"""Kinds of values of which bounds may be cut."""
 
 
-def _family(file: FileUnderTest) -> TableFamily:
-    from pqassay_tables.values.delta_claims import RULES, DeltaView  # noqa: PLC0415 - numpy, at this tier only
-    from pqassay_tables.values.table_claims import TableFamily  # noqa: PLC0415 - likewise
-
-    return TableFamily(file, RULES, DeltaView(file))
-
-
-CLAIMED_VALUES = claimed_values("delta", _family)
-
-
-@by_audit("DLT-027", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
-def values_lie_in_their_bounds() -> None:
+@value_rule("DLT-027", audited=DELTA_VALUES)
+def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers skip the file for a value beyond a bound."""
+    return enclosing_bounds(chunk)
 
 
-@by_audit("DLT-028", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
-def nulls_are_counted() -> None:
+@value_rule("DLT-028", audited=DELTA_VALUES)
+class NullsOfLogAreCounted(ClaimedCounts):
     """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
 
+    def claimed(self) -> Iterator[tuple[ClaimedColumn, int]]:
+        """The counts that say anything: of wide ones, and beside a deletion vector, only those of no rows or of all."""
+        claims = self.owner.claims
+        for column, count in super().claimed():
+            # Whether a count that is neither takes the deleted rows in, the protocol leaves open.
+            is_plain = claims.is_tight and claims.deleted is None
+            if is_plain or (claims.rows is not None and count in (0, claims.rows.value)):
+                yield column, count
 
-@by_audit("DLT-011", "partition_claims.PartitionAudit.judge", of=CLAIMED_VALUES)
-def rows_have_the_partition_values_of_their_file() -> None:
+    def is_right(self, claimed: int, counted: int, rows: int) -> bool:
+        """Whether a count is right; one of all rows is that of those that remain."""
+        return counted == (rows if self.owner.claims.deleted is not None and claimed else claimed)
+
+
+@value_rule("DLT-011", audited=DELTA_VALUES)
+def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Whoever reads the file alone finds another value than whoever reads the table."""
+    return partition_values(chunk)
 
 
-@by_audit("DLT-035", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
-def tight_bounds_are_values() -> None:
+@value_rule("DLT-035", audited=DELTA_VALUES)
+class TightBoundsAreValues(MetBounds):
     """Engines that answer the least and the greatest value by the log give one that is not there."""
 
+    def has_to_be_met(self, bound: ClaimedBound) -> bool:
+        """Whether a bound is tight: texts and timestamps may be cut."""
+        reading = bound.column.table.reading
+        return self.owner.claims.is_tight and reading is not None and reading.kind not in CUT
 
-@by_audit("DLT-038", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
-def nan_lies_below_no_bound() -> None:
+
+@value_rule("DLT-038", audited=DELTA_VALUES)
+def nan_lies_below_no_bound(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers that order NaN above all numbers skip the file for it."""
 
+    def left_out(values: ChunkValues, _: ClaimedBound, __: float) -> tuple[Any, str, str]:
+        return values.is_nan, "NaN", "no upper bound"
 
-@by_audit("DLT-039", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
-def zeros_lie_in_their_bounds() -> None:
+    return special_values(chunk, is_finite_maximum, left_out)
+
+
+@value_rule("DLT-039", audited=DELTA_VALUES)
+def zeros_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers that order the zeros by their sign skip the file for one of them."""
+
+    def left_out(values: ChunkValues, bound: ClaimedBound, value: float) -> tuple[Any, str, str] | None:
+        if bound.above is not (math.copysign(1, value) < 0):
+            return None
+        other = "0.0" if bound.above else "-0.0"
+        return values.is_zero(negative=not bound.above), other, f"{other}, or none"
+
+    return special_values(chunk, lambda _, value: not value, left_out)

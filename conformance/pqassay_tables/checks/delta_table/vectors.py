@@ -6,21 +6,24 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import DeletedRows
-from pqassay.under_test.fields import Field
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.file import Broken, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import deletion_vector as grammar
 from pqassay_spec.table.delta import DESCRIPTOR_VECTOR
-from pqassay_tables.checks.deletion_vectors import vectors_of
+from pqassay_tables.checks.deletion_vectors import (
+    no_bitmap,
+    positions_beyond_rows,
+    vectors_of,
+    wrong_cardinality,
+    wrong_checksum,
+    wrong_length,
+)
 from pqassay_tables.checks.delta_table.subjects import ENTRY
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.statistics import REMEDY, ROWS, count_of
 from pqassay_tables.metadata.delta.vectors import DESCRIPTOR, deleted_rows
-from pqassay_tables.under_test.delta_entries import EntryUnderTest, shape_of
-from pqassay_tables.under_test.table import claim_field
+from pqassay_tables.under_test.delta_entries import DeltaEntry
 
 if TYPE_CHECKING:
     from pqassay_tables.values.deletion_vector import DeletionVector
@@ -32,12 +35,12 @@ RESTORED = repairs.DELTA_BEFORE.text
 # ------------------------------------------------------------------------------------------------ descriptors
 
 
-def has_vector(one: EntryUnderTest) -> bool:
+def has_vector(one: DeltaEntry) -> bool:
     """Whether rows are deleted by a vector."""
     return one.entry.action.get("deletionVector") is not None
 
 
-def _descriptor(one: EntryUnderTest) -> DeletedRows:
+def _descriptor(one: DeltaEntry) -> DeletedRows:
     found = deleted_rows(one.entry)
     if isinstance(found, str):
         raise Broken(DESCRIPTOR)
@@ -46,8 +49,8 @@ def _descriptor(one: EntryUnderTest) -> DeletedRows:
     return found
 
 
-@rule("DLT-014", of=ENTRY, only=has_vector, screen=shape_of)
-def rows_are_counted(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-014", of=ENTRY, only=has_vector)
+def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
     """Without it nobody knows how many rows remain, and whether a count of nulls means all of them."""
     if one.entry.stats_problem:
         raise Broken("DLT-009")
@@ -62,8 +65,8 @@ def rows_are_counted(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DLT-015", of=ENTRY, only=has_vector, screen=shape_of)
-def vectors_remove_rows_that_there_are(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-015", of=ENTRY, only=has_vector)
+def vectors_remove_rows_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
     """Engines that count rows by the log subtract the one from the other."""
     rows, deleted = count_of(one.stats.get(ROWS)), _descriptor(one)
     if rows is None:
@@ -78,8 +81,8 @@ def vectors_remove_rows_that_there_are(one: EntryUnderTest) -> Iterator[Violatio
         )
 
 
-@rule("DLT-018", of=ENTRY, only=has_vector, screen=shape_of)
-def descriptors_can_be_read(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-018", of=ENTRY, only=has_vector)
+def descriptors_can_be_read(one: DeltaEntry) -> Iterator[Violation]:
     """A reader that cannot find the vector cannot read the file."""
     found = deleted_rows(one.entry)
     if isinstance(found, str):
@@ -92,8 +95,8 @@ def descriptors_can_be_read(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DLT-019", of=ENTRY, only=has_vector, screen=shape_of)
-def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("DLT-019", of=ENTRY, only=has_vector)
+def vectors_lie_in_their_files(one: DeltaEntry) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
     deleted, table = _descriptor(one), one.table.at
     inside = table.inside(deleted.file) if deleted.inline is None else None
@@ -119,11 +122,7 @@ def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------------------------- their bytes
 
 
-def _vectors(file: FileUnderTest) -> list[DeletionVector]:
-    return vectors_of(file, "delta")
-
-
-VECTOR: Subject[DeletionVector] = Subject("deletion vector", _vectors)
+VECTOR = vectors_of("delta", "deletion vector")
 """The deletion vector of a data file."""
 
 
@@ -144,81 +143,28 @@ def files_of_vectors_are_of_a_known_version(one: DeletionVector) -> Iterator[Vio
 @rule("DLT-030", of=VECTOR)
 def lengths_agree(one: DeletionVector) -> Iterator[Violation]:
     """Where they differ, the vector is elsewhere, and readers refuse it."""
-    size, claimed = one.stored.size, one.claims.length
-    if size != claimed:
-        yield Violation(
-            f"the log says that the deletion vector at {one.claims.offset} of {one.name} has {claimed} bytes, and it says {size}",
-            one.field("size", -grammar.SIZE_SIZE, grammar.SIZE_SIZE),
-            expected=str(claimed),
-            actual=str(size),
-            remedy=RESTORED,
-        )
+    return wrong_length(one)
 
 
 @rule("DLT-031", of=VECTOR)
 def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
     """A bit that is turned deletes another row; only readers that compare the checksum notice."""
-    stored = one.stored
-    if stored.size != one.claims.length:
-        raise Broken("DLT-030")
-    actual = grammar.checksum(stored.vector)
-    if actual != stored.checksum:
-        yield Violation(
-            f"the checksum of the deletion vector at {one.claims.offset} of {one.name} is {stored.checksum:#010x}, "
-            f"and that of its bytes is {actual:#010x}",
-            one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE),
-            expected=f"{actual:#010x}",
-            actual=f"{stored.checksum:#010x}",
-            remedy=RESTORED,
-        )
+    return wrong_checksum(one)
 
 
 @rule("DLT-032", of=VECTOR)
 def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
     """Nobody can read anything else, and nobody knows which rows are deleted."""
-    try:
-        _ = one.bitmap
-    except Malformed as error:
-        if error.rule != "DLT-032":
-            raise
-        yield Violation(
-            f"the deletion vector of {one.file.claims.path if one.file.claims else ''} in {one.name} is no bitmap: {error.reason}",
-            one.field(error.field or "bitmap", error.offset or 0, error.length),
-            expected=error.expected,
-            actual=error.actual,
-            remedy=RESTORED,
-        )
+    return no_bitmap(one)
 
 
 @rule("DLT-033", of=VECTOR)
 def cardinalities_are_right(one: DeletionVector) -> Iterator[Violation]:
     """Engines that count rows by the log give a wrong number, and others refuse the vector."""
-    count, claimed = one.bitmap.count, one.claims.cardinality
-    if count != claimed:
-        yield Violation(
-            f"the log says that a deletion vector removes {claimed} rows, and it holds {count} positions",
-            _field_of(one, "cardinality"),
-            expected=str(count),
-            actual=str(claimed),
-            remedy=RESTATED,
-        )
+    return wrong_cardinality(one)
 
 
 @rule("DLT-034", of=VECTOR)
 def positions_are_those_of_rows(one: DeletionVector) -> Iterator[Violation]:
     """The vector is that of another file: rows that were to go remain, and others are gone."""
-    rows, greatest = one.file.metadata.num_rows, one.bitmap.greatest
-    if rows < 0:
-        raise Broken("PQF-015")
-    if greatest is not None and greatest >= rows:
-        yield Violation(
-            f"a deletion vector removes row {greatest} of a file of {rows} rows",
-            _field_of(one, DESCRIPTOR_VECTOR),
-            expected=f"positions less than {rows}",
-            actual=str(greatest),
-            remedy=RESTORED,
-        )
-
-
-def _field_of(one: DeletionVector, member: str) -> Field:
-    return claim_field(one.file, one.claims.place.below(member))
+    return positions_beyond_rows(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
+from pqassay.tables.claims import Metric
 from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import chunk_start
@@ -12,16 +13,15 @@ from pqassay_tables.checks.table_claims import (
     absent_nulls,
     bounds_of_footer,
     claimed_by,
-    columns_claimed_by,
-    null_count,
+    has_bounds,
+    has_null_counts,
+    null_counts,
     row_count,
 )
-from pqassay_tables.under_test.claimed_columns import ClaimedColumn, ClaimedFile
-from pqassay_tables.under_test.screens.iceberg_claims import iceberg_claims_shape
+from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.table import claim_field
 
-CLAIMED = claimed_by("iceberg", iceberg_claims_shape)
-COLUMN = columns_claimed_by("iceberg", iceberg_claims_shape)
+CLAIMED = claimed_by("iceberg")
 
 
 @rule("ICE-030", of=CLAIMED)
@@ -30,21 +30,16 @@ def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
     return row_count(file)
 
 
-@rule("ICE-031", of=COLUMN)
-def nulls_are_those_of_the_footer(column: ClaimedColumn) -> Iterator[Violation]:
+@rule("ICE-031", of=CLAIMED)
+def nulls_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
     """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
-    return null_count(column, column.claims.nulls)
+    return null_counts(file)
 
 
-@rule("ICE-032", of=COLUMN)
-def bounds_enclose_those_of_the_footer(column: ClaimedColumn) -> Iterator[Violation]:
+@rule("ICE-032", of=CLAIMED)
+def bounds_enclose_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
     """A bound that a value lies beyond makes readers skip the file for it."""
-    return bounds_of_footer(column)
-
-
-def has_bounds(file: ClaimedFile) -> bool:
-    """Whether the table bounds a column."""
-    return any(column.lower or column.upper for column in file.claims.columns)
+    return bounds_of_footer(file)
 
 
 @rule("ICE-033", of=CLAIMED, only=has_bounds)
@@ -53,23 +48,22 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
 
     They take the value of an identity partition (which ICE-057 compares with the bounds), or else the default of the column.
     """
+    if not file.has_ids and file.claims.has_names:
+        return
     from_default: list[str] = []
     constant = {one.field_id for one in file.claims.partition if one.transform == "identity"}
     for column in file.columns:
-        bound = column.claims.lower or column.claims.upper
-        if column.leaf is not None or bound is None or not (file.has_ids or not file.claims.has_names):
+        metric = file.is_bounded(column) if column.leaf is None else None
+        if metric is None:
             continue
-        if column.claims.is_null_where_absent:
-            yield Violation(
-                f"the table has bounds of column {column.claims.name} for {file.name}, which has no column of its id",
-                claim_field(file.file, bound.place),
-                expected=f"a column with the field id {column.claims.field_id}",
-                actual="none",
-                column=column.claims.name,
-                remedy=file.claims.remedy,
+        if file.said.is_null_where_absent(column.table):
+            said = (
+                f"the table has bounds of column {column.name} for {file.name}, which has no column of its id"
             )
-        elif column.claims.field_id not in constant:
-            from_default.append(column.claims.name)
+            expected = f"a column with the field id {column.key}"
+            yield file.false(column, metric, said, expected, "none")
+        elif column.key not in constant:
+            from_default.append(column.name)
     if from_default:
         names = ", ".join(from_default)
         raise NotChecked(f"bounds of {names} in {file.name} are of a default, which is not compared", "tool")
@@ -99,26 +93,23 @@ def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Viola
         )
 
 
-def has_size(column: ClaimedColumn) -> bool:
-    """Whether the bytes of the column are counted."""
-    return column.claims.size is not None
+def has_sizes(file: ClaimedFile) -> bool:
+    """Whether the bytes of columns are counted."""
+    return bool(file.said.given(Metric.SIZE))
 
 
-@rule("ICE-059", of=COLUMN, only=has_size)
-def sizes_are_those_of_the_chunks(column: ClaimedColumn) -> Iterator[Violation]:
+@rule("ICE-059", of=CLAIMED, only=has_sizes)
+def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
     """Planners guess by them what a query costs."""
-    claimed = column.claims.size
-    actual = sum(chunk.facts.total_compressed_size for chunk in column.chunks)
-    if claimed is not None and claimed.value != actual:
-        yield Violation(
-            f"column_sizes of column {column.claims.name} is {claimed.value} in the table's entry for {column.owner.name}, "
-            f"and its chunks have {actual} bytes",
-            column.field(claimed.place),
-            expected=str(actual),
-            actual=str(claimed.value),
-            column=column.claims.name,
-            remedy=column.owner.claims.remedy,
-        )
+    sizes = file.sizes
+    for column, claimed in file.counts(Metric.SIZE):
+        actual = sizes.get(column.ordinal or 0, 0)
+        if claimed != actual:
+            said = (
+                f"column_sizes of column {column.name} is {claimed} in the table's entry for {file.name}, "
+                f"and its chunks have {actual} bytes"
+            )
+            yield file.false(column, Metric.SIZE, said, str(actual), str(claimed))
 
 
 def has_more_splits(file: ClaimedFile) -> bool:
@@ -145,11 +136,6 @@ def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
                 remedy=file.claims.remedy,
             )
             return
-
-
-def has_null_counts(file: ClaimedFile) -> bool:
-    """Whether the table counts nulls."""
-    return any(column.nulls for column in file.claims.columns)
 
 
 @rule("ICE-062", of=CLAIMED, only=has_null_counts)

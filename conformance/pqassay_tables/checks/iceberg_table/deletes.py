@@ -21,12 +21,12 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import LOWER, UPPER
 from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN
 from pqassay_tables.metadata.iceberg.values import shown
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 
 REMEDY = repairs.ICEBERG_POSITIONS.text
 
 
-def names_one_file(one: EntryUnderTest) -> bool:
+def names_one_file(one: IcebergEntry) -> bool:
     """Whether it is a position delete file whose deletes are said to be of one data file."""
     entry = one.entry
     return (
@@ -36,8 +36,8 @@ def names_one_file(one: EntryUnderTest) -> bool:
     )
 
 
-@rule("ICE-021", of=ENTRY, only=names_one_file, screen=shape_of)
-def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-021", of=ENTRY, only=names_one_file)
+def bounds_enclose_the_file_that_is_named(one: IcebergEntry) -> Iterator[Violation]:
     """A reader that does not find the data file between them does not read the deletes, and deleted rows come back."""
     named: str = one.entry.value(field_ids.REFERENCED_DATA_FILE)
     raw = named.encode()
@@ -56,13 +56,13 @@ def bounds_enclose_the_file_that_is_named(one: EntryUnderTest) -> Iterator[Viola
             )
 
 
-def is_equality_delete(one: EntryUnderTest) -> bool:
+def is_equality_delete(one: IcebergEntry) -> bool:
     """Whether it is an equality delete file."""
     return one.entry.content == EQUALITY_DELETES
 
 
-@rule("ICE-022", of=ENTRY, only=is_equality_delete, screen=shape_of)
-def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-022", of=ENTRY, only=is_equality_delete)
+def equality_deletes_name_columns(one: IcebergEntry) -> Iterator[Violation]:
     """Readers do not know which rows are deleted."""
     given: Any = one.entry.value(field_ids.EQUALITY_IDS)
     unknown = [number for number in given or () if one.column(number) is None]
@@ -76,13 +76,13 @@ def equality_deletes_name_columns(one: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-def is_position_delete(one: EntryUnderTest) -> bool:
+def is_position_delete(one: IcebergEntry) -> bool:
     """Whether it is a position delete file, and no deletion vector."""
     return one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
 
 
-@rule("ICE-077", of=ENTRY, only=is_position_delete, screen=shape_of)
-def position_deletes_are_older_than_version_3(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-077", of=ENTRY, only=is_position_delete)
+def position_deletes_are_older_than_version_3(one: IcebergEntry) -> Iterator[Violation]:
     """Readers of version 3 look for one deletion vector of each data file, and may look no further."""
     raw = one.entry.manifest.metadata.get(FORMAT_VERSION, b"")
     if one.entry.status == ADDED and raw.isdigit() and int(raw[:9]) >= VECTORS_SINCE:

@@ -14,21 +14,15 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import ADDED, MANIFEST_ENTRY
+from pqassay_tables.checks.iceberg_table.manifests import REMEDY, wrong
 from pqassay_tables.checks.iceberg_table.metadata import first_version, ids_of
 from pqassay_tables.checks.iceberg_table.subjects import MANIFEST, TABLE
-from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import parse
 from pqassay_tables.metadata.iceberg.records import Layout
 from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
 from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import claim_field
-
-REMEDY = repairs.ICEBERG_MANIFESTS.text
-
-
-def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
-    return Violation(message, one.field(place), expected, actual, remedy=REMEDY)
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +62,7 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     own = _in_header(raw)
     if own is None:
         said = f"the schema in the header of {one.name} is none"
-        yield _wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
+        yield wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
         return
     if (broken := one.table.file.part(_Sound).broken) is not None:
         raise Broken(broken)
@@ -79,7 +73,7 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     if columns != known:
         said = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
         theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
-        yield _wrong(one, place, said, theirs or "no further column", mine or "columns that are missing")
+        yield wrong(one, place, said, theirs or "no further column", mine or "columns that are missing")
 
 
 def _numbered(one: ManifestUnderTest) -> int | None:
@@ -121,7 +115,7 @@ def added_entries_are_of_the_snapshot_that_added_them(one: ManifestUnderTest) ->
     for entry in entries:
         if entry.own_snapshot is not None and entry.own_snapshot != added:
             said = f"entry {entry.number} of {one.name} was added by snapshot {entry.own_snapshot}, and the manifest by snapshot {added}"
-            yield _wrong(one, entry.own_place(field_ids.SNAPSHOT_ID), said, str(added), str(entry.own_snapshot))  # fmt: skip
+            yield wrong(one, entry.own_place(field_ids.SNAPSHOT_ID), said, str(added), str(entry.own_snapshot))  # fmt: skip
             return
 
 
@@ -138,4 +132,4 @@ def file_sequence_numbers_are_those_of_the_snapshots(one: ManifestUnderTest) -> 
         kind = "added" if status == ADDED else "existing"
         said = f"{name} of the {kind} entry {number} of {one.name} is {'null' if actual is None else actual}"
         place = Place(one.name, number, (one.manifest.layout.name(field_ids.FILE_SEQUENCE_NUMBER),))
-        yield _wrong(one, place, said, expected, "null" if actual is None else str(actual))
+        yield wrong(one, place, said, expected, "null" if actual is None else str(actual))

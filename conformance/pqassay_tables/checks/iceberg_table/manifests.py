@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import Place, UnknownType
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -32,7 +32,7 @@ from pqassay_tables.metadata.delta.actions import parse
 from pqassay_tables.metadata.iceberg.manifests import Entry, Summary
 from pqassay_tables.metadata.iceberg.schema import PartitionField, objects, partition_fields
 from pqassay_tables.metadata.iceberg.state import PUFFIN
-from pqassay_tables.metadata.iceberg.values import UnknownTypeError, partition_scalar, shown, value_of
+from pqassay_tables.metadata.iceberg.values import partition_scalar, shown, value_of
 from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 
@@ -58,7 +58,8 @@ COUNTS = {
 """The fields of counts: the status of the entries that they count, and whether they count rows."""
 
 
-def _wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
+def wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
+    """A mistake in a manifest, or in what is said of it."""
     return Violation(message, one.field(place), expected, actual, remedy=REMEDY)
 
 
@@ -68,7 +69,7 @@ def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
     given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
         said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
-        yield _wrong(
+        yield wrong(
             one,
             one.manifest.listed.place(field_ids.MANIFEST_LENGTH),
             said,
@@ -90,7 +91,7 @@ def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violatio
         actual = (rows if is_of_rows else files)[status]
         if given is not None and given != actual and not (is_of_rows and given < 0):
             said = f"{MANIFEST_FILE.called(field)} of {one.name} is {given}, and its entries come to {actual}"
-            yield _wrong(one, one.manifest.listed.place(field), said, str(actual), str(given))
+            yield wrong(one, one.manifest.listed.place(field), said, str(actual), str(given))
 
 
 def has_summaries(one: ManifestUnderTest) -> bool:
@@ -119,17 +120,17 @@ def _partition_value(entry: Entry, field: PartitionField) -> Any:
 def _of_summary(
     one: ManifestUnderTest, summary: Summary, field: PartitionField, values: list[Any]
 ) -> Iterator[Violation]:
-    def wrong(member: str, said: str, expected: str, actual: str) -> Violation:
+    def of_member(member: str, said: str, expected: str, actual: str) -> Violation:
         message = f"the summary of partition field {field.name} of {one.name} {said}"
-        return _wrong(
+        return wrong(
             one, one.manifest.listed.summary_place(summary.number, member), message, expected, actual
         )
 
     if summary.contains_null is False and any(value is None for value in values):
-        yield wrong("contains_null", "says that no value is null, and one is", "true", "false")
+        yield of_member("contains_null", "says that no value is null, and one is", "true", "false")
     are_nan = [isinstance(value, float) and math.isnan(value) for value in values]
     if summary.contains_nan is False and any(are_nan):
-        yield wrong("contains_nan", "says that no value is NaN, and one is", "true", "false")
+        yield of_member("contains_nan", "says that no value is NaN, and one is", "true", "false")
     kind = one.result_type(field)
     held = [value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan]
     if kind is None or kind == "uuid" or not held:  # there are two orders of these in use
@@ -140,13 +141,13 @@ def _of_summary(
     ):
         if raw is None:
             said = f"has no {member.replace('_', ' ')}, and an entry has the value {str(held[0])[:60]}; readers take it for one of no values"
-            yield wrong(member, said, "a bound", "null")
+            yield of_member(member, said, "a bound", "null")
             if not is_upper and summary.upper is None:
                 return  # said once
             continue
         try:
             bound = value_of(kind, raw).value
-        except (ValueError, UnknownTypeError):
+        except (ValueError, UnknownType):
             continue  # another rule says so
         comparable = [
             number for value in held if (number := partition_scalar(bound, value, kind)) is not None
@@ -160,7 +161,7 @@ def _of_summary(
             said = (
                 f"has the {member.replace('_', ' ')} {shown(kind, raw)}, and an entry has the value {actual}"
             )
-            yield wrong(member, said, f"{actual} or {'more' if is_upper else 'less'}", shown(kind, raw))
+            yield of_member(member, said, f"{actual} or {'more' if is_upper else 'less'}", shown(kind, raw))
 
 
 @rule("ICE-008", of=MANIFEST)
@@ -171,7 +172,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
         raise NotApplicable
     if len(summaries) != len(one.spec):
         said = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
-        yield _wrong(
+        yield wrong(
             one,
             one.manifest.listed.place(field_ids.PARTITIONS),
             said,
@@ -186,7 +187,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
                 continue
             try:
                 value = value_of(kind, raw).value
-            except UnknownTypeError:
+            except UnknownType:
                 continue
             except ValueError as error:
                 reason = str(error)
@@ -196,7 +197,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
                 reason = "it is NaN"
             said = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is no {kind}: {reason}"
             place = one.manifest.listed.summary_place(summary.number, member)
-            yield _wrong(one, place, said, f"a value of type {kind}", shown(kind, raw))
+            yield wrong(one, place, said, f"a value of type {kind}", shown(kind, raw))
 
 
 @rule("ICE-009", of=MANIFEST)
@@ -208,7 +209,7 @@ def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[
         raise NotApplicable
     if given > min(numbers):
         said = f"min_sequence_number of {one.name} is {given}, and a live entry has {min(numbers)}"
-        yield _wrong(
+        yield wrong(
             one,
             one.manifest.listed.place(field_ids.MIN_SEQUENCE_NUMBER),
             said,
@@ -229,7 +230,7 @@ def files_are_live_once(table: IcebergTable) -> Iterator[Violation]:
         if before is not entry:
             one = ManifestUnderTest(table, entry.manifest)
             said = f"{entry.inside or entry.path} is live a second time; the first is entry {before.number} of {before.manifest.name}"
-            yield _wrong(one, entry.place(field_ids.FILE_PATH), said, "one live entry", "two")
+            yield wrong(one, entry.place(field_ids.FILE_PATH), said, "one live entry", "two")
 
 
 @rule("ICE-012", of=MANIFEST)
@@ -238,13 +239,13 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     content = one.manifest.listed.content
     if content not in CONTENTS:
         said = f"{one.name} is listed with content {content}"
-        yield _wrong(one, one.manifest.listed.place(field_ids.MANIFEST_CONTENT), said, "0 or 1", str(content))
+        yield wrong(one, one.manifest.listed.place(field_ids.MANIFEST_CONTENT), said, "0 or 1", str(content))
         return
     allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
     for entry in one.manifest.live:
         if entry.content not in allowed:
             said = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
-            yield _wrong(
+            yield wrong(
                 one,
                 entry.place(field_ids.CONTENT),
                 said,
@@ -255,7 +256,7 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     header = one.manifest.metadata.get("content")
     if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
         said = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
-        yield _wrong(
+        yield wrong(
             one,
             one.manifest.listed.place(field_ids.MANIFEST_CONTENT),
             said,
@@ -271,7 +272,7 @@ def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
     if spec not in known:
         said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
         expected = f"one of {', '.join(map(str, sorted(known)[:20])) or 'none'}"
-        yield _wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, expected, str(spec))
+        yield wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, expected, str(spec))
 
 
 @rule("ICE-064", of=MANIFEST)
@@ -283,7 +284,7 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
     own, spec = raw.decode(errors="replace")[:20], one.manifest.listed.spec
     if own != str(spec):
         said = f"the partition spec of {one.name} is {spec} in the manifest list, and {own} in its header"
-        yield _wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, own, str(spec))
+        yield wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, own, str(spec))
 
 
 @rule("ICE-065", of=MANIFEST)
@@ -304,7 +305,7 @@ def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[V
     if not is_right:
         said = f"sequence_number of {one.name} is {given}, and that of {of}, is {its}"
         place = listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER)
-        yield _wrong(one, place, said.replace("snapshot,", "snapshot"), expected, str(given))
+        yield wrong(one, place, said.replace("snapshot,", "snapshot"), expected, str(given))
 
 
 @rule("ICE-073", of=MANIFEST)
@@ -324,7 +325,7 @@ def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Viol
             said = f"the entries of {one.name} have no value of partition field {field.id}, {field.name}, of spec {listed.spec}"
             actual = f"values of {', '.join(map(str, sorted(there)[:20])) or 'no field'}"
             place = listed.place(field_ids.PARTITION_SPEC_ID)
-            yield _wrong(one, place, said, f"a value of field {field.id}", actual)
+            yield wrong(one, place, said, f"a value of field {field.id}", actual)
 
 
 def _unknown(field: PartitionField) -> bool:
@@ -345,7 +346,7 @@ def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
         if _unknown(field):
             said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
             place = one.manifest.listed.place(field_ids.PARTITION_SPEC_ID)
-            yield _wrong(one, place, said, ", ".join(TRANSFORMS), field.transform[:40])
+            yield wrong(one, place, said, ", ".join(TRANSFORMS), field.transform[:40])
 
 
 @rule("ICE-079", of=MANIFEST)
@@ -358,7 +359,7 @@ def headers_have_their_keys(one: ManifestUnderTest) -> Iterator[Violation]:
     for key, first in HEADER_KEYS.items():
         if key not in header and first <= since:
             said = f"the header of {one.name} has no {key}"
-            yield _wrong(one, listed.place(field_ids.MANIFEST_PATH), said, f"a key {key}", "none")
+            yield wrong(one, listed.place(field_ids.MANIFEST_PATH), said, f"a key {key}", "none")
 
 
 @rule("ICE-082", of=MANIFEST)
@@ -387,7 +388,7 @@ def headers_have_the_spec_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
         expected = (
             ", ".join(f"{number}: {name} of column {source}" for number, source, name in known) or "no fields"
         )
-        yield _wrong(one, listed.place(field_ids.PARTITION_SPEC_ID), said, expected[:200], actual)
+        yield wrong(one, listed.place(field_ids.PARTITION_SPEC_ID), said, expected[:200], actual)
 
 
 def _transform(field: PartitionField) -> str:

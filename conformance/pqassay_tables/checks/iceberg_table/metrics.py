@@ -10,38 +10,47 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
 from pqassay_spec.table.single_values import POINT_WIDTHS
-from pqassay_tables.checks.iceberg_table.entries import NAMES, has_bounds, has_counts, wrong
-from pqassay_tables.checks.iceberg_table.subjects import ENTRY
+from pqassay_tables.checks.iceberg_table.entries import has_bounds, has_counts, wrong, wrong_bound
+from pqassay_tables.checks.iceberg_table.subjects import BOUNDS_OF_COLUMN, ENTRY
 from pqassay_tables.metadata.iceberg.entry_claims import LOWER, NANS, NULLS, UPPER, VALUES
 from pqassay_tables.metadata.iceberg.schema import DECIMAL
 from pqassay_tables.metadata.iceberg.transforms import outside
 from pqassay_tables.metadata.iceberg.values import geospatial, point, shown
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.entries import EntryBounds
+from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 
 
-def _ids(one: EntryUnderTest) -> list[tuple[int, int]]:
+def _ids(one: IcebergEntry) -> list[tuple[int, int]]:
     """The columns that have bounds, each once, with the field that has one."""
     low, high = (one.entry.map(field) for field in (LOWER, UPPER))
     return [(key, LOWER if key in low else UPPER) for key in dict.fromkeys((*low, *high))]
 
 
-@rule("ICE-053", of=ENTRY, only=has_bounds, screen=shape_of)
-def bounds_are_of_ids_that_were_assigned(one: EntryUnderTest) -> Iterator[Violation]:
+def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
+    """Those of them that are no columns of single values."""
+    single = one.table.state.schema.single
+    if one.entry.map(LOWER).keys() <= single and one.entry.map(UPPER).keys() <= single:
+        return []  # as nearly always
+    return [(key, field) for key, field in _ids(one) if key not in single]
+
+
+@rule("ICE-053", of=ENTRY, only=has_bounds)
+def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violation]:
     """Readers look for the bounds of a column by its id, and do not find these."""
     last = one.table.state.metadata.get("last-column-id")
     if type(last) is not int:
         raise Broken("ICE-051")
-    for key, field in _ids(one):
-        if not 0 < key <= last and key < FIRST_RESERVED_ID and one.column(key) is None:
+    for key, field in _strange(one):
+        if one.column(key) is None and not 0 < key <= last and key < FIRST_RESERVED_ID:
             said = f"there is a bound of column {key}, and the last id of a column is {last}"
             yield wrong(one, one.entry.place(field, key), said, f"an id from 1 to {last}", str(key))
 
 
-@rule("ICE-054", of=ENTRY, only=has_bounds, screen=shape_of)
-def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-054", of=ENTRY, only=has_bounds)
+def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
     """What a bound of all elements of all lists means for a row, the specification does not say."""
     nested = one.table.state.schema.nested
-    for key, field in _ids(one):
+    for key, field in _strange(one):
         column = one.column(key)
         if key in nested or (column is not None and column.is_repeated):
             name = str(key) if column is None else column.name
@@ -49,31 +58,30 @@ def bounds_are_of_single_values(one: EntryUnderTest) -> Iterator[Violation]:
             yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", name)
 
 
-@rule("ICE-055", of=ENTRY, only=has_bounds, screen=shape_of)
-def columns_without_values_have_no_bounds(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-055", of=ENTRY, only=has_bounds)
+def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A bound is a promise about values, and here there are none."""
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
     values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
-    for key, field in _ids(one):
-        column = one.column(key)
-        if column is None or column.is_repeated:
-            continue
-        count = values.get(key, rows)
-        if count > 0 and nulls.get(key, 0) + nans.get(key, 0) == count:
-            said = (
-                f"all {count} values of column {column.name} are null or NaN, and there is a {NAMES[field]}"
-            )
+    without = {
+        key for key in (*nulls, *nans) if nulls.get(key, 0) + nans.get(key, 0) == values.get(key, rows) > 0
+    }
+    for key, field in _ids(one) if without else ():
+        column = one.column(key) if key in without else None
+        if column is not None and not column.is_repeated:
+            name = "lower bound" if field == LOWER else "upper bound"
+            said = f"all {values.get(key, rows)} values of column {column.name} are null or NaN, and there is a {name}"
             actual = shown(column.type, one.entry.value(field)[key])
             yield wrong(one, one.entry.place(field, key), said, "no bounds", actual, column.name)
 
 
-def is_data(one: EntryUnderTest) -> bool:
+def is_data(one: IcebergEntry) -> bool:
     """Whether it is a data file with partition values and bounds."""
     return one.entry.content == DATA and has_bounds(one) and bool(one.spec)
 
 
-@rule("ICE-057", of=ENTRY, only=is_data, screen=shape_of)
-def partition_values_follow_from_the_bounds(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-057", of=ENTRY, only=is_data)
+def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A query for a value between the bounds does not look into the partition."""
     for found in outside(one.entry, one.table.state.schema):
         name = found.field.transform
@@ -87,59 +95,49 @@ def partition_values_follow_from_the_bounds(one: EntryUnderTest) -> Iterator[Vio
         )
 
 
-@rule("ICE-058", of=ENTRY, only=has_bounds, screen=shape_of)
-def decimals_have_the_fewest_bytes(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-058", of=BOUNDS_OF_COLUMN)
+def decimals_have_the_fewest_bytes(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """Readers take more bytes for the same number."""
-    for field, name in NAMES.items():
-        for column, raw in one.bounds(field):
-            if DECIMAL.fullmatch(column.type) is None or len(raw) < 2:
-                continue
-            number = int.from_bytes(raw, "big", signed=True)
-            needed = (number + (number < 0)).bit_length() // 8 + 1
-            if needed < len(raw):
-                said = (
-                    f"the {name} of column {column.name} has {len(raw)} bytes, and {needed} hold the number"
-                )
-                place = one.entry.place(field, column.id)
-                yield wrong(one, place, said, f"{needed} bytes", f"{len(raw)} bytes", column.name)
+    if DECIMAL.fullmatch(column.type) is None:
+        return
+    for one, metric, raw in column.each():
+        number = int.from_bytes(raw, "big", signed=True)
+        needed = (number + (number < 0)).bit_length() // 8 + 1
+        if needed < len(raw):
+            said = f"has {len(raw)} bytes, and {needed} hold the number"
+            yield wrong_bound(column, one, metric, said, f"{needed} bytes", f"{len(raw)} bytes")
 
 
-@rule("ICE-061", of=ENTRY, only=has_bounds, screen=shape_of)
-def bounds_of_shapes_are_points(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-061", of=BOUNDS_OF_COLUMN)
+def bounds_of_shapes_are_points(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """A reader that makes other coordinates of it skips the file for shapes that it has, or fails."""
-    for field, name in NAMES.items():
-        for column, raw in one.bounds(field):
-            kind = geospatial(column.type)
-            if kind is None:
-                continue
-            found = point(raw)
-            if found is None:
-                reason = "x, y or m is NaN" if len(raw) in POINT_WIDTHS else f"it has {len(raw)} bytes"
-                said = f"the {name} of column {column.name} is no point: {reason}"
-                expected = "16, 24 or 32 bytes of coordinates"
-                actual = f"0x{raw[:40].hex()}"
-                yield wrong(one, one.entry.place(field, column.id), said, expected, actual, column.name)
+    if geospatial(column.type) is None:
+        return
+    for one, metric, raw in column.each():
+        if point(raw) is None:
+            reason = "x, y or m is NaN" if len(raw) in POINT_WIDTHS else f"it has {len(raw)} bytes"
+            expected = "16, 24 or 32 bytes of coordinates"
+            said, actual = f"is no point: {reason}", f"0x{raw[:40].hex()}"
+            yield wrong_bound(column, one, metric, said, expected, actual)
 
 
-@rule("ICE-067", of=ENTRY, only=has_bounds, screen=shape_of)
-def bounds_of_geographies_are_on_the_globe(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-067", of=BOUNDS_OF_COLUMN)
+def bounds_of_geographies_are_on_the_globe(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """Readers compare with longitudes and latitudes, and skip the file for what it has."""
-    for field, name in NAMES.items():
-        for column, raw in one.bounds(field):
-            found = point(raw) if geospatial(column.type) == "geography" else None
-            if found is not None and not (-180 <= found[0] <= 180 and -90 <= found[1] <= 90):
-                said = f"the {name} of column {column.name} is at {found[0]}, {found[1]}"
-                expected = "-180 to 180, and -90 to 90"
-                actual = f"{found[0]}, {found[1]}"
-                yield wrong(one, one.entry.place(field, column.id), said, expected, actual, column.name)
+    if geospatial(column.type) != "geography":
+        return
+    for one, metric, raw in column.each():
+        found = point(raw)
+        if found is not None and not (-180 <= found[0] <= 180 and -90 <= found[1] <= 90):
+            at = f"{found[0]}, {found[1]}"
+            yield wrong_bound(column, one, metric, f"is at {at}", "-180 to 180, and -90 to 90", at)
 
 
-@rule("ICE-066", of=ENTRY, only=has_counts, screen=shape_of)
-def required_columns_have_no_nulls(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-066", of=ENTRY, only=has_counts)
+def required_columns_have_no_nulls(one: IcebergEntry) -> Iterator[Violation]:
     """A query for nulls of a column that cannot be null is answered without a look at any file."""
-    nulls = one.entry.map(NULLS)
-    for key, count in nulls.items():
-        column = one.column(key)
-        if column is not None and column.is_required and not column.is_repeated and count > 0:
+    for key, count in one.entry.map(NULLS).items():
+        column = one.column(key) if count > 0 else None
+        if column is not None and column.is_required and not column.is_repeated:
             said = f"{count} values of column {column.name} are said to be null, which is required"
             yield wrong(one, one.entry.place(NULLS, key), said, "0", str(count), column.name)

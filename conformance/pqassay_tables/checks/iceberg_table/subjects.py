@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from pqassay.checks.subjects import Subject
-from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
-from pqassay_tables.under_test.iceberg_entries import (
-    EntryUnderTest,
-    ManifestUnderTest,
-    entries_of,
-    manifests_of,
-)
+from pqassay_tables.checks.table_subjects import parts_of, table_of
+from pqassay_tables.under_test.iceberg_entries import bounds_of, entries_of, manifests_of
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import raised_field
 
-
-def _table(file: FileUnderTest) -> list[IcebergTable]:
-    if file.table is None or file.table.kind != "iceberg" or file.claims is not None:
-        return []
-    return [file.part(IcebergTable)]
-
-
-def _entries(file: FileUnderTest) -> list[EntryUnderTest]:
-    return [entry for table in _table(file) for entry in entries_of(table)]
-
-
-def _of_entry(violation: Violation, one: EntryUnderTest) -> Violation:
-    return replace(violation, data_file=one.entry.inside)
-
-
-def _manifests(file: FileUnderTest) -> list[ManifestUnderTest]:
-    return [manifest for table in _table(file) for manifest in manifests_of(table)]
-
-
-TABLE: Subject[IcebergTable] = Subject("Iceberg table", _table)
+TABLE = table_of(IcebergTable, "Iceberg table")
 """The table as its metadata describe it."""
 
-MANIFEST: Subject[ManifestUnderTest] = Subject("manifest", _manifests)
+MANIFEST = parts_of(TABLE, manifests_of, "manifest")
 """A manifest of the snapshot."""
 
-ENTRY: Subject[EntryUnderTest] = Subject("manifest entry", _entries, _of_entry)
+ENTRY = parts_of(TABLE, entries_of, "manifest entry")
 """The entry of a live file."""
+
+BOUNDS_OF_COLUMN = parts_of(TABLE, bounds_of, "bounds of a column of manifests")
+"""The bounds of a column in all entries that have bounds."""
 
 
 def broken_by_reading(table: IcebergTable, rule_id: str) -> Iterator[Violation]:

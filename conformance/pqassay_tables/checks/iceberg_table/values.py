@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pqassay.checks.by_values import by_audit
-from pqassay.under_test.file import FileUnderTest
-from pqassay_tables.checks.table_values import claimed_values
+from pqassay.checks.value_rules import value_rule
+from pqassay.tables.claims import Metric
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.values.claims.value_rules import Claim
+from pqassay_spec.parquet.column_order import FLOATING, type_order
+from pqassay_tables.checks.table_values import ICEBERG_VALUES
+from pqassay_tables.under_test.claimed_columns import ClaimedColumn
+from pqassay_tables.values.partition_claims import partition_values
+from pqassay_tables.values.table_claims import ClaimedCounts, enclosing_bounds
 
 if TYPE_CHECKING:
-    from pqassay_tables.values.table_claims import TableFamily
+    from pqassay.values.decoding.chunk_values import ChunkValues
 
 
-def _family(file: FileUnderTest) -> TableFamily:
-    from pqassay_tables.values.iceberg_claims import RULES  # noqa: PLC0415 - numpy, at this tier only
-    from pqassay_tables.values.table_claims import TableFamily, TableView  # noqa: PLC0415 - likewise
-
-    return TableFamily(file, RULES, TableView(file))
-
-
-CLAIMED_VALUES = claimed_values("iceberg", _family)
-
-
-@by_audit("ICE-040", "table_claims.TableFamily.claim", of=CLAIMED_VALUES)
-def values_lie_in_their_bounds() -> None:
+@value_rule("ICE-040", audited=ICEBERG_VALUES)
+def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers skip the file for a value beyond a bound."""
+    return enclosing_bounds(chunk)
 
 
-@by_audit("ICE-041", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
-def nulls_are_counted() -> None:
+@value_rule("ICE-041", audited=ICEBERG_VALUES)
+class NullsOfManifestAreCounted(ClaimedCounts):
     """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
 
 
-@by_audit("ICE-042", "table_claims.TableFamily.finish", of=CLAIMED_VALUES)
-def nans_are_counted() -> None:
+@value_rule("ICE-042", audited=ICEBERG_VALUES)
+class NansOfManifestAreCounted(ClaimedCounts):
     """A file of nothing but NaN is skipped for every number."""
 
+    metric = Metric.NANS
+    are = "are NaN"
 
-@by_audit("ICE-043", "partition_claims.PartitionAudit.judge", of=CLAIMED_VALUES)
-def rows_have_the_partition_values_of_their_file() -> None:
+    def claimed(self) -> Iterator[tuple[ClaimedColumn, int]]:
+        """The counts of columns of numbers that know NaN."""
+        for column, count in super().claimed():
+            if column.leaf is not None and type_order(column.leaf.element) in FLOATING:
+                yield column, count
+
+    def take(self, values: ChunkValues, _: int) -> tuple[int, int]:
+        """How many values of a chunk are NaN, of how many rows."""
+        return int(values.is_nan.sum()), values.entries
+
+
+@value_rule("ICE-043", audited=ICEBERG_VALUES)
+def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A query for another value of the column does not look into the file."""
+    return partition_values(chunk)

@@ -6,20 +6,24 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import Subject
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
-from pqassay_spec.table import deletion_vector as grammar
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA_FILE
-from pqassay_tables.checks.deletion_vectors import vectors_of
+from pqassay_tables.checks.deletion_vectors import (
+    no_bitmap,
+    positions_beyond_rows,
+    vectors_of,
+    wrong_cardinality,
+    wrong_checksum,
+    wrong_length,
+)
 from pqassay_tables.checks.iceberg_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import AROUND
 from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.state import PUFFIN
-from pqassay_tables.under_test.iceberg_entries import EntryUnderTest, shape_of
+from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import claim_field
 
@@ -29,13 +33,13 @@ if TYPE_CHECKING:
 REMEDY = repairs.ICEBERG_BEFORE.text
 
 
-def is_vector(one: EntryUnderTest) -> bool:
+def is_vector(one: IcebergEntry) -> bool:
     """Whether it is the entry of a deletion vector."""
     return one.entry.format == PUFFIN
 
 
-@rule("ICE-023", of=ENTRY, only=is_vector, screen=shape_of)
-def vectors_can_be_found(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-023", of=ENTRY, only=is_vector)
+def vectors_can_be_found(one: IcebergEntry) -> Iterator[Violation]:
     """Readers do not know which rows of which file are deleted."""
     offset, size = field_ids.CONTENT_OFFSET, field_ids.CONTENT_SIZE_IN_BYTES
     for number in (field_ids.REFERENCED_DATA_FILE, offset, size):
@@ -72,8 +76,8 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
             )
 
 
-@rule("ICE-025", of=ENTRY, only=is_vector, screen=shape_of)
-def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
+@rule("ICE-025", of=ENTRY, only=is_vector)
+def vectors_lie_in_their_files(one: IcebergEntry) -> Iterator[Violation]:
     """Without the vector the file cannot be read, or all deleted rows come back."""
     offset, size, actual = (
         one.entry.value(field_ids.CONTENT_OFFSET),
@@ -99,89 +103,35 @@ def vectors_lie_in_their_files(one: EntryUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------------------------- their bytes
 
 
-def _vectors(file: FileUnderTest) -> list[DeletionVector]:
-    return vectors_of(file, "iceberg")
-
-
-VECTOR: Subject[DeletionVector] = Subject("deletion vector of an Iceberg table", _vectors)
+VECTOR = vectors_of("iceberg", "deletion vector of an Iceberg table")
 """The deletion vector of a data file."""
 
 
 @rule("ICE-035", of=VECTOR)
 def lengths_agree(one: DeletionVector) -> Iterator[Violation]:
     """Where they differ, the vector is elsewhere, and readers refuse it or delete other rows."""
-    size, claimed = one.stored.size, one.claims.length
-    if size != claimed:
-        yield Violation(
-            f"by the manifest the deletion vector at {one.claims.offset} of {one.name} has {claimed} bytes without length and "
-            f"checksum, and it says {size}",
-            one.field("size", -grammar.SIZE_SIZE, grammar.SIZE_SIZE),
-            expected=str(claimed),
-            actual=str(size),
-            remedy=REMEDY,
-        )
+    return wrong_length(one)
 
 
 @rule("ICE-036", of=VECTOR)
 def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
     """A bit that is turned deletes another row; only readers that compare the checksum notice."""
-    stored = one.stored
-    if stored.size != one.claims.length:
-        raise Broken("ICE-035")
-    actual = grammar.checksum(stored.vector)
-    if actual != stored.checksum:
-        yield Violation(
-            f"the checksum of the deletion vector at {one.claims.offset} of {one.name} is {stored.checksum:#010x}, "
-            f"and that of its bytes is {actual:#010x}",
-            one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE),
-            expected=f"{actual:#010x}",
-            actual=f"{stored.checksum:#010x}",
-            remedy=REMEDY,
-        )
+    return wrong_checksum(one)
 
 
 @rule("ICE-037", of=VECTOR)
 def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
     """Nobody can read anything else, and nobody knows which rows are deleted."""
-    try:
-        _ = one.bitmap
-    except Malformed as error:
-        if error.rule != "ICE-037":
-            raise
-        yield Violation(
-            f"the deletion vector at {one.claims.offset} of {one.name} is no bitmap: {error.reason}",
-            one.field(error.field or "bitmap", error.offset or 0, error.length),
-            expected=error.expected,
-            actual=error.actual,
-            remedy=REMEDY,
-        )
+    return no_bitmap(one)
 
 
 @rule("ICE-038", of=VECTOR)
 def cardinalities_are_right(one: DeletionVector) -> Iterator[Violation]:
     """Engines that count rows by manifests give a wrong number, and others refuse the vector."""
-    count, claimed = one.bitmap.count, one.claims.cardinality
-    if count != claimed:
-        yield Violation(
-            f"by the manifest a deletion vector deletes {claimed} rows, and it holds {count} positions",
-            claim_field(one.file, one.claims.place.below("record_count")),
-            expected=str(count),
-            actual=str(claimed),
-            remedy=REMEDY,
-        )
+    return wrong_cardinality(one)
 
 
 @rule("ICE-039", of=VECTOR)
 def positions_are_those_of_rows(one: DeletionVector) -> Iterator[Violation]:
     """The vector is that of another file: rows that were to go remain, and others are gone."""
-    rows, greatest = one.file.metadata.num_rows, one.bitmap.greatest
-    if rows < 0:
-        raise Broken("PQF-015")
-    if greatest is not None and greatest >= rows:
-        yield Violation(
-            f"a deletion vector deletes row {greatest} of a file of {rows} rows",
-            claim_field(one.file, one.claims.place.below("referenced_data_file")),
-            expected=f"positions less than {rows}",
-            actual=str(greatest),
-            remedy=REMEDY,
-        )
+    return positions_beyond_rows(one)

@@ -11,11 +11,11 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from pqassay.tables.claims import ValueKind
+from pqassay.tables.claims import UnknownType, ValueKind
 from pqassay_tables.metadata.delta.actions import Json, parse
 from pqassay_tables.metadata.delta.schema import DeltaColumn, DeltaSchema
 from pqassay_tables.metadata.delta.statistics import MAX, MIN, NULLS, ROWS, TIGHT, member_of, written
-from pqassay_tables.metadata.delta.values import UnknownType, bound_value, partition_value
+from pqassay_tables.metadata.delta.values import partition_value, reading_of
 from pqassay_tables.metadata.moments import MILLISECOND
 
 
@@ -65,7 +65,8 @@ def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open
             said, dict
         )  # of lists and maps, some count what is in them as well
     try:
-        (kind, left), (_, right) = bound_value(column, said), bound_value(column, again)
+        kind, read = reading_of(column)
+        left, right = read(said), read(again)
     except (ValueError, UnknownType):
         return is_open
     if isinstance(left, float) and isinstance(right, float) and math.isnan(left) and math.isnan(right):
@@ -102,13 +103,11 @@ def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterato
                 yield Difference((name,), column.name, written(text), written(value))
             continue
         try:
-            left = partition_value(column, cast("str", text))
-            right = bound_value(column, value)
+            left = partition_value(column, cast("str", text)).value
+            right = reading_of(column).read(value)
         except (ValueError, UnknownType, TypeError, AttributeError):
             continue
-        if left.value != right.value and written(left.value) != written(
-            right.value
-        ):  # two NaN are written alike
+        if left != right and written(left) != written(right):  # two NaN are written alike
             yield Difference((name,), column.name, written(text), written(value))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, cast
 
 from pqassay_spec.base.errors import Malformed
@@ -49,6 +50,11 @@ class DeltaColumn:
     is_required: bool = False
     changes: Any = field(default=None, compare=False)
 
+    @cached_property
+    def key(self) -> str | tuple[str, ...]:
+        """What tells it apart from all others: its name in statistics, or its names."""
+        return self.path[0] if len(self.path) == 1 else self.path
+
 
 @dataclass(frozen=True)
 class DeltaSchema:
@@ -67,6 +73,17 @@ class DeltaSchema:
     partition: tuple[DeltaColumn, ...]
     mode: str
     logical: Mapping[str, str]
+
+    @cached_property
+    def required(self) -> tuple[DeltaColumn, ...]:
+        """The columns that cannot be null, partition columns aside."""
+        return tuple(column for column in self.columns if column.is_required and not column.is_partition)
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The names of the columns of the root in statistics, and the same without regard to upper and lower case."""
+        names = {path[0] for path in (*(column.path for column in self.columns), *self.structs)}
+        return frozenset(names | {name.casefold() for name in names})
 
 
 def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:

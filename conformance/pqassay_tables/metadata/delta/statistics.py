@@ -5,25 +5,27 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
 from pqassay.tables.claims import (
-    Bound,
-    ColumnClaims,
     Count,
     DeletedRows,
     FileClaims,
+    Metric,
     PartitionValue,
     Place,
-    ValueKind,
+    Reading,
+    TableColumn,
+    UnknownType,
 )
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json
-from pqassay_tables.metadata.delta.schema import DeltaColumn, DeltaSchema
+from pqassay_tables.metadata.delta.schema import NESTED, DeltaColumn, DeltaSchema
 from pqassay_tables.metadata.delta.state import AddEntry, DeltaState
-from pqassay_tables.metadata.delta.values import UnknownType, bound_value, partition_value
+from pqassay_tables.metadata.delta.values import partition_value, reading_of
 from pqassay_tables.metadata.delta.vectors import DESCRIPTOR, deleted_rows
 from pqassay_tables.metadata.moments import MILLISECOND
 
@@ -47,6 +49,10 @@ def count_of(raw: Any) -> int | None:
     return raw if type(raw) is int else None
 
 
+MEMBERS = {Metric.NULLS: NULLS, Metric.LOWER: MIN, Metric.UPPER: MAX}
+"""The members of statistics that are about columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class StatisticsSaid:
     """The statistics of a file, see `pqassay.tables.claims.ColumnsSaid`.
@@ -54,16 +60,62 @@ class StatisticsSaid:
     Attributes:
         schema: The columns of the table.
         stats: The statistics as JSON holds them.
-        place: Where they are.
+        at: Where they are.
     """
 
     schema: DeltaSchema
     stats: Json
-    place: Place
+    at: Place
 
-    def columns(self) -> tuple[ColumnClaims, ...]:
-        """The claims."""
-        return tuple(_columns(self))
+    def columns(self) -> Sequence[TableColumn]:
+        """The columns of the table; those of lists and maps aside, of which nothing is compared."""
+        by_id = self.schema.mode == "id"
+        return [
+            TableColumn(
+                column.key,
+                column.name,
+                column.path,
+                column.field_id if by_id else None,
+                column.type,
+                _reading(column),
+                MILLISECOND if column.type.startswith("timestamp") else 0,
+            )
+            for column in self.schema.columns
+            if column.type not in NESTED
+        ]
+
+    def given(self, metric: Metric) -> Mapping[Any, Any]:
+        """What is said of the columns; of counts, those that are whole numbers."""
+        member = MEMBERS.get(metric, "")
+        held = given_by_key(self.schema, self.stats.get(member))
+        if metric is Metric.NULLS:
+            return {key: count for key, count in held.items() if type(count) is int}
+        return held
+
+    def is_null_where_absent(self, column: TableColumn) -> bool:
+        """Whether a file without the column has null in all its rows: its values are not those of the file's partition."""
+        return all(column.path != one.path for one in self.schema.partition)
+
+    def place(self, metric: Metric, column: TableColumn) -> Place:
+        """Where that is said."""
+        return self.at.below(MEMBERS[metric], *column.path)
+
+    def written(self, metric: Metric, column: TableColumn) -> str:
+        """A bound as the log writes it."""
+        return written(member_of(self.stats.get(MEMBERS[metric]), column.path))
+
+    def facts(self) -> tuple[Any, ...]:
+        """All that is said."""
+        return self.schema.mode, self.schema.columns, self.stats, self.at
+
+
+def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
+    """What a member of statistics holds of columns, by their keys."""
+    if not isinstance(held, dict):
+        return {}
+    if not schema.structs:
+        return cast("Json", held)
+    return {column.key: raw for column in schema.columns if (raw := member_of(held, column.path)) is not None}
 
 
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
@@ -86,41 +138,10 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
     )
 
 
-def _columns(said: StatisticsSaid) -> Iterator[ColumnClaims]:
-    schema, stats = said.schema, said.stats
-    minimums, maximums, nulls = stats.get(MIN), stats.get(MAX), stats.get(NULLS)
-    for column in schema.columns:
-        count = count_of(member_of(nulls, column.path))
-        lower = _bound(column, member_of(minimums, column.path), said.place, MIN)
-        upper = _bound(column, member_of(maximums, column.path), said.place, MAX)
-        if count is None and lower is None and upper is None:
-            continue
-        yield ColumnClaims(
-            name=column.name,
-            path=column.path,
-            field_id=column.field_id if schema.mode == "id" else None,
-            type=column.type,
-            nulls=None if count is None else Count(count, said.place.below(NULLS, *column.path)),
-            lower=lower,
-            upper=upper,
-            is_null_where_absent=not column.is_partition,
-        )
-
-
-def _bound(column: DeltaColumn, raw: Any, place: Place, member: str) -> Bound | None:
-    if raw is None:
-        return None
-    try:
-        kind, value = bound_value(column, raw)
-    except (ValueError, UnknownType):
-        return None
-    return Bound(kind, value, written(raw), place.below(member, *column.path), slack_of(kind, value, member))
-
-
-def slack_of(kind: ValueKind, value: Any, member: str) -> int:
-    """How far values may lie beyond a bound: timestamps may be cut to milliseconds, so that a maximum is less than its value."""
-    is_cut = kind is ValueKind.TIMESTAMP and member == MAX and value % MILLISECOND == 0
-    return MILLISECOND - 1 if is_cut else 0
+def _reading(column: DeltaColumn) -> Reading | None:
+    with suppress(UnknownType):
+        return reading_of(column)
+    return None
 
 
 def _partition(schema: DeltaSchema, entry: AddEntry) -> Iterator[PartitionValue]:
@@ -148,9 +169,3 @@ def written(raw: Any) -> str:
     """A value as the log writes it, for messages, no longer than a line."""
     text = f'"{raw}"' if isinstance(raw, str) else str(raw).lower() if isinstance(raw, bool) else str(raw)
     return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def places_of(entry: AddEntry, column: DeltaColumn) -> tuple[Place, Place, Place]:
-    """Where bounds and nulls of a column are written: minimum, maximum, nulls."""
-    lower, upper, nulls = (entry.stat(name).below(*column.path) for name in (MIN, MAX, NULLS))
-    return lower, upper, nulls

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
-from pqassay.tables.claims import Scalar, ValueKind
+from pqassay.tables.claims import Reading, Typed, UnknownType, ValueKind
 from pqassay_spec.table.delta import FLOATING, INTEGER_BITS
 from pqassay_tables.metadata import moments
 from pqassay_tables.metadata.delta.schema import DeltaColumn
@@ -19,62 +19,41 @@ GREATEST_EXPONENT = 400
 billions of digits."""
 
 
-class Typed(NamedTuple):
-    """A value in the form in which claims hold it."""
-
-    kind: ValueKind
-    value: Scalar
-
-
-class UnknownType(Exception):  # noqa: N818 - no error: of such columns nothing is judged
-    """Nobody says how values of this type are written."""
-
-
-def bound_value(column: DeltaColumn, raw: Any) -> Typed:
-    """A bound of a column as JSON holds it.
-
-    Args:
-        column: The column.
-        raw: A number, a text or a boolean.
+def reading_of(column: DeltaColumn) -> Reading:
+    """How bounds of a column are read, which JSON holds as numbers, texts or booleans.
 
     Raises:
-        ValueError: It is no value of the column's type.
-        UnknownType: See there.
+        UnknownType: Nobody says how values of this type are written.
     """
     if column.type in INTEGER_BITS:
-        return _integer(column.type, raw)
+        end = 1 << INTEGER_BITS[column.type] - 1
+        return Reading(ValueKind.NUMBER, partial(_integer, column.type, end))
     if column.type in FLOATING:
-        return Typed(ValueKind.FLOATING, _floating(raw))
+        return Reading(ValueKind.FLOATING, _floating)
     if column.decimal is not None:
-        return Typed(ValueKind.NUMBER, _decimal(raw))
-    read = _BOUNDS.get(column.type)
-    if read is None:
+        return Reading(ValueKind.NUMBER, _decimal)
+    reading = _BOUNDS.get(column.type)
+    if reading is None:
         raise UnknownType
-    return read(raw)
+    return reading
 
 
 def partition_value(column: DeltaColumn, text: str) -> Typed:
-    """A value of a partition column, which is a text that is not empty. Raises as `bound_value` does."""
+    """A value of a partition column, which is a text that is not empty. Raises `ValueError`, and as `reading_of` does."""
+    kind, read = _PARTITIONS.get(column.type) or reading_of(column)
     if column.type in INTEGER_BITS:
         if not text.lstrip("+-").isdecimal():
             raise ValueError("it is no whole number")
-        return _integer(column.type, int(text[:40]))
-    if column.type in FLOATING:
-        return Typed(ValueKind.FLOATING, _floating(text))
-    if column.decimal is not None:
-        return Typed(ValueKind.NUMBER, _decimal(text))
-    read = _PARTITIONS.get(column.type)
-    if read is None:
-        raise UnknownType
-    return read(text)
+        return Typed(kind, read(int(text[:40])))
+    return Typed(kind, read(text))
 
 
-def _integer(kind: str, raw: Any) -> Typed:
+def _integer(kind: str, end: int, raw: Any) -> int:
     if type(raw) is not int:
         raise ValueError("it is no whole number")
-    if not -(1 << INTEGER_BITS[kind] - 1) <= raw < 1 << INTEGER_BITS[kind] - 1:
+    if not -end <= raw < end:
         raise ValueError(f"it is beyond what the type {kind} holds")
-    return Typed(ValueKind.NUMBER, raw)
+    return raw
 
 
 _WORDS = {
@@ -120,54 +99,54 @@ def _number(text: str) -> Decimal:
         raise ValueError("it is no number") from None
 
 
-def _text(raw: Any) -> Typed:
+def _text(raw: Any) -> bytes:
     if not isinstance(raw, str):
         raise ValueError("it is no text")
-    return Typed(ValueKind.TEXT, raw.encode())  # a lone surrogate is no Unicode, and a ValueError
+    return raw.encode()  # a lone surrogate is no Unicode, and a ValueError
 
 
-def _boolean(raw: Any) -> Typed:
+def _boolean(raw: Any) -> bool:
     if isinstance(raw, str) and raw in ("true", "false"):
         raw = raw == "true"
     if not isinstance(raw, bool):
         raise ValueError("it is neither true nor false")
-    return Typed(ValueKind.BOOLEAN, raw)
+    return raw
 
 
-def _date(raw: Any) -> Typed:
+def _date(raw: Any) -> int:
     if not isinstance(raw, str):
         raise ValueError("it is no date")
-    return Typed(ValueKind.DATE, moments.days(raw))
+    return moments.days(raw)
 
 
-def _timestamp(raw: Any) -> Typed:
+def _timestamp(raw: Any) -> int:
     if not isinstance(raw, str):
         raise ValueError("it is no timestamp")
-    return Typed(ValueKind.TIMESTAMP, moments.nanoseconds(raw, zone=True))
+    return moments.nanoseconds(raw, zone=True)
 
 
-def _local_timestamp(raw: Any) -> Typed:
+def _local_timestamp(raw: Any) -> int:
     if not isinstance(raw, str):
         raise ValueError("it is no timestamp")
-    return Typed(ValueKind.TIMESTAMP, moments.nanoseconds(raw, zone=None))
+    return moments.nanoseconds(raw, zone=None)
 
 
-def _zoned_partition(text: str) -> Typed:
+def _zoned_partition(text: str) -> int:
     value = moments.nanoseconds(text, zone=None)
     if not text.endswith("Z"):
         raise UnknownType  # in the zone of the system that wrote it, which nobody knows
-    return Typed(ValueKind.TIMESTAMP, value)
+    return value
 
 
-_BOUNDS: dict[str, Callable[[Any], Typed]] = {
-    "string": _text,
-    "boolean": _boolean,
-    "date": _date,
-    "timestamp": _timestamp,
-    "timestamp_ntz": _local_timestamp,
+_BOUNDS = {
+    "string": Reading(ValueKind.TEXT, _text),
+    "boolean": Reading(ValueKind.BOOLEAN, _boolean),
+    "date": Reading(ValueKind.DATE, _date),
+    "timestamp": Reading(ValueKind.TIMESTAMP, _timestamp),
+    "timestamp_ntz": Reading(ValueKind.TIMESTAMP, _local_timestamp),
 }
-_PARTITIONS: dict[str, Callable[[str], Typed]] = {
-    **_BOUNDS,
-    "timestamp": _zoned_partition,
-    "binary": lambda text: Typed(ValueKind.BYTES, text.encode("latin-1")),
+_PARTITIONS = {
+    "timestamp": Reading(ValueKind.TIMESTAMP, _zoned_partition),
+    "binary": Reading(ValueKind.BYTES, lambda text: str(text).encode("latin-1")),
 }
+"""What texts of partition values mean, where bounds mean something else."""

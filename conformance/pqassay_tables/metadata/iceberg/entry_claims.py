@@ -5,30 +5,33 @@ What is no value of its column's type is left out: rules of tier ``meta`` speak 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pqassay.tables.claims import (
-    Bound,
-    ColumnClaims,
     Count,
     DeletedRows,
     DeletesClaims,
     FileClaims,
+    Metric,
     PartitionValue,
     Place,
+    Reading,
     RowOrder,
     SortedBy,
+    TableColumn,
+    UnknownType,
 )
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
 from pqassay_spec.table.iceberg import DATA, POSITION_DELETES, UNSORTED
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.manifests import Entry
-from pqassay_tables.metadata.iceberg.schema import IcebergColumn, IcebergSchema, PartitionField
+from pqassay_tables.metadata.iceberg.schema import IcebergSchema, PartitionField
 from pqassay_tables.metadata.iceberg.state import IcebergState
-from pqassay_tables.metadata.iceberg.values import UnknownTypeError, value_of, written
+from pqassay_tables.metadata.iceberg.values import reading_of, shown
 
 AROUND = SIZE_SIZE + CHECKSUM_SIZE
 """Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
@@ -41,31 +44,67 @@ REMEDY = repairs.ICEBERG_FILE.text
 """What makes the metrics of an Iceberg table anew."""
 
 
+FIELDS = {
+    Metric.SIZE: SIZES,
+    Metric.VALUES: VALUES,
+    Metric.NULLS: NULLS,
+    Metric.NANS: NANS,
+    Metric.LOWER: LOWER,
+    Metric.UPPER: UPPER,
+}
+"""The numbers of the maps of a record that are by the ids of columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricsSaid:
     """The metrics of a file, see `pqassay.tables.claims.ColumnsSaid`.
 
     Attributes:
         schema: The columns of the table.
-        place: The record of the file in the manifest.
+        at: The record of the file in the manifest.
         names: What the manifest calls the fields of that record.
         partitioned: The columns whose values the manifest holds.
         metrics: The maps of the record by their numbers, each by the ids of columns.
     """
 
     schema: IcebergSchema
-    place: Place
+    at: Place
     names: Mapping[int, str]
     partitioned: frozenset[int]
     metrics: Mapping[int, Mapping[int, Any]]
 
-    def columns(self) -> tuple[ColumnClaims, ...]:
-        """The claims."""
-        return tuple(_columns(self))
+    def columns(self) -> Sequence[TableColumn]:
+        """The columns of the table, those in lists and maps aside."""
+        names = self.schema.names
+        return [
+            TableColumn(
+                number, column.name, names.get(number, ()), number, column.type, _reading(column.type)
+            )
+            for number, column in self.schema.columns.items()
+            if not column.is_repeated
+        ]
 
-    def at(self, metric: int, column: int) -> Place:
-        """Where a metric of a column is."""
-        return self.place.below(f"{self.names.get(metric, metric)}[{column}]")
+    def given(self, metric: Metric) -> Mapping[Any, Any]:
+        """What is said of the columns."""
+        return self.metrics.get(FIELDS[metric], {})
+
+    def is_null_where_absent(self, column: TableColumn) -> bool:
+        """Whether a file without the column has null in all its rows: it has no default, and its values are not those of the file's partition."""
+        return not self.schema.columns[column.key].has_default and column.key not in self.partitioned  # type: ignore[index]
+
+    def place(self, metric: Metric, column: TableColumn) -> Place:
+        """Where that is said."""
+        number = FIELDS[metric]
+        return self.at.below(f"{self.names.get(number, number)}[{column.key}]")
+
+    def written(self, metric: Metric, column: TableColumn) -> str:
+        """A bound as messages show it."""
+        return shown(column.type, self.given(metric)[column.key])
+
+    def facts(self) -> tuple[Any, ...]:
+        """All that is said."""
+        columns, names = self.schema.columns, self.schema.names
+        return columns, names, self.names, sorted(self.partitioned), self.metrics, self.at
 
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
@@ -151,53 +190,18 @@ def _deletes(state: IcebergState, entry: Entry) -> DeletesClaims | None:
     )
 
 
-METRICS = (SIZES, VALUES, NULLS, NANS, LOWER, UPPER)
-"""The maps of a record that are by the ids of columns."""
-
-
 def _said(state: IcebergState, entry: Entry) -> MetricsSaid | None:
-    metrics = {identifier: found for identifier in METRICS if (found := entry.value(identifier))}
+    metrics = {identifier: found for identifier in FIELDS.values() if (found := entry.value(identifier))}
     if not metrics:
         return None
     partitioned = frozenset(one.source for one in _spec(state, entry) if one.transform == "identity")
     return MetricsSaid(state.schema, entry.own, entry.manifest.files.names, partitioned, metrics)
 
 
-def _columns(said: MetricsSaid) -> Iterator[ColumnClaims]:
-    maps: dict[int, Mapping[int, Any]] = {number: said.metrics.get(number, {}) for number in METRICS}
-    for identifier in dict.fromkeys(key for one in maps.values() for key in one):
-        column = said.schema.column(identifier)
-        if column is None or column.is_repeated:
-            continue
-        counts = {
-            number: Count(maps[number][identifier], said.at(number, identifier))
-            if identifier in maps[number]
-            else None
-            for number in (SIZES, VALUES, NULLS, NANS)
-        }
-        yield ColumnClaims(
-            name=column.name,
-            path=said.schema.names.get(identifier, ()),
-            field_id=identifier,
-            type=column.type,
-            values=counts[VALUES],
-            nulls=counts[NULLS],
-            nans=counts[NANS],
-            lower=_bound(column, maps[LOWER].get(identifier), said, LOWER),
-            upper=_bound(column, maps[UPPER].get(identifier), said, UPPER),
-            size=counts[SIZES],
-            is_null_where_absent=not column.has_default and identifier not in said.partitioned,
-        )
-
-
-def _bound(column: IcebergColumn, raw: bytes | None, said: MetricsSaid, field: int) -> Bound | None:
-    if raw is None:
-        return None
-    try:
-        typed = value_of(column.type, raw)
-    except (ValueError, UnknownTypeError):
-        return None
-    return Bound(typed.kind, typed.value, written(typed), said.at(field, column.id))
+def _reading(kind: str) -> Reading | None:
+    with suppress(UnknownType):
+        return reading_of(kind)
+    return None
 
 
 def _spec(state: IcebergState, entry: Entry) -> tuple[PartitionField, ...]:

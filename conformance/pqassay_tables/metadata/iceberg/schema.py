@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from pqassay_spec.base.errors import Malformed
@@ -98,6 +99,14 @@ class IcebergSchema:
     orders: dict[int, tuple[SortField, ...]] = field(default_factory=dict[int, tuple[SortField, ...]])
     names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     nested: frozenset[int] = frozenset()
+
+    @cached_property
+    def single(self) -> frozenset[int]:
+        """The ids of columns without members that are in no list or map."""
+        return (
+            frozenset(number for number, column in self.columns.items() if not column.is_repeated)
+            - self.nested
+        )
 
     @property
     def greatest(self) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
-from pqassay.tables.claims import Scalar, ValueKind
+from pqassay.tables.claims import Scalar, UnknownType, ValueKind
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.partition_transforms import (
     ORDERED,
@@ -31,12 +31,7 @@ from pqassay_spec.table.partition_transforms import (
 )
 from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.schema import DECIMAL, IcebergColumn, IcebergSchema, PartitionField
-from pqassay_tables.metadata.iceberg.values import (
-    UnknownTypeError,
-    partition_scalar,
-    shown,
-    value_of,
-)
+from pqassay_tables.metadata.iceberg.values import partition_scalar, shown, value_of
 from pqassay_tables.metadata.moments import DAY
 
 ROWS, NULLS = field_ids.RECORD_COUNT, field_ids.NULL_VALUE_COUNTS
@@ -77,7 +72,7 @@ def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
             continue
         try:
             ends = [transformed(field.transform, field.parameter, column.type, raw) for raw in (low, high)]
-        except (ValueError, UnknownTypeError):
+        except (ValueError, UnknownType):
             continue
         if not _holds(ends[0], ends[1], value, result_type(field, column)):
             least, greatest = _shown(field, column, low, ends[0]), _shown(field, column, high, ends[1])
@@ -116,7 +111,7 @@ def transformed(transform: str, parameter: int, kind: str, raw: bytes) -> Scalar
 
     Raises:
         ValueError: It is no value of the type, or the transform takes none of it.
-        UnknownTypeError: Values of the type are not compared.
+        UnknownType: Values of the type are not compared.
     """
     typed = value_of(kind, raw)
     if transform == "identity":

@@ -10,91 +10,108 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Collection
 from decimal import Context, Decimal
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal
 from uuid import UUID
 
-from pqassay.tables.claims import Scalar, ValueKind
+from pqassay.tables.claims import Reading, Scalar, Typed, UnknownType, ValueKind
 from pqassay_spec.table.single_values import MOST_DECIMAL, NANOSECONDS, POINT_WIDTHS, WIDTHS
 from pqassay_tables.metadata.iceberg.schema import DECIMAL, FIXED
 from pqassay_tables.metadata.moments import DAY
 
-
-class Typed(NamedTuple):
-    """A value, and what it is."""
-
-    kind: ValueKind
-    value: Scalar
-
-
-class UnknownTypeError(Exception):
-    """Values of a type are not compared."""
-
-
 _DIGITS = Context(prec=100)
 
 
-def value_of(kind: str, raw: bytes) -> Typed:
-    """A value of a type.
+def reading_of(kind: str) -> Reading:
+    """How values of a type are read from their bytes.
 
     Args:
         kind: The type as the schema has it.
-        raw: The bytes.
 
     Raises:
-        ValueError: It is none.
-        UnknownTypeError: Values of the type are not compared.
+        UnknownType: Values of the type are not compared.
     """
-    if kind in ("string", "binary"):
-        if kind == "string":
-            _ = raw.decode()
-            return Typed(ValueKind.TEXT, raw)
-        return Typed(ValueKind.BYTES, raw)
+    if kind == "string":
+        return Reading(ValueKind.TEXT, _text)
+    if kind == "binary":
+        return Reading(ValueKind.BYTES, bytes)
+    if kind in WIDTHS:
+        return Reading(KINDS[kind], partial(_primitive, kind, WIDTHS[kind]))
     if (match := DECIMAL.fullmatch(kind)) is not None:
-        return _decimal(int(match[1]), int(match[2]), raw)
+        return Reading(ValueKind.NUMBER, partial(_decimal, int(match[1]), int(match[2])))
     if (match := FIXED.fullmatch(kind)) is not None:
-        if len(raw) > int(match[1]):  # writers cut the bounds of long ones
-            raise ValueError(f"it has {len(raw)} bytes, and not {match[1]}")
-        return Typed(ValueKind.BYTES, raw)
-    widths = WIDTHS.get(kind)
-    if widths is None:
-        raise UnknownTypeError(kind)
-    if len(raw) not in widths:
-        raise ValueError(f"it has {len(raw)} bytes, and not {' or '.join(map(str, widths))}")
-    return _primitive(kind, raw)
+        return Reading(ValueKind.BYTES, partial(_fixed, int(match[1])))
+    raise UnknownType(kind)
 
 
-def _primitive(kind: str, raw: bytes) -> Typed:
-    if kind == "uuid":
-        return Typed(ValueKind.BYTES, raw)
-    if kind == "boolean":
-        return Typed(ValueKind.BOOLEAN, raw != b"\0")
+def value_of(kind: str, raw: bytes) -> Typed:
+    """A value of a type. Raises `ValueError`, and as `reading_of` does."""
+    reading = reading_of(kind)
+    return Typed(reading.kind, reading.read(raw))
+
+
+KINDS = {
+    "boolean": ValueKind.BOOLEAN,
+    "int": ValueKind.NUMBER,
+    "long": ValueKind.NUMBER,
+    "float": ValueKind.FLOATING,
+    "double": ValueKind.FLOATING,
+    "date": ValueKind.DATE,
+    "time": ValueKind.TIME,
+    "timestamp": ValueKind.TIMESTAMP,
+    "timestamptz": ValueKind.TIMESTAMP,
+    "timestamp_ns": ValueKind.TIMESTAMP,
+    "timestamptz_ns": ValueKind.TIMESTAMP,
+    "uuid": ValueKind.BYTES,
+}
+"""What values of types that have a width are."""
+
+
+def _text(raw: bytes) -> bytes:
+    if not raw.isascii():
+        _ = raw.decode()
+    return raw
+
+
+def _fixed(width: int, raw: bytes) -> bytes:
+    if len(raw) > width:  # writers cut the bounds of long ones
+        raise ValueError(f"it has {len(raw)} bytes, and not {width}")
+    return raw
+
+
+def _primitive(kind: str, widths: Collection[int], raw: bytes) -> Scalar:
+    width = len(raw)
+    if width not in widths:
+        raise ValueError(f"it has {width} bytes, and not {' or '.join(map(str, widths))}")
     if kind in ("float", "double"):
-        return Typed(ValueKind.FLOATING, struct.unpack("<f" if len(raw) == 4 else "<d", raw)[0])
-    number = int.from_bytes(raw, "little", signed=True)
-    if kind == "date":
-        return Typed(ValueKind.DATE, number)
-    if kind == "time":
-        return Typed(ValueKind.TIME, number * NANOSECONDS[kind])
-    if kind in NANOSECONDS:
-        return Typed(ValueKind.TIMESTAMP, number * (DAY if len(raw) == 4 else NANOSECONDS[kind]))
-    return Typed(ValueKind.NUMBER, number)
+        number: float = struct.unpack("<f" if width == 4 else "<d", raw)[0]
+        return number
+    if kind == "uuid":
+        return raw
+    if kind == "boolean":
+        return raw != b"\0"
+    unit = NANOSECONDS.get(kind, 1)
+    if width == 4 and unit != 1:
+        unit = DAY  # of a date that was promoted
+    return int.from_bytes(raw, "little", signed=True) * unit
 
 
-def _decimal(precision: int, scale: int, raw: bytes) -> Typed:
+def _decimal(precision: int, scale: int, raw: bytes) -> Decimal:
     if not 1 <= len(raw) <= MOST_DECIMAL:
         raise ValueError(f"it has {len(raw)} bytes, and not 1 to {MOST_DECIMAL}")
     number = int.from_bytes(raw, "big", signed=True)
     if abs(number) >= 10**precision:
         raise ValueError(f"it has more than {precision} digits")
-    return Typed(ValueKind.NUMBER, Decimal(number).scaleb(-scale, _DIGITS))
+    return Decimal(number).scaleb(-scale, _DIGITS)
 
 
 def shown(kind: str, raw: bytes) -> str:
     """A value for messages: as it is where it can be read, else its bytes."""
     try:
         return written(value_of(kind, raw))
-    except (ValueError, UnknownTypeError):
+    except (ValueError, UnknownType):
         return f"0x{raw[:32].hex()}" if raw else "no bytes"
 
 

@@ -1,11 +1,11 @@
-"""What the screens of table claims call sound, the rules find nothing against; and things of one shape have the same rules apply."""
+"""What a table says of the columns of a file, compared with the footer, for each type of column."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 import struct
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -15,15 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pqassay.checks import registry
-from pqassay.checks.asking import answers_of, by_subject
+from pqassay.checks.asking import ask
 from pqassay.tables.claims import Count, FileClaims, Place
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.rules.catalogue import file_rules
 from pqassay_spec.table.layout import TableKind
-from pqassay_tables.checks.delta_table.data import CLAIMED as OF_DELTA
-from pqassay_tables.checks.iceberg_table.data import CLAIMED as OF_ICEBERG
 from pqassay_tables.metadata.delta.schema import DeltaSchema
 from pqassay_tables.metadata.delta.schema import schema_of as delta_schema_of
 from pqassay_tables.metadata.delta.statistics import MAX, MIN, NULLS, StatisticsSaid
@@ -38,7 +34,6 @@ RULES: dict[TableKind, tuple[str, ...]] = {
         "ICE-030", "ICE-031", "ICE-032", "ICE-033", "ICE-034", "ICE-059", "ICE-060", "ICE-062",
     ),
 }  # fmt: skip
-SCREENS: dict[TableKind, Any] = {"delta": OF_DELTA.shape, "iceberg": OF_ICEBERG.shape}
 
 MOMENT = dt.datetime(2024, 2, 29, 1, 2, 3, 456789)  # noqa: DTZ001 - the zone is that of the column
 ROWS: dict[str, list[Any]] = {
@@ -153,21 +148,11 @@ def sizes_of(content: bytes) -> dict[int, int]:
     }  # fmt: skip
 
 
-APPLIED: dict[Hashable, set[str]] = {}
-
-
-def shape_beside_rules(content: bytes, claims: FileClaims) -> Hashable | None:
-    """The shape that the screen gives a file, which is compared with what the rules say."""
+def broken(content: bytes, claims: FileClaims) -> dict[str, list[str | None]]:
+    """The rules that are broken, each with the columns."""
     file = FileUnderTest(BytesSource(content, "a"), Options("footer"), claims=claims)
-    screen = SCREENS[claims.table]
-    assert screen is not None
-    shape: Hashable | None = screen(file)
-    if shape is not None:
-        questions = by_subject.__wrapped__(RULES[claims.table])
-        answers = answers_of(file, questions)
-        assert {} == answers.found
-        assert answers.applied == APPLIED.setdefault((claims.table, shape), answers.applied)
-    return shape
+    answers = ask(file, RULES[claims.table])
+    return {rule: list(answer.groups) for rule, answer in answers.found.items() if answer.groups}
 
 
 def delta_claims(stats: Mapping[str, Any], rows: int | None = 4) -> FileClaims:
@@ -181,24 +166,45 @@ def iceberg_claims(metrics: Mapping[int, Any], splits: tuple[int, ...] = ()) -> 
 
 
 @pytest.mark.parametrize("content", FILES)
-def test_what_is_true_is_called_sound(content: bytes) -> None:
-    assert shape_beside_rules(content, delta_claims(TRUE_STATS)) is not None
-    assert shape_beside_rules(content, iceberg_claims({**TRUE_METRICS, SIZES: sizes_of(content)}, (4,))) is not None  # fmt: skip
+def test_what_is_true_breaks_no_rule(content: bytes) -> None:
+    assert {} == broken(content, delta_claims(TRUE_STATS))
+    assert {} == broken(content, iceberg_claims({**TRUE_METRICS, SIZES: sizes_of(content)}, (4,)))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name in TRUE_STATS[MIN]])
-def test_a_bound_that_excludes_a_value_is_left_to_the_rules(name: str) -> None:
-    low = least_and_greatest(name)[0]
-    another = next(value for value in ROWS[name] if value not in (None, low))
-    raised = {**TRUE_STATS, MIN: {**TRUE_STATS[MIN], name: in_json(another)}}
-    lowered = {**TRUE_STATS, MAX: {**TRUE_STATS[MAX], name: in_json(low)}}
+def beside(name: str, *, above: bool) -> Any:
+    """A bound that leaves out one value of a column."""
+    there = sorted({value for value in ROWS[name] if value is not None}, reverse=above)
+    return there[1]
+
+
+EXACT = [name for name in NAMES if name not in ("text", "nothing")]
+"""Columns of whose bounds a footer does not have to say that they are values."""
+
+
+@pytest.mark.parametrize("above", [False, True])
+@pytest.mark.parametrize("name", EXACT)
+def test_a_bound_that_excludes_a_value_is_found(name: str, above: bool) -> None:
     number, kind = NAMES.index(name) + 1, TYPES[name][2]
-    by_id = {**TRUE_METRICS, UPPER: {**TRUE_METRICS[UPPER], number: in_bytes(kind, low)}}
-    is_exact = name != "text"  # of texts a footer may hold something that encloses the values
+    member, field = (MAX, UPPER) if above else (MIN, LOWER)
+    value = beside(name, above=above)
+    by_name = {**TRUE_STATS, member: {**TRUE_STATS[member], name: in_json(value)}}
+    by_id = {**TRUE_METRICS, field: {**TRUE_METRICS[field], number: in_bytes(kind, value)}}
     for content in FILES:
-        for claims in (delta_claims(raised), delta_claims(lowered), iceberg_claims(by_id)):
-            shape = shape_beside_rules(content, claims)
-            assert shape is None or not is_exact
+        assert {"DLT-025": [name]} == broken(content, delta_claims(by_name))
+        assert {"ICE-032": [name]} == broken(content, iceberg_claims(by_id))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_count_that_is_not_that_of_the_footer_is_found(name: str) -> None:
+    number = NAMES.index(name) + 1
+    by_name = {**TRUE_STATS, NULLS: {**TRUE_STATS[NULLS], name: ROWS[name].count(None) + 1}}
+    by_id = {**TRUE_METRICS, NULL_COUNTS: {**TRUE_METRICS[NULL_COUNTS], number: ROWS[name].count(None) - 1}}
+    for content in FILES:
+        sizes = sizes_of(content)
+        assert {"DLT-024": [name]} == broken(content, delta_claims(by_name))
+        assert {"ICE-031": [name]} == broken(content, iceberg_claims(by_id))
+        false = {**TRUE_METRICS, SIZES: {**sizes, number: sizes[number] + 1}}
+        assert {"ICE-059": [name]} == broken(content, iceberg_claims(false))
 
 
 BOUNDS = st.one_of(
@@ -209,61 +215,25 @@ BOUNDS = st.one_of(
     st.none(),
     st.just({}),
 )  # fmt: skip
-COUNTS = st.one_of(st.integers(-1, 5), st.none(), st.just("1"))
-
-
-@st.composite
-def mixed(draw: st.DrawFn, truth: dict[Any, Any], keys: list[Any], others: st.SearchStrategy[Any]) -> Any:
-    """A map that is mostly true."""
-    found = dict(truth)
-    for key in draw(st.lists(st.sampled_from(keys), max_size=2)):
-        if draw(st.booleans()):
-            found[key] = draw(others)
-        else:
-            found.pop(key, None)
-    return found
-
-
-STATS = st.fixed_dictionaries(
-    {
-        MIN: mixed(TRUE_STATS[MIN], [*NAMES, "gone", "unknown"], BOUNDS),
-        MAX: mixed(TRUE_STATS[MAX], [*NAMES, "gone", "unknown"], BOUNDS),
-        NULLS: mixed(TRUE_STATS[NULLS], [*NAMES, "gone", "unknown"], COUNTS),
-    }
-)
 RAW = st.one_of(
     st.sampled_from([raw for one in (LOWER, UPPER) for raw in TRUE_METRICS[one].values()]),
     st.binary(max_size=9),
     st.sampled_from([struct.pack("<d", value) for value in (float("nan"), 0.0, -0.0, float("inf"))]),
 )
-IDS = [*range(1, len(NAMES) + 1), 90, 92, 99]
 
 
 @settings(max_examples=150, deadline=None)
-@given(stats=STATS, rows=st.sampled_from([4, 4, 4, None, 5]), content=st.sampled_from(FILES))
-def test_what_the_screen_of_a_log_calls_sound_the_rules_do(
-    stats: dict[str, Any], rows: int | None, content: bytes
-) -> None:
-    _ = shape_beside_rules(content, delta_claims(stats, rows))
+@given(name=st.sampled_from([*NAMES, "gone", "unknown"]), above=st.booleans(), value=BOUNDS)
+def test_one_bound_of_a_log_says_nothing_of_other_columns(name: str, above: bool, value: Any) -> None:
+    member = MAX if above else MIN
+    found = broken(FILES[0], delta_claims({**TRUE_STATS, member: {**TRUE_STATS[member], name: value}}))
+    assert found in ({}, {"DLT-026": [name]} if name == "gone" else {"DLT-025": [name]})
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    low=mixed(TRUE_METRICS[LOWER], IDS, RAW),
-    high=mixed(TRUE_METRICS[UPPER], IDS, RAW),
-    nulls=mixed(TRUE_METRICS[NULL_COUNTS], IDS, st.integers(-1, 5)),
-    sizes=st.one_of(st.none(), mixed(sizes_of(FILES[0]), IDS, st.integers(0, 500))),
-    splits=st.sampled_from([(), (4,), (4, 300), (5,), (3,)]),
-    content=st.sampled_from(FILES),
-)
-def test_what_the_screen_of_a_manifest_calls_sound_the_rules_do(
-    low: Any, high: Any, nulls: Any, sizes: Any, splits: tuple[int, ...], content: bytes
-) -> None:
-    metrics = {LOWER: low, UPPER: high, NULL_COUNTS: nulls, **({} if sizes is None else {SIZES: sizes})}
-    _ = shape_beside_rules(content, iceberg_claims(metrics, splits))
-
-
-def test_the_rules_of_the_screens_are_all_those_of_their_subjects() -> None:
-    for table, screen in SCREENS.items():
-        found = [rule for rule, check in registry().items() if check.subject.shape is screen]
-        assert sorted(RULES[table]) == sorted(rule for rule in found if rule in file_rules())
+@given(number=st.sampled_from([*range(1, len(NAMES) + 1), 90, 92, 99]), above=st.booleans(), raw=RAW)
+def test_one_bound_of_a_manifest_says_nothing_of_other_columns(number: int, above: bool, raw: bytes) -> None:
+    field = UPPER if above else LOWER
+    found = broken(FILES[0], iceberg_claims({**TRUE_METRICS, field: {**TRUE_METRICS[field], number: raw}}))
+    name = NAMES[number - 1] if number <= len(NAMES) else "gone"
+    assert found in ({}, {"ICE-033": [name]} if name == "gone" else {"ICE-032": [name]})

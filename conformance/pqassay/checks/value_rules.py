@@ -1,0 +1,81 @@
+"""How a rule about values is declared: under its id, beside the rules of its family.
+
+A rule is a function over one thing, most often a column chunk, which yields what is claimed of the values (`Claim`).  That is cheap,
+and happens before anything is decoded.  What compares a claim with the values belongs to the kind of claim: bounds, counts and
+forms are in `pqassay.values.claims`; what one rule alone claims stands beside it.
+
+>>> @value_rule("PIX-052", of=COLUMN_INDEX)                                # doctest: +SKIP
+... def null_pages_hold_nothing_but_nulls(chunk):
+...     '''A reader skips a page of nothing but nulls whatever value it looks for.'''
+...     yield NullPages(chunk, chunk.column_index.null_pages)
+
+A rule that has to know something of several chunks is a class (`ValueRule`), of which each file has its own.  A rule about the parts of
+an index directory is a function over a part, all of whose rows were read, which yields where the part breaks it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
+
+from pqassay.checks import rule
+from pqassay.checks.subjects import VALUES, Subject
+from pqassay.under_test.file import FileUnderTest
+from pqassay.under_test.violation import Violation
+from pqassay.values.claims.audit import Family, claiming
+from pqassay.values.claims.outcomes import Outcome
+from pqassay.values.claims.value_rules import RuleFamily, Stated
+
+Statement = TypeVar("Statement", bound=Callable[..., Any])
+
+_stated: dict[Subject[Any], dict[str, Stated]] = defaultdict(dict)
+
+
+class Audited(Protocol):
+    """Values that were compared with what is claimed of them."""
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """The outcome of each rule."""
+        ...
+
+
+def value_rule(
+    rule_id: str,
+    *,
+    of: Subject[Any] | None = None,
+    only: Callable[[Any], bool] | None = None,
+    audited: Subject[Any] = VALUES,
+) -> Callable[[Statement], Statement]:
+    """Register a function, or a class, as the statement of a rule about values.
+
+    Args:
+        rule_id: Its id.
+        of: The column chunks, or entries of an index directory, that it is about, if not all.
+        only: To which audits it applies, if not to all.
+        audited: The values, which are `Audited`.
+    """
+
+    def register(statement: Statement) -> Statement:
+        _stated[audited][rule_id] = Stated(statement, None if of is None else of.find)
+
+        def test(audit: Audited) -> Iterator[Violation]:
+            return audit.outcomes[rule_id].result()
+
+        test.__wrapped__ = statement  # type: ignore[attr-defined]  # what states the rule is shown, not this
+        rule(rule_id, of=audited, only=only)(test)
+        return statement
+
+    return register
+
+
+def stated(audited: Subject[Any]) -> Mapping[str, Stated]:
+    """The rules about some values, by their ids."""
+    return _stated[audited]
+
+
+@claiming
+def claims_of_chunks(file: FileUnderTest) -> Family:
+    """The claims of the rules about the values of a Parquet file."""
+    return RuleFamily(file, stated(VALUES))

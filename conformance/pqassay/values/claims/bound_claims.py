@@ -1,0 +1,375 @@
+"""Claims that are bounds, of a column chunk or of each of its pages: no value lies beyond them.
+
+What compares them with the values is `pqassay.values.claims.bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import Broken, NotChecked
+from pqassay.under_test.violation import Violation, first_places
+from pqassay.values.claims.count_claims import require_pages
+from pqassay.values.claims.value_rules import Claim
+from pqassay.values.claims.wording import named, others, value_at, where
+from pqassay_spec.parquet.column_order import (
+    FLOATING,
+    TOTAL,
+    Order,
+    is_nan,
+    shown,
+    type_order,
+    width_of,
+    zeros,
+)
+from pqassay_spec.parquet.thrift import Type
+
+if TYPE_CHECKING:
+    from pqassay.values.claims.bounds import Beyond, BoundsAudit
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+
+def bounds_of(values: ChunkValues) -> BoundsAudit:
+    """The values of a chunk, to be compared with bounds."""
+    return values.remembered(_bounds_of)
+
+
+def _bounds_of(values: ChunkValues) -> BoundsAudit:
+    from pqassay.values.claims.bounds import BoundsAudit  # noqa: PLC0415 - numpy, at this tier only
+
+    return BoundsAudit(values, values.starts)
+
+
+class Comparison(NamedTuple):
+    """How values compare with a bound: their order, and whether their bytes count as signed."""
+
+    order: Order
+    signed_bytes: bool = False
+
+
+def order_of_readers(chunk: ColumnChunkUnderTest) -> Order | None:
+    """The order of the type, which readers take where the footer gives no column orders; ``None`` where it does."""
+    given = chunk.file.metadata.column_orders
+    return type_order(chunk.leaf.element) if given is None else None
+
+
+def require_order(chunk: ColumnChunkUnderTest) -> Order:
+    """The order of the column. Raises `NotChecked` where there is none by which bounds can be compared."""
+    order = chunk.order
+    if order is not None:
+        return order
+    if chunk.column_order is None:
+        # Other rules say so, and compare the bounds by the order of the type.
+        raise NotChecked(f"the footer gives no order of column {chunk.column}", "another rule")
+    if chunk.leaf.element.type == Type.INT96 and not chunk.column_order.unknown:
+        bounds = chunk.facts.statistics
+        if bounds is not None and (bounds.min_value, bounds.max_value) != (None, None):
+            raise Broken("STA-016")
+    kind = chunk.leaf.physical_type
+    raise NotChecked(
+        f"the order of column {chunk.column}, {kind}, is none, or none that pqassay knows", "file"
+    )
+
+
+def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[Comparison]:
+    """The comparisons that may be meant by the deprecated bounds.
+
+    Some writers compare by sign, and others, DuckDB among them, as the type does. Raises `NotChecked`.
+    """
+    kind, natural = chunk.leaf.element.type, type_order(chunk.leaf.element)
+    if natural is Order.UNSIGNED:
+        return Comparison(Order.SIGNED), Comparison(natural)
+    if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF):
+        return (Comparison(natural),)
+    if natural in (Order.DECIMAL, Order.BYTES):
+        return Comparison(natural), Comparison(Order.BYTES, signed_bytes=True)
+    if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
+        return (Comparison(Order.BYTES, signed_bytes=True),)
+    raise Broken("STA-014")  # INT96: what signed comparison means for it, nobody says
+
+
+# -------------------------------------------------------------------------------------------- of a column chunk
+
+
+@dataclass(frozen=True)
+class ChunkBound(Claim):
+    """A bound of all values of a column chunk.
+
+    Attributes:
+        chunk: The chunk.
+        name: Its field in the statistics.
+        raw: Its bytes.
+        order: How values compare with it, and are shown; only where the comparison is given it may be ``None``.
+    """
+
+    chunk: ColumnChunkUnderTest
+    name: str
+    raw: bytes
+    order: Order | None
+
+    @property
+    def above(self) -> bool:
+        """Whether it is the upper one."""
+        return self.name.startswith("max")
+
+    @property
+    def own(self) -> Comparison:
+        """How values compare with it, where no other comparison is given."""
+        return Comparison(cast("Order", self.order))
+
+    @property
+    def field(self) -> Field:
+        """Its place."""
+        return self.chunk.fields.statistics / self.name
+
+    @property
+    def text(self) -> str:
+        """It, for messages."""
+        return shown(self.order, self.raw)
+
+    def beyond(self, values: ChunkValues, comparison: Comparison | None = None) -> Beyond | None:
+        """The first value beyond it, ``None`` without."""
+        order, signed_bytes = comparison or self.own
+        return bounds_of(values).of_chunk(order, self.raw, above=self.above, signed_bytes=signed_bytes)
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """No value lies beyond it."""
+        beyond = self.beyond(values)
+        if beyond is not None:
+            yield self.crossed(values, beyond)
+
+    def crossed(self, values: ChunkValues, beyond: Beyond) -> Violation:
+        """That a value lies beyond it."""
+        value = value_at(values, beyond.place, self.order)
+        return Violation(
+            f"{where(values, beyond.place)} holds {value}, {self.name} is {self.text}{others(beyond.total)}",
+            self.field,
+            expected=f"{'at least' if self.above else 'at most'} {value}",
+            actual=self.text,
+        )
+
+
+class ExactBound(ChunkBound):
+    """A bound that a value is called to have."""
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """A value is equal to it; one beyond it is the matter of the bound itself."""
+        if self.beyond(values) is None and not self._occurs(values):
+            yield Violation(
+                f"{self.name} of {named(self.chunk)} is called exact, and no value is {self.text}",
+                self.chunk.fields.statistics / f"is_{self.name}_exact",
+                expected=f"not exact, or a value {self.text}",
+                actual="exact",
+            )
+
+    def _occurs(self, values: ChunkValues) -> bool:
+        """Whether it may be a value, NaN among others."""
+        if is_nan(self.own.order, self.raw):
+            return bool(values.is_nan.any())
+        return bounds_of(values).is_met(self.own.order, self.raw, above=self.above) is not False
+
+
+@dataclass(frozen=True)
+class DeprecatedBounds(Claim):
+    """The deprecated bounds of a column chunk, which are true if they are in one of the orders that may be meant."""
+
+    bounds: Sequence[ChunkBound]
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """In one order, no value lies beyond either; those of the order with the fewest are wrong."""
+        wrong: list[tuple[ChunkBound, Beyond]] = []
+        for number, comparison in enumerate(deprecated_comparisons(values.chunk)):
+            crossed = [
+                (bound, beyond)
+                for bound in self.bounds
+                if (beyond := bound.beyond(values, comparison)) is not None
+            ]
+            if not crossed:
+                return
+            if not number or len(crossed) < len(wrong):
+                wrong = crossed
+        for bound, beyond in wrong:
+            yield bound.crossed(values, beyond)
+
+
+# ------------------------------------------------------------------------------------------------------ of pages
+
+
+@dataclass(frozen=True)
+class BoundsOfPages(Claim):
+    """Bounds of one side, of each data page of a column chunk.
+
+    Attributes:
+        chunk: The chunk.
+        side: What they are called: ``lower`` or ``upper``, with what tells them from others.
+        raws: Their bytes, ``None`` for pages without.
+        order: How values compare with them, and are shown; only where the comparison is given it may be ``None``.
+        field: The place of each, by the number of its page.
+    """
+
+    chunk: ColumnChunkUnderTest
+    side: str
+    raws: Sequence[bytes | None]
+    order: Order | None
+    field: Callable[[int], Field]
+
+    @property
+    def above(self) -> bool:
+        """Whether they are upper bounds."""
+        return self.side.endswith("upper")
+
+    @property
+    def own(self) -> Comparison:
+        """How values compare with them, where no other comparison is given."""
+        return Comparison(cast("Order", self.order))
+
+    def beyond(self, values: ChunkValues, comparison: Comparison | None = None) -> Iterator[Beyond]:
+        """The first value beyond its bound of each page; see `BoundsAudit.of_pages`."""
+        order, signed_bytes = comparison or self.own
+        return bounds_of(values).of_pages(order, self.raws, above=self.above, signed_bytes=signed_bytes)
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """No value of a page lies beyond its bound."""
+        return self.crossed(values, self.beyond(values))
+
+    def crossed(self, values: ChunkValues, beyond: Iterator[Beyond]) -> Iterator[Violation]:
+        """That values lie beyond the bounds of their pages."""
+        for each in beyond:
+            value, bound = (
+                value_at(values, each.place, self.order),
+                shown(self.order, self.raws[each.page] or b""),
+            )
+            yield Violation(
+                f"{where(values, each.place)} holds {value}, the page's {self.side} bound is {bound}",
+                self.field(each.page),
+                expected=f"{'at least' if self.above else 'at most'} {value}",
+                actual=bound,
+                more=each.total - 1,
+            )
+
+
+class DeprecatedBoundsOfPages(BoundsOfPages):
+    """The deprecated bounds of pages, which are true if they are in one of the orders that may be meant."""
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """In one order, no value of a page lies beyond its bound."""
+        comparisons = deprecated_comparisons(values.chunk)
+        for comparison in comparisons:
+            if next(self.beyond(values, comparison), None) is None:
+                return
+        yield from self.crossed(values, self.beyond(values, comparisons[0]))
+
+
+@dataclass(frozen=True)
+class ExactBoundsOfPages(BoundsOfPages):
+    """Bounds of pages that a value is called to have; ``flag`` is the place of that."""
+
+    flag: Callable[[int], Field]
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """A value of the page is equal to it."""
+        within = bounds_of(values).pages_within(self.own.order, self.raws, above=self.above)
+        name = f"{'max' if self.above else 'min'}_value"
+
+        def violation(page: int) -> Violation:
+            text = shown(self.order, self.raws[page] or b"")
+            return Violation(
+                f"{name} of page {page} of {named(self.chunk)} is called exact, and no value is {text}",
+                self.flag(page),
+                expected=f"not exact, or a value {text}",
+                actual="exact",
+            )
+
+        return first_places(within.tolist(), violation)
+
+
+# -------------------------------------------------------------------------------------------------------- zeros
+
+
+class ZeroBound(NamedTuple):
+    """A bound that is a zero, beyond which the other zero lies.
+
+    Attributes:
+        raw: Its bytes.
+        negative: Whether it is the negative zero.
+    """
+
+    raw: bytes
+    negative: bool
+
+    def __str__(self) -> str:
+        return "-0.0" if self.negative else "0.0"
+
+    @property
+    def other(self) -> str:
+        """The zero that it leaves out, for messages."""
+        return "0.0" if self.negative else "-0.0"
+
+    def left_out(self, values: ChunkValues) -> Any:
+        """The values that are the zero that it leaves out, bool."""
+        return values.is_zero(negative=not self.negative)
+
+    def violation(self, where_it_is: str, bound: str, field: Field) -> Violation:
+        """That a bound leaves out the other zero."""
+        return Violation(
+            f"{where_it_is} holds {self.other}, {bound} is {self}",
+            field,
+            expected=self.other,
+            actual=str(self),
+        )
+
+
+def zero_bound(
+    chunk: ColumnChunkUnderTest, raws: Sequence[bytes | None], *, above: bool
+) -> tuple[bool, ZeroBound | None]:
+    """Whether bounds of one side are zeros, of either sign; and that one of them which leaves out the other zero.
+
+    The two zeros count as equal, but where there is one alone, or the order tells them apart.
+    """
+    order = chunk.order
+    if order not in FLOATING or order in TOTAL:
+        return False, None
+    both = zeros(width_of(chunk.leaf.element) or 0)
+    narrow = ZeroBound(both.negative if above else both.positive, negative=above)
+    return any(zero in raws for zero in both), narrow if narrow.raw in raws else None
+
+
+@dataclass(frozen=True)
+class ChunkZero(Claim):
+    """A bound of a column chunk that is a zero."""
+
+    bound: ChunkBound
+    zero: ZeroBound
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """No value is the other zero."""
+        left_out = self.zero.left_out(values)
+        if left_out.any():
+            row = where(values, int(left_out.argmax()))
+            yield self.zero.violation(row, self.bound.name, self.bound.field)
+
+
+@dataclass(frozen=True)
+class ZerosOfPages(Claim):
+    """Bounds of pages of which some are a zero."""
+
+    bounds: BoundsOfPages
+    zero: ZeroBound
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """No value of their pages is the other zero."""
+        require_pages(self.bounds.raws, values, "column index")
+        has_other = values.sums(self.zero.left_out(values)) > 0
+        raws = self.bounds.raws
+        wrong = [page for page in has_other.nonzero()[0].tolist() if raws[page] == self.zero.raw]
+        of, side = named(self.bounds.chunk), self.bounds.side
+        return first_places(
+            wrong,
+            lambda page: self.zero.violation(
+                f"page {page} of {of}", f"its {side} bound", self.bounds.field(page)
+            ),
+        )

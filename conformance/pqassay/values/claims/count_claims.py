@@ -1,0 +1,163 @@
+"""Claims that are counts, of a column chunk or of each of its pages: nulls, NaN values, distinct values, bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.violation import Violation, first_places
+from pqassay.values.claims.value_rules import Claim
+from pqassay.values.claims.wording import named, plural
+
+if TYPE_CHECKING:
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+
+@dataclass(frozen=True)
+class ChunkCount(Claim):
+    """A count of something among all values of a column chunk.
+
+    Attributes:
+        chunk: The chunk.
+        name: Its field in the statistics.
+        given: The count.
+        what: What is counted.
+        counted: Counts it.
+    """
+
+    chunk: ColumnChunkUnderTest
+    name: str
+    given: int
+    what: str
+    counted: Callable[[ChunkValues], int]
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """There are as many."""
+        counted = self.counted(values)
+        if self.given != counted:
+            yield Violation(
+                f"{named(self.chunk)} holds {plural(counted, self.what)}, {self.name} is {self.given}",
+                self.chunk.fields.statistics / self.name,
+                expected=str(counted),
+                actual=str(self.given),
+            )
+
+
+@dataclass(frozen=True)
+class NullsOfChunk(ChunkCount):
+    """A count of nulls, of which those around the values of a list are a rule of their own.
+
+    Attributes:
+        of_lists: Whether it is judged where it leaves out nulls and empty lists around the values, and nothing else; or everywhere
+            but there.
+    """
+
+    of_lists: bool
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """There are as many nulls."""
+        if (self.given in values.null_counts[1:]) == self.of_lists:
+            yield from super().compare(values)
+
+
+def nulls_of_chunk(chunk: ColumnChunkUnderTest, *, of_lists: bool) -> Iterator[NullsOfChunk]:
+    """The claim of a chunk's null count, if it has one."""
+    statistics = chunk.statistics
+    if statistics is not None and statistics.null_count is not None:
+        yield NullsOfChunk(
+            chunk, "null_count", statistics.null_count, "null", lambda values: values.null_counts[0], of_lists
+        )
+
+
+# ------------------------------------------------------------------------------------------------------ of pages
+
+
+@dataclass(frozen=True)
+class CountsOfPages(Claim):
+    """A count for each data page of a column chunk.
+
+    Attributes:
+        chunk: The chunk.
+        name: Their field.
+        given: The counts, ``None`` for pages without.
+        what: What is counted.
+        counted: Counts it, of all pages, int64.
+        field: The place of each, by the number of its page.
+        of_lists: Of null counts in lists, whether those are judged that leave out what is around the values, or all others;
+            ``None`` for all.
+        index: The index that lists them, ``None`` for page headers.
+    """
+
+    chunk: ColumnChunkUnderTest
+    name: str
+    given: Sequence[int | None]
+    what: str
+    counted: Callable[[ChunkValues], Any]
+    field: Callable[[int], Field]
+    of_lists: bool | None = None
+    index: str | None = None
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """Each page holds as many."""
+        if self.index is not None:
+            require_pages(self.given, values, self.index)
+        counted = self.counted(values).tolist()
+        wrong = [
+            page
+            for page, (given, count) in enumerate(zip(self.given, counted, strict=True))
+            if given not in (None, count)
+        ]
+        if wrong and self.of_lists is not None:
+            without_lists = values.leave_out_lists([-1 if count is None else count for count in self.given])
+            wrong = [page for page in wrong if without_lists[page] == self.of_lists]
+
+        def violation(page: int) -> Violation:
+            count, given = counted[page], self.given[page]
+            head = f"a page of {named(self.chunk)} holds {count} {self.what}, its header says {given}"
+            listed = f"page {page} of {named(self.chunk)} holds {count} {self.what}, {self.name} says {given}"
+            return Violation(
+                head if self.index is None else listed,
+                self.field(page),
+                expected=str(count),
+                actual=str(given),
+            )
+
+        return first_places(wrong, violation)
+
+
+def require_pages(listed: Sequence[object], values: ChunkValues, index: str) -> None:
+    """Raise `NotChecked` unless an index lists the pages that there are; another rule says so otherwise."""
+    if len(listed) != len(values.counts.values):
+        raise NotChecked(f"{index} and column chunk differ in their number of pages", "another rule")
+
+
+@dataclass(frozen=True)
+class DistinctCounts(Claim):
+    """Counts of distinct values: zeros of both signs, and NaN of all kinds, may count as one value or as several, null as one more.
+
+    Attributes:
+        given: The counts, ``None`` where there is none; a single one for the whole chunk.
+        ranges: The least and the greatest count that is true, for each.
+        named: What each is about, for messages.
+        field: The place of each.
+    """
+
+    given: Sequence[int | None]
+    ranges: Callable[[ChunkValues], Sequence[tuple[int, int]]]
+    named: Callable[[int], str]
+    field: Callable[[int], Field]
+
+    def compare(self, values: ChunkValues) -> Iterator[Violation]:
+        """Each lies within its range."""
+        for number, (given, (least, most)) in enumerate(zip(self.given, self.ranges(values), strict=True)):
+            if given is not None and not least <= given <= most:
+                yield Violation(
+                    f"{self.named(number)} holds {least} distinct values, distinct_count is {given}",
+                    self.field(number),
+                    expected=str(least) if least == most else f"between {least} and {most}",
+                    actual=str(given),
+                )

@@ -1,0 +1,256 @@
+"""Rules about values, put to each column chunk while it is decoded.
+
+A value rule says of a thing what it claims (`Claim`), before anything is decoded; where there is nothing to compare, it makes no
+claim, and does not apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
+threads; what concerns several chunks is settled one chunk after the other, in their order.
+
+How rules are declared is said in `pqassay.checks.value_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked, NotEverywhere
+from pqassay.under_test.violation import Violation
+from pqassay.values.claims.outcomes import Outcome
+from pqassay_spec.base.errors import FormatError
+
+if TYPE_CHECKING:
+    from pqassay.values.claims.audit import ChunkClaims
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+
+class Claim:
+    """What a rule says of the values of a column chunk.
+
+    Attributes:
+        needs_values: Whether the chunk has to be decoded for it.
+    """
+
+    needs_values = True
+
+    def compare(self, values: ChunkValues) -> Iterable[Violation]:
+        """Compare it with the values of the chunk. Raises `FormatError` and `NotChecked` where that cannot be done."""
+        raise NotImplementedError
+
+    def settle(self) -> Iterable[Violation]:
+        """What is known only beside the chunks before, in their order. Raises as `compare` does."""
+        return ()
+
+
+class TrueOfAnyValues(Claim):
+    """A claim that no value can contradict: the rule applies, and nothing needs to be decoded for it."""
+
+    needs_values = False
+
+
+class ComparedBy(Claim):
+    """A claim that one rule alone makes, and knows how to compare."""
+
+    def __init__(self, compare: Callable[[ChunkValues], Iterable[Violation]]) -> None:
+        self._compare = compare
+
+    def compare(self, values: ChunkValues) -> Iterable[Violation]:
+        """Compare it in the way that the rule knows."""
+        return self._compare(values)
+
+
+class ValueRule:
+    """A rule about the values of a file, made anew for each file.
+
+    Attributes:
+        outcome: What came of it.
+    """
+
+    def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
+        self.file = file
+        self.outcome = outcome
+
+    def claims(self, thing: Any) -> Iterable[Claim]:
+        """What it claims of a thing. Raises `FormatError` and `NotChecked` where that cannot be told."""
+        raise NotImplementedError
+
+    def finish(self) -> Iterable[Violation]:
+        """What all chunks together decide, once they are settled. Raises as `claims` does."""
+        return ()
+
+
+class _PlainRule(ValueRule):
+    """A rule that a function states."""
+
+    def __init__(
+        self, file: FileUnderTest, outcome: Outcome, claims: Callable[[Any], Iterable[Claim]]
+    ) -> None:
+        super().__init__(file, outcome)
+        self._claims = claims
+
+    def claims(self, thing: Any) -> Iterable[Claim]:
+        """What the function says."""
+        return self._claims(thing)
+
+
+Things = Callable[[FileUnderTest], Sequence[Any]]
+"""What finds the things of one kind in a file."""
+
+
+class Stated(NamedTuple):
+    """A value rule as it is declared.
+
+    Attributes:
+        statement: A function that yields the claims about a thing, or, in a family of another kind, where the thing breaks the
+            rule; or a class of rules, where something has to be known of several chunks.
+        among: The chunks that it is about; ``None`` for all.
+    """
+
+    statement: type[ValueRule] | Callable[[Any], Iterable[Any]]
+    among: Things | None = None
+
+    def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
+        """The rule, for one file. Raises what keeps it from being tested."""
+        if isinstance(self.statement, type):
+            rule: ValueRule = self.statement(file, outcome)
+            return rule
+        return _PlainRule(file, outcome, self.statement)
+
+
+class RuleFamily:
+    """The claims of several rules about the chunks of a file: a family of `pqassay.values.claims.audit`.
+
+    Args:
+        file: The file whose options say which rules are left out.
+        stated: The rules, by their ids.
+        thing: What the rules are about, of a chunk.
+
+    Attributes:
+        outcomes: What came of each rule.
+    """
+
+    def __init__(
+        self,
+        file: FileUnderTest,
+        stated: Mapping[str, Stated],
+        thing: Callable[[ColumnChunkUnderTest], Any] = lambda chunk: chunk,
+    ) -> None:
+        self.outcomes = {rule_id: Outcome() for rule_id in stated}
+        self._thing = thing
+        self._rules: dict[Things | None, list[tuple[str, ValueRule]]] = {}
+        self._among: dict[Things, frozenset[int]] = {}
+        for rule_id, rule in stated.items():
+            if rule_id in file.left_out:
+                continue
+            try:
+                if rule.among is not None and rule.among not in self._among:
+                    self._among[rule.among] = frozenset(map(id, rule.among(file)))
+                made = rule.made(file, self.outcomes[rule_id])
+            except Exception as error:  # noqa: BLE001 - see `note_problem`
+                note_problem(self.outcomes[rule_id], error)
+            else:
+                self._rules.setdefault(rule.among, []).append((rule_id, made))
+
+    def rules_about(self, thing: Any) -> list[tuple[str, ValueRule]]:
+        """The rules that are about a thing, and their ids."""
+        return [
+            rule
+            for among, rules in self._rules.items()
+            if among is None or id(thing) in self._among[among]
+            for rule in rules
+        ]
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
+        """The claims about a chunk, ``None`` where there are none."""
+        rules = self.rules_about(chunk)
+        return _ClaimsOfChunk(chunk, rules, self._thing(chunk), self.outcomes) if rules else None
+
+    def finish(self) -> None:
+        """Have each rule say what all chunks together decide."""
+        for rules in self._rules.values():
+            for rule_id, rule in rules:
+                try:
+                    for violation in rule.finish():
+                        self.outcomes[rule_id].add(violation)
+                except Exception as error:  # noqa: BLE001 - see `note_problem`
+                    note_problem(self.outcomes[rule_id], error)
+
+    def note_left_out(self, chunks: ColumnChunks) -> None:
+        """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
+        left_out = chunks.left_out
+        first = next((NotChecked(found.reason, obstacle) for obstacle, found in left_out.items()), None)
+        if first is None:
+            return
+        for outcome in self.outcomes.values():
+            outcome.hindered(NotEverywhere(first, left_out))
+
+
+def note_problem(outcome: Outcome, error: Exception, column: str | None = None) -> None:
+    """Note what keeps a rule from being tested. A mistake costs this rule and no other; what is no fault of either is raised."""
+    if isinstance(error, NotApplicable):
+        return
+    if isinstance(error, (OSError, MemoryError)):
+        raise error
+    outcome.applies = True
+    outcome.hindered(error if isinstance(error, (FormatError, NotChecked)) else Mistake.by(error), column)
+
+
+class _ClaimsOfChunk:
+    """The claims about one chunk, and what comes of them."""
+
+    def __init__(
+        self,
+        chunk: ColumnChunkUnderTest,
+        rules: Iterable[tuple[str, ValueRule]],
+        thing: Any,
+        of_file: Mapping[str, Outcome],
+    ) -> None:
+        self._chunk = chunk
+        self._of_file = of_file
+        self._claims: list[tuple[str, Claim]] = []
+        self._outcomes: dict[str, Outcome] = {}
+        for rule_id, rule in rules:
+            try:
+                for claim in rule.claims(thing):
+                    self._outcome(rule_id).applies = True
+                    self._claims.append((rule_id, claim))
+            except Exception as error:  # noqa: BLE001 - see `note_problem`
+                note_problem(self._outcome(rule_id), error, chunk.column)
+        self.needs_values = any(claim.needs_values for _, claim in self._claims)
+
+    def _outcome(self, rule_id: str) -> Outcome:
+        return self._outcomes.setdefault(rule_id, Outcome())
+
+    def leave(self, reason: NotChecked) -> None:
+        """Note why the values cannot be decoded; if the pages break a rule that is tested as well, that is why."""
+        from pqassay.values.decoding.chunk_values import excused  # noqa: PLC0415 - pyarrow, at this tier only
+
+        why = reason if self._chunk.file.prefix else excused(self._chunk, reason)
+        for rule_id, claim in self._claims:
+            if claim.needs_values:
+                self._outcome(rule_id).hindered(why, self._chunk.column)
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare what is claimed."""
+        for rule_id, claim in self._claims:
+            if claim.needs_values:
+                self._note(rule_id, partial(claim.compare, values))
+
+    def settle(self) -> None:
+        """Settle what concerns several chunks, and add what came of the claims to what came of those about other chunks."""
+        for rule_id, claim in self._claims:
+            self._note(rule_id, claim.settle)
+        self._claims.clear()
+        for rule_id, outcome in self._outcomes.items():
+            self._of_file[rule_id].merge(outcome)
+
+    def _note(self, rule_id: str, compare: Callable[[], Iterable[Violation]]) -> None:
+        chunk = self._chunk
+        try:
+            for violation in compare():
+                is_placed = violation.column is not None and violation.row_group is not None
+                placed = replace(violation, column=chunk.column, row_group=chunk.row_group)
+                self._outcome(rule_id).add(violation if is_placed else placed)
+        except Exception as error:  # noqa: BLE001 - see `note_problem`
+            note_problem(self._outcome(rule_id), error, chunk.column)

@@ -1,0 +1,109 @@
+"""Faults of the bodies of pages: what decoding meets there instead of levels, values or entries.
+
+Decoding knows no rule.  A rule declares the kinds of faults that it is about (`pqassay.checks.rule`): it reports them, and is the
+reason why whatever they hide is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import wraps
+from typing import NamedTuple, ParamSpec, TypeVar
+
+from pqassay_spec.base.errors import Malformed
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class Kind(Enum):
+    """What is wrong with a page.
+
+    Attributes:
+        rule: The rule about it; its declaration enters it.
+    """
+
+    WRONG_SIZE = "it does not decompress, or has another size without compression"
+    WRONG_CRC = "its CRC is not that of its body"
+    BAD_LEVELS = "its levels cannot be decoded, are not as many as its values, or exceed the greatest"
+    LEVELS_RUN_ON = "runs follow its levels"
+    STRAY_ENTRY = "an entry goes on with a list that is not there"
+    MISSING_GROUPS = "its last packed run is not stored as a whole"
+    MISSING_VALUES = "its values are not all there, or cannot be decoded"
+    VALUES_RUN_ON = "bytes follow its values"
+    INDEX_BEYOND = "an index is not less than the number of entries"
+    WIDE_DIFFERENCES = "differences take more bits than a value"
+    BAD_BLOCKS = "blocks of differences have a size that the encoding does not have"
+    WRONG_TOTAL = "the header of differences counts other values than there are"
+    SHORT_MINIBLOCK = "the last miniblock holds its values and is not filled up"
+    LONG_STREAMS = "bytes follow values that are split into streams, which nobody can tell apart then"
+    MISSING_ENTRIES = "its dictionary has fewer entries than its header says"
+    ENTRIES_RUN_ON = "bytes follow the entries of its dictionary"
+    UNSORTED_ENTRY = "an entry of a dictionary that is marked sorted is less than the one before"
+    IMPOSSIBLE_SIZE = "it has a negative size or count, or levels that are longer than itself"
+    UNKNOWN_CODEC = "there is no such codec"
+    UNKNOWN_LEVEL_ENCODING = "levels have no such encoding"
+    BIT_PACKED_LEVELS = "its levels have the deprecated encoding, whose bits pyarrow takes from the other end"
+    UNSUITABLE_ENCODING = "values of its type have no such encoding"
+    UNSUITABLE_ENTRY_ENCODING = "entries of a dictionary have no such encoding"
+
+    def __init__(self, _: str) -> None:
+        self.rule: str | None = None
+
+
+HARMLESS = {Kind.LEVELS_RUN_ON, Kind.VALUES_RUN_ON, Kind.ENTRIES_RUN_ON, Kind.UNSORTED_ENTRY}
+"""Faults that keep no reader from the values."""
+
+OF_HEADERS = {
+    Kind.IMPOSSIBLE_SIZE,
+    Kind.UNKNOWN_CODEC,
+    Kind.UNKNOWN_LEVEL_ENCODING,
+    Kind.BIT_PACKED_LEVELS,
+    Kind.UNSUITABLE_ENCODING,
+    Kind.UNSUITABLE_ENTRY_ENCODING,
+}
+"""Faults that headers and the footer show without a body: the rules about these look there."""
+
+
+class Fault(NamedTuple):
+    """A fault of a page; the rule about it says how its numbers and words are to be read.
+
+    Attributes:
+        kind: What is wrong.
+        expected, actual: What should be there, and what is: bytes, bits, values; bits beyond 64 are 0.
+        place: Which entry of the page it is about, or how many.
+        words: What codecs and decoders say; a decoder that refuses bytes: why, what it expects, and what there is.
+    """
+
+    kind: Kind
+    expected: int = 0
+    actual: int = 0
+    place: int = 0
+    words: tuple[str, ...] = ()
+
+
+class Faulty(Malformed):
+    """A page cannot be decoded any further, for a fault."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.kind.value, rule=fault.kind.rule)
+        self.fault = fault
+
+
+def refused_as(kind: Kind) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Have what a decoder refuses be a fault of a kind; an error that has a rule or a fault already passes."""
+
+    def decorated(decoder: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        @wraps(decoder)
+        def decode(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+            try:
+                return decoder(*args, **options)
+            except Malformed as error:
+                if error.rule is not None or isinstance(error, Faulty):
+                    raise
+                raise Faulty(Fault(kind, words=(error.reason, error.expected, error.actual))) from None
+
+        return decode
+
+    return decorated

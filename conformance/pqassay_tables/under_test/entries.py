@@ -1,0 +1,184 @@
+"""The entries of live files, and the bounds that those of all files give a column, whatever the format of the table.
+
+A table may have a million entries: rules about bounds look at those of a column in all entries at a time.  Each format fills the same
+lists, and what reads and compares these is said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import compress, count
+from operator import gt
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
+
+from pqassay.tables.claims import BOUNDS, Metric, Place, Reading, Scalar, UnknownType
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import NotChecked
+from pqassay_tables.under_test.table import TableUnderTest, claim_field
+
+Entry = TypeVar("Entry")
+
+
+class Listed(Protocol):
+    """What the metadata of a table say of a live file."""
+
+    @property
+    def inside(self) -> str | None:
+        """The file relative to the table; ``None`` where it is elsewhere."""
+        ...
+
+
+Table = TypeVar("Table", bound=TableUnderTest)
+Said = TypeVar("Said", bound=Listed)
+
+
+class LiveEntry(Generic[Table, Said]):
+    """The entry of a live file.
+
+    Attributes:
+        table: The table.
+        entry: What its metadata say.
+    """
+
+    __slots__ = ("_size", "entry", "table")
+
+    def __init__(self, table: Table, entry: Said) -> None:
+        self.table = table
+        self.entry = entry
+        self._size: int | None = UNKNOWN
+
+    @property
+    def data_file(self) -> str:
+        """The file, for messages."""
+        return self.entry.inside or ""
+
+    @property
+    def actual_size(self) -> int | None:
+        """The length of the file; ``None`` if it is not there. Raises `NotChecked` where that cannot be told."""
+        if self._size == UNKNOWN:
+            try:
+                self._size = self.table.at.size_of(self.entry.inside or "")
+            except OSError as error:
+                reason = f"{self.data_file} cannot be looked at: {error.strerror or error}"
+                raise NotChecked(reason, "file", judgeable=False) from None
+        return self._size
+
+    def field(self, place: Place) -> Field:
+        """A field of the metadata."""
+        return claim_field(self.table.file, place)
+
+
+UNKNOWN = -1
+"""The length of a file at which nobody looked yet."""
+
+
+class EntryBounds(Generic[Entry]):
+    """The bounds of one column.
+
+    Attributes:
+        name, type, key: Those of the column.
+        entries: The entries.
+        raws: What each entry holds, of lower and of upper bounds; ``None`` where it holds nothing.
+        values: The same as values; ``None`` of what is none.
+        problems: What is no value: which entry holds it, of which side, and why it is none.
+    """
+
+    def __init__(
+        self,
+        column: BoundedColumn,
+        entries: Sequence[Entry],
+        raws: Mapping[Metric, Sequence[Any]],
+    ) -> None:
+        self.name, self.type, self.key = column.name, column.type, column.key
+        self.entries, self.raws = entries, raws
+        self.problems: list[tuple[int, Metric, ValueError]] = []
+        try:
+            read = column.reading().read
+        except UnknownType:
+            self.values: dict[Metric, Sequence[Scalar | None]] = {
+                metric: [None] * len(entries) for metric in BOUNDS
+            }
+        else:
+            self.values = {metric: self._read(read, metric) for metric in BOUNDS}
+            self.problems.sort(key=lambda problem: problem[0])
+
+    def _read(self, read: Callable[[Any], Scalar], metric: Metric) -> list[Scalar | None]:
+        raws = self.raws[metric]
+        try:
+            return [None if raw is None else read(raw) for raw in raws]
+        except ValueError:
+            found: list[Scalar | None] = [None] * len(raws)
+        for number, raw in enumerate(raws):
+            try:
+                found[number] = None if raw is None else read(raw)
+            except ValueError as error:
+                self.problems.append((number, metric, error))
+        return found
+
+    def crossed(self) -> Iterator[int]:
+        """The entries whose lower bound is greater than the upper one. NaN is not ordered."""
+        lows: Sequence[Any] = self.values[Metric.LOWER]
+        highs: Sequence[Any] = self.values[Metric.UPPER]
+        if None not in lows and None not in highs:
+            return compress(count(), map(gt, lows, highs))
+        both = enumerate(zip(lows, highs, strict=True))
+        return (number for number, (low, high) in both if low is not None and high is not None and low > high)
+
+    def each(self) -> Iterator[tuple[Entry, Metric, Any]]:
+        """Every bound that there is: its entry, its side, and what the entry holds."""
+        for entry, *pair in zip(self.entries, *(self.raws[metric] for metric in BOUNDS), strict=True):
+            for metric, raw in zip(BOUNDS, pair, strict=True):
+                if raw is not None:
+                    yield entry, metric, raw
+
+
+class BoundedColumn(NamedTuple):
+    """A column of which entries may have bounds.
+
+    Attributes:
+        name, type: What it is called, and its type.
+        key: By what its bounds are found.
+        reading: Says how its bounds are read. Raises `UnknownType`.
+    """
+
+    name: str
+    type: str
+    key: Hashable
+    reading: Callable[[], Reading]
+
+
+class BoundsOfColumns(Sequence[EntryBounds[Entry]], Generic[Entry]):
+    """The bounds of each column of which an entry has some, made when they are looked at: those of one column are in memory at a time.
+
+    Args:
+        columns: The columns of the table.
+        entries: The entries that may have bounds.
+        given: The bounds of each entry by the keys of columns, of each side.
+    """
+
+    def __init__(
+        self,
+        columns: Collection[BoundedColumn],
+        entries: Sequence[Entry],
+        given: Mapping[Metric, Sequence[Mapping[Any, Any]]],
+    ) -> None:
+        self._entries, self._given = entries, given
+        known = set[Any]().union(*given[Metric.LOWER], *given[Metric.UPPER])
+        # A rule is kept, too, where there are statistics without bounds.
+        self._columns = [column for column in columns if column.key in known] or [*columns][: len(entries)][
+            :1
+        ]
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, place: int) -> EntryBounds[Entry]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[EntryBounds[Entry]]: ...
+    def __getitem__(self, place: int | slice) -> EntryBounds[Entry] | Sequence[EntryBounds[Entry]]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        column = self._columns[place]
+        raws = {metric: [each.get(column.key) for each in given] for metric, given in self._given.items()}
+        return EntryBounds(column, self._entries, raws)
