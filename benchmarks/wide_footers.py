@@ -4,10 +4,11 @@
 
 Files of 1,000 columns, as pyarrow writes them: numbers, texts, times and flags in turn, some of them without nulls, with
 statistics and page indexes.  ``pyarrow.parquet.read_metadata`` is C++, decodes the footer, and checks nothing; beside it are the
-decoding alone, and `pqassay.check` at the tiers ``footer`` and ``index``, in one process.  Of each, the fastest round counts.
+decoding alone, into records and as the check does it, and `pqassay.check` at the tiers ``footer`` and ``index``, in one process.
+Times are those of the processor, of the fastest round: what else the machine does disturbs them least.
 
 Goals, in times the time of pyarrow at 10,000 chunks: at most 15 at tier ``footer``, and 20 at tier ``index``; 100,000 chunks take at
-most 12 times as long as 10,000.  Decoding takes at most 9 µs a chunk.
+most 12 times as long as 10,000.  Decoding takes at most 9 µs a chunk as the check does it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _measure import cached, fastest, goal, machine, print_table
+from _measure import alternating, cached, goal, least, machine, print_table
 
 import pqassay
+from pqassay.under_test.alike import CHUNKS
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import decode_footer, read_framing
 
@@ -37,6 +39,8 @@ DECODING = 9.0
 
 GROWTH = 12.0
 """Goal: how many times as long ten times as many chunks take."""
+
+DECODED = "decoding, as the check does it"
 
 ROWS = 20
 """Rows of a row group."""
@@ -99,11 +103,12 @@ def measure(chunks: int, rounds: int) -> dict[str, float]:
         footer = source.read(framing.footer_start, framing.footer_length)
     works = {
         "pyarrow.parquet.read_metadata": lambda: pq.read_metadata(path),
-        "decoding alone": lambda: decode_footer(footer, framing),
+        "decoding into records": lambda: decode_footer(footer, framing),
+        DECODED: lambda: decode_footer(footer, framing, readers=(CHUNKS,)),
         "tier footer": lambda: pqassay.check(path, tier="footer"),
         "tier index": lambda: pqassay.check(path, tier="index"),
     }
-    taken = fastest(works, rounds)
+    taken = {work: least(times).processor for work, times in alternating(works, rounds).items()}
     base = taken["pyarrow.parquet.read_metadata"]
     print(f"\n{chunks:,} column chunks, a footer of {len(footer) / 1e6:.1f} MB\n")
     print_table(
@@ -126,19 +131,19 @@ def main() -> int:
     options = parser.parse_args()
     print(machine())
     sizes = {chunks: measure(chunks, options.rounds) for chunks in options.chunks}
-    least, most = min(sizes), max(sizes)
-    base = sizes[least]["pyarrow.parquet.read_metadata"]
+    fewest, most = min(sizes), max(sizes)
+    base = sizes[fewest]["pyarrow.parquet.read_metadata"]
     goals: dict[str, bool] = {}
-    decoding = sizes[least]["decoding alone"] / least * 1e6
+    decoding = sizes[fewest][DECODED] / fewest * 1e6
     goals[f"decoding takes at most {DECODING:.0f} µs a chunk; it takes {decoding:.1f}"] = decoding <= DECODING
     for tier, most_times in RATIOS.items():
-        ratio = sizes[least][f"tier {tier}"] / base
+        ratio = sizes[fewest][f"tier {tier}"] / base
         said = f"tier {tier} takes at most {most_times:.0f} times as long as pyarrow; it takes {ratio:.1f}"
         goals[said] = ratio <= most_times
-        if most > least:
-            growth = sizes[most][f"tier {tier}"] / sizes[least][f"tier {tier}"]
-            allowed = GROWTH * most / least / 10
-            said = f"{most:,} chunks take at most {allowed:.0f} times as long as {least:,} at tier {tier}; they take {growth:.1f}"
+        if most > fewest:
+            growth = sizes[most][f"tier {tier}"] / sizes[fewest][f"tier {tier}"]
+            allowed = GROWTH * most / fewest / 10
+            said = f"{most:,} chunks take at most {allowed:.0f} times as long as {fewest:,} at tier {tier}; they take {growth:.1f}"
             goals[said] = growth <= allowed
     print()
     for sentence, reached in goals.items():

@@ -39,6 +39,7 @@ from pqassay.under_test.file import (
 )
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
+from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.rules.catalogue import rules
 
 MOST_SHAPES = 10_000
@@ -235,8 +236,9 @@ def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answer
         return
     examples = asked.examples
     left = [(place, examples.questions) for place in groups.others]
-    for group in groups.groups:
-        left += examples.ask(group, answers.applied)
+    with collector_paused():
+        for group in groups.groups:
+            left += examples.ask(group, answers.applied)
     if not left:
         return
     chunks = file.part(ColumnChunks).all

@@ -47,7 +47,7 @@ from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.directory.placement import extension_area
 from pqassay_spec.grammar.hexdump import ROW, marked
-from pqassay_spec.parquet.extension_fields import extensions, has_extensions
+from pqassay_spec.parquet.extension_fields import extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, asked_about, file_rules
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profile
@@ -260,7 +260,7 @@ def _notes(file: FileUnderTest) -> list[str]:
         return notes_about(file)
     try:
         metadata = file.metadata
-        if metadata.encryption_algorithm is None and not has_extensions(file.footer):
+        if metadata.encryption_algorithm is None and not file.has_unknown_fields:
             return []
         extended = [extension.struct for extension in extensions(metadata, file.footer, "footer")]
     except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):

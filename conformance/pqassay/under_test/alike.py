@@ -15,7 +15,8 @@ from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.grammar.thrift_runs import AlikeList, AlikeStructs, Slots
-from pqassay_spec.grammar.thrift_shapes import NUMBERS, Shape, column
+from pqassay_spec.grammar.thrift_shapes import LONGEST_LIST, LONGEST_TEXT, NUMBERS, Shape, column
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnOrder, FileMetaData, SchemaElement, Type
 
 CHUNKS: AlikeStructs[ColumnChunk] = AlikeStructs(
@@ -56,7 +57,7 @@ class LeafKind(NamedTuple):
 
     Attributes:
         key: Equal for equal kinds.
-        path: The names of the leaf as the footer encodes them.
+        path: The names of the leaf as the footer encodes them; none where they are too long for a shape.
     """
 
     key: Hashable
@@ -68,15 +69,18 @@ def leaf_kinds(schema: Schema) -> list[LeafKind]:
     return [
         LeafKind(
             interned((_identity(leaf.element), leaf.max_definition_level, leaf.max_repetition_level)),
-            tuple(_encoded(name) for name in leaf.path),
+            _encoded_path(leaf),
         )
         for leaf in schema.leaves
     ]
 
 
-def _encoded(name: str) -> bytes:
-    raw = name.encode("utf-8", "surrogateescape")
-    return bytes((min(len(raw), 0xFF),)) + raw
+def _encoded_path(leaf: SchemaLeaf) -> tuple[bytes, ...]:
+    """The names of a leaf as shapes have them; none where one is longer, or there are more of them."""
+    if leaf.parent.depth >= LONGEST_LIST or leaf.parent.path_length > LONGEST_LIST * LONGEST_TEXT:
+        return ()
+    raws = [name.encode("utf-8", "surrogateescape") for name in leaf.path]
+    return () if max(map(len, raws)) > LONGEST_TEXT else tuple(bytes((len(raw),)) + raw for raw in raws)
 
 
 def _identity(record: Record) -> Hashable:
@@ -195,6 +199,8 @@ class Alike(NamedTuple):
 
 def alike_chunks(metadata: FileMetaData, schema: Schema) -> Alike | None:
     """The chunks of a footer: one for each leaf in each row group, none of which is encrypted; ``None`` where that is not so, or none are alike."""
+    if not metadata.row_groups:
+        return None
     kinds = schema.view(leaf_kinds)
     orders = metadata.column_orders
     named = [kind.key for kind in kinds]

@@ -14,7 +14,7 @@ from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.unknown import Conditions, Reading
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import BINARY, STRING, Record
-from pqassay_spec.grammar.thrift_decoder import decoder
+from pqassay_spec.grammar.thrift_decoder import collector_paused, decoder
 from pqassay_spec.grammar.thrift_runs import AlikeList, KnownShapes, Slots
 from pqassay_spec.grammar.thrift_shapes import NUMBERS, Shape, column, text_of
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnIndex, OffsetIndex, Type
@@ -202,17 +202,18 @@ def groups_by_index(file: FileUnderTest) -> Groups | None:
     found: dict[tuple[AlikeChunks, Shape | None, Shape | None], _Members] = {}
     runs = sorted(((run, chunks) for chunks in alike.groups for run in chunks.runs), key=itemgetter(0))
     # In the order of row groups, in which indexes are stored.
-    for (_, first, last), chunks in runs:
-        for number in range(first, last):
-            column_shape, column_slots = column_indexes.find(chunks, number)
-            offset_shape, offset_slots = offset_indexes.find(chunks, number)
-            key = chunks, column_shape, offset_shape
-            members = found.get(key)
-            if members is None:
-                members = found[key] = _Members([], [], [])
-            members.numbers.append(number)
-            members.column_indexes.append(column_slots)
-            members.offset_indexes.append(offset_slots)
+    with collector_paused():
+        for (_, first, last), chunks in runs:
+            for number in range(first, last):
+                column_shape, column_slots = column_indexes.find(chunks, number)
+                offset_shape, offset_slots = offset_indexes.find(chunks, number)
+                key = chunks, column_shape, offset_shape
+                members = found.get(key)
+                if members is None:
+                    members = found[key] = _Members([], [], [])
+                members.numbers.append(number)
+                members.column_indexes.append(column_slots)
+                members.offset_indexes.append(offset_slots)
     groups: list[Group] = []
     for (chunks, column_shape, offset_shape), members in found.items():
         parts = [

@@ -20,7 +20,7 @@ from pqassay.under_test.layout import Layout, layout_of
 from pqassay.under_test.schemas.known_schemas import SHARED, Schema, schema_of
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
-from pqassay_spec.grammar.thrift_decoder import WatchedBytes
+from pqassay_spec.grammar.thrift_decoder import WatchedBytes, collector_paused
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue
@@ -345,13 +345,18 @@ class FileUnderTest:
     @Remembered
     def layout(self) -> Layout | None:
         """The layout of a file whose ranges lie in the body and share no byte; ``None`` where that is not certain."""
-        return None if self.is_summary else layout_of(self.metadata, self.framing, self.alike)
+        if self.is_summary:
+            return None
+        with collector_paused():
+            return layout_of(self.metadata, self.framing, self.alike)
 
     @Remembered
     def alike(self) -> Alike | None:
         """The column chunks that are encoded alike; ``None`` where there are none, or not one chunk for each leaf."""
         try:
-            return alike_chunks(self.metadata, self.schema)
+            metadata, schema = self.metadata, self.schema
+            with collector_paused():
+                return alike_chunks(metadata, schema)
         except FormatError:  # the schema is no tree
             return None
 
