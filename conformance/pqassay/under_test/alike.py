@@ -156,11 +156,7 @@ class AlikeChunks:
     @property
     def has_old_bounds(self) -> bool:
         """Whether these chunks have deprecated bounds and no others."""
-        new, old = (
-            any(self.has("meta_data", "statistics", name) for name in names)
-            for names in (("min_value", "max_value"), ("min", "max"))
-        )
-        return old and not new
+        return _has_old_bounds(self.shape)
 
     def has(self, *path: str) -> bool:
         """Whether these chunks have a field of `ColumnChunk`, one of those that are slots."""
@@ -238,6 +234,15 @@ def alike_chunks(metadata: FileMetaData, schema: Schema) -> Alike | None:
     if not groups or not all(_is_plain(alike.shape) and alike.are_at_their_leaves(kinds) for alike in groups):
         return None
     return Alike(groups, others)
+
+
+@lru_cache(maxsize=256)
+def _has_old_bounds(shape: Shape) -> bool:
+    new, old = (
+        any(("meta_data", "statistics", name) in shape.places for name in names)
+        for names in (("min_value", "max_value"), ("min", "max"))
+    )
+    return old and not new
 
 
 @lru_cache(maxsize=256)

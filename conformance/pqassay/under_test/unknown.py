@@ -91,19 +91,7 @@ class Conditions:
             readings: How the value of each column is read, where ``of_one`` is not given the values themselves.
         """
         of_all, of_one = _Source(True, ()), _Source(False, readings)
-        return Holds(_safely(of_all.function(self._asked)), _safely(of_one.function(self._asked)))
-
-
-def _safely(function: Callable[[Columns], bool]) -> Callable[[Columns], bool]:
-    """What says no where it cannot tell."""
-
-    def holds(columns: Columns) -> bool:
-        try:
-            return function(columns)
-        except Exception:  # noqa: BLE001 - the rules themselves say what is wrong
-            return False
-
-    return holds
+        return Holds(of_all.function(self._asked), of_one.function(self._asked))
 
 
 def _constant(value: Any) -> Term:
@@ -224,10 +212,19 @@ class _Source:
         self.known: dict[Term, str] = {}
 
     def function(self, asked: dict[Term, bool]) -> Callable[[Columns], bool]:
-        """The function that tells whether all these terms are as true as they are said to be."""
+        """The function that tells whether all these terms are as true as they are said to be; it says no where it cannot tell."""
         for term, expected in asked.items():
-            self.lines.append(f"    if {self.fails(term, expected)}: return False")
-        source = "\n".join(["def holds(c):", *self.lines, "    return True"])
+            self.lines.append(f"        if {self.fails(term, expected)}: return False")
+        source = "\n".join(
+            [
+                "def holds(c):",
+                "    try:",
+                "        pass",
+                *self.lines,
+                "    except Exception: return False",
+                "    return True",
+            ]
+        )
         exec(compile(source, "<conditions>", "exec"), self.names)  # noqa: S102 - our own text
         function: Callable[[Columns], bool] = self.names["holds"]
         return function
@@ -266,7 +263,7 @@ class _Source:
         if term not in self.known:
             expression = self.expression(term)
             self.known[term] = name = f"v{len(self.known)}"
-            self.lines.append(f"    {name} = {expression}")
+            self.lines.append(f"        {name} = {expression}")
         return self.known[term]
 
     def expression(self, term: Term) -> str:
