@@ -31,8 +31,31 @@ STRENGTH = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", UNSEEN)
 MOST_RULES = 3
 """Rules that are stored of one answer."""
 
-Answer = tuple[str, list[str]]
-"""What came of a kind in the files of a writer, and the rules that said so."""
+
+class Answer(NamedTuple):
+    """What came of a kind in the files of a writer.
+
+    Attributes:
+        name: One of `STRENGTH`.
+        rules: The first of the rules that answered.
+        findings: How many rules FAIL that the good file keeps; of a table and its files, the most in the report on one of them.
+    """
+
+    name: str
+    rules: list[str]
+    findings: int = 0
+
+    @classmethod
+    def read(cls, cell: str) -> Answer:
+        """The answer that is stored as a text: its name, the findings where they are not those of the name, and the rules."""
+        name = next(name for name in STRENGTH if cell.startswith(name))
+        words = cell.removeprefix(name).split()
+        findings = int(words.pop(0)) if words and words[0].isdigit() else int(name == STRENGTH[0])
+        return cls(name, words, findings)
+
+    def __str__(self) -> str:
+        counted = [str(self.findings)] if self.findings != int(self.name == STRENGTH[0]) else []
+        return " ".join([self.name, *counted, *self.rules])
 
 
 class Kind(NamedTuple):
@@ -48,22 +71,27 @@ Found = Mapping[Kind, Mapping[str, Answer]]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a check says: findings by rule, place and verdict, rules that were not checked, and whether it gave up."""
+    """What a check says: findings by rule, place and verdict, rules that were not checked, whether it gave up, and what fails in which file."""
 
     findings: Counter[tuple[str, str | None, str]]
     not_checked: frozenset[str]
     error: bool
+    failing: Counter[tuple[str, str]]
 
 
 def judged_of(report: Report) -> Judged:
     """What a report says, whichever of its files it is about."""
     findings = Counter[tuple[str, str | None, str]]()
+    failing = Counter[tuple[str, str]]()
     not_checked: set[str] = set()
     for file in report.files:
         for one in file.findings:
             findings[one.rule, one.column, one.verdict] += one.count
+            if one.verdict == "FAIL":
+                failing[Path(file.path).name, one.rule] += one.count
         not_checked.update(report.coverages[file.coverage].not_checked)
-    return Judged(findings, frozenset(not_checked), any(file.error is not None for file in report.files))
+    given_up = any(file.error is not None for file in report.files)
+    return Judged(findings, frozenset(not_checked), given_up, failing)
 
 
 def in_parallel(
@@ -81,15 +109,20 @@ def compared(before: Judged, after: Judged) -> Answer:
     verdict = next((name for name in STRENGTH if any(name == key[2] for key in new)), UNSEEN)
     rules = sorted({key[0] for key in new if key[2] == verdict})
     if verdict != "FAIL" and after.error and not before.error:
-        return "errored", []
+        return Answer("errored", [])
     if verdict == UNSEEN and (unchecked := after.not_checked - before.not_checked):
-        return "not checked", sorted(unchecked)[:MOST_RULES]
-    return verdict, rules[:MOST_RULES]
+        return Answer("not checked", sorted(unchecked)[:MOST_RULES])
+    by_file = Counter(name for name, _ in after.failing - before.failing)
+    return Answer(verdict, rules[:MOST_RULES], max(by_file.values(), default=0))
 
 
 def weakest(answers: Iterable[Answer]) -> Answer | None:
-    """The weakest of some answers; ``None`` without any."""
-    return max(answers, key=lambda one: STRENGTH.index(one[0]), default=None)
+    """The weakest of some answers, with as many findings as any of them has; ``None`` without any."""
+    every = list(answers)
+    if not every:
+        return None
+    least = max(every, key=lambda answer: STRENGTH.index(answer.name))
+    return least._replace(findings=max(answer.findings for answer in every))
 
 
 # ----------------------------------------------------------------------------------------------------------- reasons
@@ -97,7 +130,7 @@ def weakest(answers: Iterable[Answer]) -> Answer | None:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why nothing is found.
+    """Why nothing is found of a kind, or more than one finding is.
 
     Attributes:
         field: A pattern of fields.
@@ -124,7 +157,22 @@ def reason_of(kind: Kind, given: Sequence[Reason]) -> Reason | None:
 
 def unseen(found: Found) -> list[Kind]:
     """The kinds that are not found in the files of some writer."""
-    return [kind for kind, writers in found.items() if any(one == UNSEEN for one, _ in writers.values())]
+    return [
+        kind for kind, writers in found.items() if any(answer.name == UNSEEN for answer in writers.values())
+    ]
+
+
+def several(found: Found) -> list[Kind]:
+    """The kinds that are more than one finding in the files of some writer."""
+    return [
+        kind for kind, writers in found.items() if any(answer.findings > 1 for answer in writers.values())
+    ]
+
+
+def share_of_several(found: Found) -> float:
+    """Which part of the kinds that FAIL are more than one finding."""
+    failing = [kind for kind, writers in found.items() if any(answer.findings for answer in writers.values())]
+    return len(several(found)) / len(failing)
 
 
 def without_reason(found: Found, given: Sequence[Reason]) -> list[Kind]:
@@ -165,7 +213,7 @@ class Kept:
     def found(self) -> dict[Kind, dict[str, Answer]]:
         """The answers by kind and writer."""
         return {
-            Kind(field, change): {writer: _answer(cell) for writer, cell in writers.items()}
+            Kind(field, change): {writer: Answer.read(cell) for writer, cell in writers.items()}
             for field, change, writers in self.record["kinds"]
         }
 
@@ -181,10 +229,16 @@ class Kept:
         text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
         return [Reason(**row) for row in tomllib.loads(text)["reason"]]
 
+    @cached_property
+    def reasons_of_several(self) -> list[Reason]:
+        """The reasons why some kinds are more than one finding."""
+        text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
+        return [Reason(**row) for row in tomllib.loads(text)["several"]]
+
     def keep(self, found: Found, damages: int = 0) -> None:
-        """Store answers, a line for each kind: by writer the answer and its rules. And how many random damages were tried."""
+        """Store answers, a line for each kind, by writer. And how many random damages were tried."""
         rows = [
-            json.dumps([*kind, {writer: " ".join([one, *rules]) for writer, (one, rules) in writers.items()}])
+            json.dumps([*kind, {writer: str(answer) for writer, answer in writers.items()}])
             for kind, writers in found.items()
         ]
         lines = ",\n".join(rows)
@@ -192,20 +246,16 @@ class Kept:
         self.data.write_text(f'{{{head}"kinds": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
-def _answer(cell: str) -> Answer:
-    name = next(name for name in STRENGTH if cell.startswith(name))
-    return name, cell.removeprefix(name).split()
-
-
 # ------------------------------------------------------------------------------------------------------------ tables
 
 SHOWN = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", "valid", UNSEEN)
+SEVERAL = "several findings"
 
 
 def _class(kind: Kind, one: Answer, given: Sequence[Reason]) -> str:
     """The answer, with what need not be found told apart."""
-    why = reason_of(kind, given) if one[0] == UNSEEN else None
-    return "valid" if why is not None and why.valid else one[0]
+    why = reason_of(kind, given) if one.name == UNSEEN else None
+    return "valid" if why is not None and why.valid else one.name
 
 
 def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of: str) -> Iterator[str]:
@@ -214,11 +264,13 @@ def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of:
     for kind, answers in found.items():
         for writer, one in answers.items():
             counts[writer][_class(kind, one, given)] += 1
-    yield from (row(of, *SHOWN), row(*["---"] * (len(SHOWN) + 1)))
+            counts[writer][SEVERAL] += one.findings > 1
+    shown = (*SHOWN, SEVERAL)
+    yield from (row(of, *shown), row(*["---"] * (len(shown) + 1)))
     for writer, counted in counts.items():
-        yield row(writer, *(f"{counted[name]:,}" if counted[name] else "" for name in SHOWN))
+        yield row(writer, *(f"{counted[name]:,}" if counted[name] else "" for name in shown))
     whole = sum(counts.values(), Counter[str]())
-    yield row("all", *(f"{whole[name]:,}" for name in SHOWN))
+    yield row("all", *(f"{whole[name]:,}" for name in shown))
     yield ""
 
 
@@ -239,16 +291,28 @@ def unseen_table(found: Found, given: Sequence[Reason], *, valid: bool) -> Itera
     yield ""
 
 
+def several_table(found: Found, given: Sequence[Reason]) -> Iterator[str]:
+    """What is more than one finding, how many at most, and why."""
+    yield from (row("Field", "Change", "Findings", "Reason"), row("---", "---", "---", "---"))
+    for kind in several(found):
+        most = max(answer.findings for answer in found[kind].values())
+        why = reason_of(kind, given)
+        yield row(f"`{kind.field}`", kind.change, str(most), "" if why is None else why.reason)
+    yield ""
+
+
 def by_field(found: Found, given: Sequence[Reason], writers: Sequence[str]) -> Iterator[str]:
-    """How many changes of a field got which answer, a column for each writer."""
+    """How many changes of a field got which answer, a column for each writer; and how many findings one of them is at most."""
     letters = dict(zip(SHOWN, "FEWPInvu", strict=True))
     fields: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     rules: dict[str, Counter[str]] = defaultdict(Counter)
+    findings: Counter[str] = Counter()
     for kind, answers in found.items():
         for writer, one in answers.items():
             fields[kind.field][writer][_class(kind, one, given)] += 1
-            rules[kind.field].update(one[1])
-    yield from (row("Field", *writers, "Rules"), row(*["---"] * (len(writers) + 2)))
+            rules[kind.field].update(one.rules)
+            findings[kind.field] = max(findings[kind.field], one.findings)
+    yield from (row("Field", *writers, "Findings", "Rules"), row(*["---"] * (len(writers) + 3)))
     for field, counted in fields.items():
         cells = (
             " ".join(f"{counted[writer][name]}{letters[name]}" for name in SHOWN if counted[writer][name])
@@ -257,7 +321,7 @@ def by_field(found: Found, given: Sequence[Reason], writers: Sequence[str]) -> I
         most = ", ".join(
             rule for rule, _ in sorted(rules[field].items(), key=lambda item: (-item[1], item[0]))[:4]
         )
-        yield row(f"`{field}`", *cells, most)
+        yield row(f"`{field}`", *cells, str(findings[field] or ""), most)
 
 
 def row(*cells: str) -> str:

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recall_answers import Kept, by_field, by_writer, unseen_table
+from recall_answers import (
+    Kept,
+    by_field,
+    by_writer,
+    several_table,
+    share_of_several,
+    unseen_table,
+)
 from recall_kinds import CASES
 from table_recall_facts import TABLES, WRITERS
 
@@ -36,6 +43,13 @@ counts. Besides, {damages:,} files with random damage were checked: none ended i
 | valid | nothing is found, and nothing is to be found: the changed file is valid, too |
 | unseen | the change is not found, though the file is no longer true |
 
+One change should be one finding: where it breaks several rules, one of them speaks for all. *Several findings* counts the changes after which
+more than one rule is reported as FAIL; a table and each of its files have reports of their own.
+
+"""
+
+SEVERAL = """Of the kinds that FAIL, {share:.1%} are more than one finding at some place.
+
 """
 
 
@@ -47,7 +61,7 @@ tried, at one place of each table that has such a field, and the weakest answer 
 """
 
 LETTERS = """How many changes of a field got which answer, by the writer of the files: `4F 1u` are four FAIL and one unseen.
-`E` is errored, `W` WARN, `P` POLICY, `I` INFO, `n` not checked, `v` valid. The rules are those that answer most often."""
+`E` is errored, `W` WARN, `P` POLICY, `I` INFO, `n` not checked, `v` valid. *Findings* is the greatest number of rules that FAIL after one change. The rules are those that answer most often."""
 
 
 def contents() -> dict[str, str]:
@@ -58,12 +72,18 @@ def contents() -> dict[str, str]:
     lines = [head.rstrip("\n"), "", "## By writer", "", *by_writer(found, given, writers, "Files of")]
     for title, valid in SECTIONS:
         lines += [f"## {title}", "", *unseen_table(found, given, valid=valid)]
+    lines += ["## What is more than one finding", "", *_several(OF_FILES)]
     lines += ["## By field", "", LETTERS, "", *by_field(found, given, writers), "", *_of_tables()]
     return {PAGE: "\n".join(lines) + "\n"}
 
 
 SECTIONS = (("What is not found", False), ("What is not to be found", True))
 """Titles of the tables of what is unseen, and whether they tell of what keeps a file valid."""
+
+
+def _several(kept: Kept) -> Iterator[str]:
+    yield from SEVERAL.format(share=share_of_several(kept.found)).split("\n")[:2]
+    yield from several_table(kept.found, kept.reasons_of_several)
 
 
 def _of_tables() -> Iterator[str]:
@@ -73,4 +93,5 @@ def _of_tables() -> Iterator[str]:
     yield from by_writer(found, given, writers, "Tables of")
     for title, valid in SECTIONS:
         yield from (f"## {title} in tables", "", *unseen_table(found, given, valid=valid))
+    yield from ("## What is more than one finding in tables", "", *_several(OF_TABLES))
     yield from ("## By field of the metadata", "", *by_field(found, given, writers))

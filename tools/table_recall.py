@@ -56,7 +56,7 @@ def judged(files: dict[str, bytes]) -> Judged:
         try:
             return judged_of(pqassay.check(Path(folder, "t"), tier="values"))
         except pqassay.errors.UsageError:
-            return Judged(Counter(), frozenset(), error=True)
+            return Judged(Counter(), frozenset(), error=True, failing=Counter())
 
 
 def answer(fact: Fact) -> Answer | None:
@@ -89,7 +89,7 @@ def main() -> int:
     found = measured(tables or TABLES, set(unseen(before)) if before else None)
     if before:
         found = dict(sorted({**before, **found}.items()))
-    counts = Counter(one for answers in found.values() for one, _ in answers.values())
+    counts = Counter(answer.name for answers in found.values() for answer in answers.values())
     print(", ".join(f"{count} {name}" for name, count in counts.most_common()))
     wrong = [f"no reason is given for {kind.field}, {kind.change}" for kind in without_reason(found, given)]
     if tables:

@@ -278,7 +278,7 @@ def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
 
 def of_parquet(file: str, data: bytes) -> Iterator[Change]:
     """Yield the facts of a checkpoint that is a Parquet file."""
-    table = pq.read_table(io.BytesIO(data))
+    table = pq.read_table(io.BytesIO(data), coerce_int96_timestamp_unit="us")
     rows = table.to_pylist()
     for number, row in enumerate(rows):
         for path, value in _leaves(row):

@@ -142,7 +142,7 @@ BAD = (
     _bad("length-short", "The length of a filter is one less than header and bitset have", FAILS, "two-blocks", _length(2 * BLOCK_SIZE + 15), "BLM-005"),
     _bad("length-of-the-bitset", "The length of a filter is that of its bitset alone", FAILS, "two-blocks", _length(2 * BLOCK_SIZE), "BLM-005"),
     _bad("length-of-the-header", "The length of a filter is that of its header alone", FAILS, "one-block", _length(15), "BLM-005", since="0.7.0"),
-    _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", set_to(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008"),
+    _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", set_to(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008", also=("PQF-008",)),
     _bad("length-missing", "The length of a filter is not given", "Readers need one request more.", "two-blocks", Mutation("remove", f"{FACTS}.bloom_filter_length"), "BLM-006", scan="same-rows"),
     _bad("filters-out-of-order", "The filters of two columns of the same values changed places", "none", "one-block", Mutation("swap", f"{FACTS}.bloom_filter_offset", "footer.row_groups[0].columns[1].meta_data.bloom_filter_offset"), "BLM-010", scan="same-rows"),
     _bad("filter-of-flags", "A column of BOOLEAN has a filter, which holds true and false as one byte each", "Readers that hash a bit skip row groups that hold what is looked for.", "no-filters", Mutation("insert", "row_groups[0].columns[0].bloom_filter", bitset_of([b"\0", b"\1"])), "BLM-011", scan=None),
@@ -151,7 +151,7 @@ BAD = (
     _bad("compression-missing", "A header does not say that the bitset is not compressed", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.compression"), "BLM-002"),
     _bad("size-missing", "A header lacks the size of the bitset", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.numBytes"), "BLM-002"),
     _bad("hash-of-no-name", "The union of hashes has no member", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.hash.XXHASH"), "BLM-002"),
-    _bad("header-elsewhere", "The offset of a filter is that of its bitset", FAILS, "two-blocks", Mutation("add", f"{FACTS}.bloom_filter_offset", 16), "BLM-002", "PQF-008"),
+    _bad("header-elsewhere", "The offset of a filter is that of its bitset", FAILS, "two-blocks", Mutation("add", f"{FACTS}.bloom_filter_offset", 16), "BLM-002", "PQF-008", also=("BLM-002",)),
     _bad("unknown-algorithm", "The algorithm is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.algorithm.BLOCK:header", ANOTHER_MEMBER), "BLM-003"),
     _bad("unknown-hash", "The hash is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.hash.XXHASH:header", ANOTHER_MEMBER), "BLM-003"),
     _bad("unknown-compression", "The compression is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.compression.UNCOMPRESSED:header", ANOTHER_MEMBER), "BLM-003"),
@@ -167,7 +167,7 @@ BAD = (
     _bad("every-bit-set", "Every bit of a filter is set", USELESS, "two-blocks", set_to(BITSET, b"\xff" * 2 * BLOCK_SIZE), "BLM-009", scan="same-rows"),
     # Against the values
 
-    untrue("blm/zeroed", "The bitset of a bloom filter is empty", "A query for any value skips the row group.", "blm/audited", set_to(f"{ROWS}[0].bloom_filter.bitset", bytes(BLOCK_SIZE)), "BLM-007", "BLM-020"),
+    untrue("blm/zeroed", "The bitset of a bloom filter is empty", "A query for any value skips the row group.", "blm/audited", set_to(f"{ROWS}[0].bloom_filter.bitset", bytes(BLOCK_SIZE)), "BLM-007", "BLM-020", also=("BLM-020",)),
     untrue("blm/value-missing", "A bloom filter holds every value but one", "A query for the value skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade not in (None, 8.0))), "BLM-020", predicate=["=", "grade", {"float": "8.0"}]),
     untrue("blm/without-negative-zero", "A bloom filter holds every value but negative zero, and not zero instead", "A query for zero skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade)), "BLM-021"),
 )  # fmt: skip

@@ -130,11 +130,12 @@ class Invalid:
         effect: What a user notices when an engine relies on the file.
         parent: Id of the case that it is made from.
         mutation: The one difference.
-        rules: Exactly the rules that a check reports, in the order of the report.
+        rules: Exactly the rules that are broken, in the order of a report.
         decode: What a reader must do; ``None`` where it is not asked, and where the rules say it.
         tier: The tier at which the rules are reported.
         since: Version that added it.
         is_older: Whether the file shows nothing of the release from which its rules oblige.
+        also: Those of the rules for which another one speaks: a check does not report them.
     """
 
     id: str
@@ -147,6 +148,7 @@ class Invalid:
     tier: Tier = "values"
     since: str = "0.2.0"
     is_older: bool = False
+    also: tuple[str, ...] = ()
 
     def manifest(self, parent: Case, input_: Input, expect: Expect, *, column: str | None = None) -> Case:
         """The manifest, from that of the parent."""
@@ -171,7 +173,7 @@ class Invalid:
     @property
     def check(self) -> CheckExpectation:
         """The report that a check must make."""
-        return CheckExpectation(rules=list(self.rules), tier=self.tier)
+        return CheckExpectation(rules=[rule for rule in self.rules if rule not in self.also], tier=self.tier)
 
     @property
     def lint(self) -> Acceptance | None:

@@ -15,7 +15,6 @@ import pqassay
 from damage import require_report
 from places import GOLDEN_FILES
 from pqassay.checks import asking, registry
-from pqassay.checks.consequences import consequences
 from pqassay.judge import file_check
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.field_paths import get
@@ -210,7 +209,7 @@ def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(file_check, "_planned", file_check._planned.__wrapped__)
     unchecked = judged.__wrapped__(name)
 
-    revealed = {follows for follows, causes in consequences().items() if rule in causes}
+    revealed = spoken_for(judged(name)) - expected
     assert expected == {finding.rule for finding in unchecked.files[0].findings} - revealed
 
 
@@ -218,15 +217,13 @@ def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one() -> None:
     for name in [name for name, case in CASES.items() if case["expect"]["check"]["tier"] != "values"]:
         (file,) = pqassay.check(place(name), tier="values").files
         require_report(file)
-        told = {finding.rule for finding in file.findings}
-        lost = [rule for rule in found(name) if rule not in told and told.isdisjoint(all_causes(rule))]
-        assert (name, []) == (name, lost)
+        told = {rule for finding in file.findings for rule in (finding.rule, *finding.also)}
+        assert (name, []) == (name, [rule for rule in found(name) if rule not in told])
 
 
-def all_causes(rule: str) -> set[str]:
-    """The rules beside which a rule is left out, and those beside which these are."""
-    causes = set(consequences().get(rule, ()))
-    return causes.union(*map(all_causes, causes))
+def spoken_for(report: pqassay.Report) -> set[str]:
+    """The rules for which findings speak."""
+    return {rule for file in report.files for finding in file.findings for rule in finding.also}
 
 
 def test_every_rule_is_accounted_for_exactly_once() -> None:
@@ -240,8 +237,7 @@ def test_a_rule_that_blocks_others_is_itself_reported() -> None:
     for name in CASES:
         (coverage,) = judged(name).coverages.values()
         blocking = {why.split()[0] for why in coverage.reasons.values() if " is broken" in why}
-        told = set(found(name))
-        assert [] == [rule for rule in blocking - told if told.isdisjoint(all_causes(rule))], name
+        assert (name, set()) == (name, blocking - set(found(name)) - spoken_for(judged(name)))
 
 
 def test_every_invalid_case_says_what_it_costs() -> None:

@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.by_example import Examples
-from pqassay.checks.consequences import consequences
+from pqassay.checks.conflicts import Conflict, explained
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
@@ -37,10 +36,12 @@ from pqassay.under_test.file import (
     NotChecked,
     NotEverywhere,
 )
+from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.grammar.thrift_decoder import collector_paused
-from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.catalogue import Rule, Verdict, file_rules, rules
+from pqassay_spec.rules.profiles import profile
 
 MOST_SHAPES = 10_000
 """Shapes that are remembered for one screen; a file may have a shape of its own for each of its chunks."""
@@ -50,8 +51,8 @@ MOST_SHAPES = 10_000
 class Group:
     """The places in one column where a rule is broken: the first ones, and how many there are.
 
-    ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted: no rule about one follows
-    from another (`pqassay.checks.consequences`).  ``files`` are those of a table that the places are about, `MOST_FILES` at most.
+    ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted.  ``also`` are other rules that the
+    same damage breaks (`pqassay.checks.conflicts`), which are left out.  ``files`` are those of a table that the places are about, `MOST_FILES` at most.
     """
 
     column: str | None
@@ -59,6 +60,7 @@ class Group:
     count: int = 0
     row_groups: set[int | None] = field(default_factory=set[int | None], compare=False)
     files: dict[str, None] = field(default_factory=dict[str, None], compare=False)
+    also: set[str] = field(default_factory=set[str])
 
 
 @dataclass
@@ -152,31 +154,44 @@ def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestio
             _ask_about_alike(file, question, answers)
         elif question.subject.of_schema:
             _ask_about_schema(file, question, answers)
-        elif question.subject.shape is not None:
-            _ask_about_shape(file, question, question.subject.shape, answers)
         else:
             _ask(file, question, answers)
-    _leave_out_consequences(answers)
+    _leave_one_to_speak(file, answers)
     return answers
 
 
-def _leave_out_consequences(answers: Answers) -> None:
-    """Leave out what follows from another finding in the same column chunks; see `pqassay.checks.consequences`."""
-    if len(answers.found) < 2:
+def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
+    """Where one damage breaks several rules, leave all but one of them out; see `pqassay.checks.conflicts`."""
+    broken = [
+        (rule_id, group) for rule_id, answer in answers.found.items() for group in answer.groups.values()
+    ]
+    if len(broken) < 2:
         return
-    broken = {
-        rule_id: {column: group.row_groups for column, group in answer.groups.items()}
-        for rule_id, answer in answers.found.items()
-        if answer.groups
-    }
-    known = consequences()
-    for rule_id in broken.keys() & known.keys():
-        causes = [cause for cause in known[rule_id] if cause in broken]
-        for column, row_groups in broken[rule_id].items():
-            beside = [cause for cause in causes if not row_groups.isdisjoint(broken[cause].get(column, ()))]
-            if row_groups.issubset(chain.from_iterable(broken[cause][column] for cause in beside)):
-                del answers.found[rule_id].groups[column]
-                answers.found[rule_id].hinder(Broken(beside[0]), column)
+    groups: dict[Conflict, Group] = {}
+    for rule_id, group in broken:
+        verdict = verdict_of(file_rules()[rule_id], file)
+        where = {*(group.files or group.row_groups)}
+        groups[Conflict.of(rule_id, verdict, group.column, where, group.first)] = group
+    for speaker, others in explained([*groups]):
+        for other in others:
+            if other.rule is not speaker.rule:
+                groups[speaker].also.add(other.rule.id)
+                answer = answers.found[other.rule.id]
+                del answer.groups[other.column]
+                answer.hinder(Broken(speaker.rule.id), other.column)
+
+
+def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:
+    """How a rule is reported of a file: less if it is younger than all that the file shows of its writer, more if the profile says so."""
+    if not obliges(rule, file):
+        return "INFO"
+    name = file.options.profile
+    return rule.verdict if name is None else profile(name).verdict_of(rule)
+
+
+def obliges(rule: Rule, file: FileUnderTest) -> bool:
+    """Whether a rule is no younger than all that a file shows of its writer."""
+    return file.part(ShownReleases).shows(rule.obliged_since)
 
 
 def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers) -> None:
@@ -194,33 +209,6 @@ def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers
         applied = frozenset(own.applied)
         if not own.found:
             sound[question] = applied
-    answers.applied |= applied
-
-
-def _ask_about_shape(
-    file: FileUnderTest,
-    question: Questions,
-    screen: Callable[[FileUnderTest], Hashable | None],
-    answers: Answers,
-) -> None:
-    """Ask the rules unless all things of the file are certainly sound, and another file of this shape showed which rules apply."""
-    try:
-        shape = screen(file)
-    except Exception:  # noqa: BLE001 - asking says what is wrong
-        shape = None
-    if shape is None:
-        _ask(file, question, answers)
-        return
-    applied = question.shapes.get(shape)
-    if applied is None:
-        own = Answers()
-        _ask(file, question, own)
-        answers.found.update(own.found)
-        applied = frozenset(own.applied)
-        if not own.found:
-            if len(question.shapes) >= MOST_SHAPES:
-                question.shapes.clear()
-            question.shapes[shape] = applied
     answers.applied |= applied
 
 
@@ -346,8 +334,6 @@ class Questions:
 
     subject: Subject[Any]
     panels: Sequence[_Panel]
-    shapes: dict[Hashable, frozenset[str]] = field(default_factory=dict[Hashable, frozenset[str]])
-    """The rules that apply to a file that is sound throughout, by its shape."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ How the outcome of a file is decided: every rule for this kind of file is asked 
 exclusion leaves it out.  Its check yields violations (*checked*, and broken), yields none (*checked*, and kept), or raises why
 it has nothing to say: `NotApplicable`, where the structure is absent; `NotChecked`, with the reason; a `FormatError` that names
 another rule, which is then the one that is broken, so that one damage is one finding.  For the same reason, findings that follow from
-others are left out (`pqassay.checks.consequences`).  A file is *errored* where something
+others are left out (`pqassay.checks.conflicts`).  A file is *errored* where something
 outside its bytes, or a limit of this program, kept it from being judged; it is *nonconformant* where a finding reaches the
 threshold; otherwise it is *conformant*.
 """

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pqassay.checks import registry
-from pqassay.checks.asking import AlikeQuestions, Answer, Group, Questions, answers_of, by_subject
+from pqassay.checks.asking import (
+    AlikeQuestions,
+    Answer,
+    Group,
+    Questions,
+    answers_of,
+    by_subject,
+    obliges,
+    verdict_of,
+)
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
@@ -40,7 +49,6 @@ from pqassay.under_test.file import (
 )
 from pqassay.under_test.pm.chunks import Screens
 from pqassay.under_test.pm.file import PmUnderTest
-from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
@@ -48,9 +56,8 @@ from pqassay_spec.base.terminal import printable
 from pqassay_spec.directory.placement import extension_area
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, asked_about, file_rules
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, asked_about, file_rules
 from pqassay_spec.rules.observed import observed
-from pqassay_spec.rules.profiles import profile
 from pqassay_spec.rules.releases import release
 
 HEXDUMP_ROWS = 3
@@ -346,7 +353,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
     return Finding(
         rule=rule.id,
         level=rule.level,
-        verdict="INFO" if younger else _verdict(rule, file),
+        verdict=verdict_of(rule, file),
         could=rule.could,
         observed=observed(rule.id),
         path=file.source.name,
@@ -359,20 +366,16 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         hexdump=hexdump(holder.source, positions[0]),
         explanation=explained(rule.id, group.first, file),
         files=list(group.files),
+        also=sorted(group.also),
         compares_values=rule.compares_values,
     )
 
 
 def _younger(rule: Rule, file: FileUnderTest) -> str:
     """The end of the message, where a rule is younger than all that the file shows of its writer; empty where it obliges."""
-    if file.part(ShownReleases).shows(rule.obliged_since):
+    if obliges(rule, file):
         return ""
     return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"
-
-
-def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
-    name = file.options.profile
-    return rule.verdict if name is None else profile(name).verdict_of(rule)
 
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:

@@ -135,7 +135,8 @@ class Finding:
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true if the baseline lists it: then it
     does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
-    table, `MOST_FILES` at most.  ``compares_values`` is true where a claim is held against values, and either may be wrong.
+    table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for
+    them.  ``compares_values`` is true where a claim is held against values, and either may be wrong.
     """
 
     rule: str
@@ -155,6 +156,7 @@ class Finding:
     observed: Observed | None = None
     files: list[str] = field(default_factory=list[str])
     compares_values: bool = False
+    also: list[str] = field(default_factory=list[str])
 
     @property
     def times(self) -> str:

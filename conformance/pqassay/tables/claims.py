@@ -127,7 +127,7 @@ class TableColumn(NamedTuple):
     """A column of a table.
 
     Attributes:
-        key: By what claims about it are found, see `ColumnsSaid.given`.
+        key: By what claims about it are found, see `ColumnMetrics.given`.
         name: What users call the column.
         path: The names by which it is found in the file, below the root; empty where it is found by id.
         field_id: The id by which it is found, where it is.
@@ -256,8 +256,8 @@ class DeletesClaims:
     named: str | None = None
 
 
-class ColumnsSaid(Protocol):
-    """What a table says of the columns of one file, as its format holds it."""
+class ColumnMetrics(Protocol):
+    """Counts and bounds of the columns of one file, as the format of its table holds them."""
 
     @property
     def schema(self) -> object:
@@ -265,11 +265,11 @@ class ColumnsSaid(Protocol):
         ...
 
     def columns(self) -> Sequence[TableColumn]:
-        """The columns of the schema of which something can be said, in its order."""
+        """The columns of the schema that can have some, in its order."""
         ...
 
     def given(self, metric: Metric) -> Mapping[Any, Any]:
-        """What is said of the columns, by their keys: whole numbers, and bounds as the table holds them."""
+        """The values of a metric by the keys of columns: whole numbers, and bounds as the table holds them."""
         ...
 
     def is_null_where_absent(self, column: TableColumn) -> bool:
@@ -277,7 +277,7 @@ class ColumnsSaid(Protocol):
         ...
 
     def place(self, metric: Metric, column: TableColumn) -> Place:
-        """Where that is said."""
+        """The place of one."""
         ...
 
     def written(self, metric: Metric, column: TableColumn) -> str:
@@ -285,7 +285,7 @@ class ColumnsSaid(Protocol):
         ...
 
     def facts(self) -> tuple[Any, ...]:
-        """All that is said, for whoever compares it with what was said before; its ``repr`` is the same in every process."""
+        """All of it, to be compared with that of another day; its ``repr`` is the same in every process."""
         ...
 
 
@@ -299,7 +299,7 @@ class FileClaims:
         path: The file, relative to the table.
         rows: Its rows, with those that a deletion vector removes.
         is_tight: Whether bounds and counts describe exactly the rows that remain; wide bounds only enclose them.
-        said: What is said of its columns, as the format holds it; ``None`` where nothing is.
+        metrics: Counts and bounds of its columns, as the format holds them; ``None`` without any.
         partition: The values of its partition fields.
         deleted: Its deletion vector.
         order: How its rows are sorted.
@@ -315,7 +315,7 @@ class FileClaims:
     path: str
     rows: Count | None = None
     is_tight: bool = True
-    said: ColumnsSaid | None = field(default=None, repr=False)
+    metrics: ColumnMetrics | None = field(default=None, repr=False)
     partition: tuple[PartitionValue, ...] = ()
     deleted: DeletedRows | None = None
     order: RowOrder | None = None

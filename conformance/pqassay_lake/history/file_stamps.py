@@ -55,8 +55,8 @@ def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
     parts: list[str] = []
     youngest = modified
     if target.claims is not None:
-        said = target.claims.said
-        claimed = repr((target.claims, () if said is None else said.facts()))
+        metrics = target.claims.metrics
+        claimed = repr((target.claims, () if metrics is None else metrics.facts()))
         parts.append(f"claims {hashlib.sha256(claimed.encode('utf-8', 'surrogatepass')).hexdigest()}")
     for name in file_kinds.beside(target.kind):
         other = target.beside(name)

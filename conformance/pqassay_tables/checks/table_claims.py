@@ -1,6 +1,6 @@
 """What a table says of a data file, compared with its footer: what the families about tables have in common.
 
-Each family declares the rules; which of its own words a message uses, it does not say: the position of a finding does.
+Each family declares the rules; messages are the same for all, and the position of a finding is in the words of its format.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def null_counts(file: ClaimedFile, compared: Container[int] | None = None) -> It
         else:
             applies = True
             if total != claimed:
-                said = f"the null count {file.of(column)} is {claimed}, and the footer counts {total}"
-                yield file.false(column, Metric.NULLS, said, str(total), str(claimed))
+                message = f"the null count {file.of(column)} is {claimed}, and the footer counts {total}"
+                yield file.false(column, Metric.NULLS, message, str(total), str(claimed))
     if is_broken:
         raise Broken("STA-010")
     if not applies:
@@ -118,24 +118,29 @@ def _beyond(
         return
     if least is None or (least < value if claim.above else value < least):
         actual, written = shown_value(column.leaf.element, order, raw), file.written(claim)
-        said = f"the {claim.metric.value} {file.of(column)} is {written}, and row group {row_group} holds {actual}"
+        message = f"the {claim.metric.value} {file.of(column)} is {written}, and row group {row_group} holds {actual}"
         expected = f"{actual} or {'more' if claim.above else 'less'}"
-        yield file.false(column, claim.metric, said, expected, written, row_group)
+        yield file.false(column, claim.metric, message, expected, written, row_group)
 
 
 def absent_nulls(file: ClaimedFile) -> Iterator[Violation]:
     """The count of nulls of a column that the file does not have is that of its rows."""
-    rows, counts = file.file.metadata.num_rows, file.said.given(Metric.NULLS)
+    rows, counts = file.file.metadata.num_rows, file.metrics.given(Metric.NULLS)
     for column in file.columns:
         counted = counts.get(column.key) if column.leaf is None else None
-        if counted is None or counted == rows or rows < 0 or not file.said.is_null_where_absent(column.table):
+        if (
+            counted is None
+            or counted == rows
+            or rows < 0
+            or not file.metrics.is_null_where_absent(column.table)
+        ):
             continue
         if file.is_bounded(column) is not None:
             continue  # that there are bounds of what is not there, another rule says
-        said = (
+        message = (
             f"the null count {file.of(column)} is {counted}, and the file, of {rows} rows, has no such column"
         )
-        yield file.false(column, Metric.NULLS, said, str(rows), str(counted))
+        yield file.false(column, Metric.NULLS, message, str(rows), str(counted))
 
 
 def has_bounds(file: ClaimedFile) -> bool:
@@ -147,5 +152,5 @@ def has_bounds(file: ClaimedFile) -> bool:
 
 def has_null_counts(file: ClaimedFile) -> bool:
     """Whether the table counts nulls."""
-    given = file.said.given(Metric.NULLS)
+    given = file.metrics.given(Metric.NULLS)
     return any(column.key in given for column in file.columns)

@@ -40,11 +40,16 @@ def claimed_candidates(
         queries[Query(())] = None
     leaf = next(leaf for leaf in values.file.leaves if leaf.is_called(name))
     bounds: list[Any] = [None, None]
-    said = claims.said
-    column_of_table = next((one for one in said.columns() if one.name == name), None) if said else None
-    if said is not None and column_of_table is not None and (reading := column_of_table.reading) is not None:
+    metrics = claims.metrics
+    columns = () if metrics is None else metrics.columns()
+    column_of_table = next((each for each in columns if each.name == name), None)
+    if (
+        metrics is not None
+        and column_of_table is not None
+        and (reading := column_of_table.reading) is not None
+    ):
         for place, metric in enumerate(BOUNDS):
-            raw = said.given(metric).get(column_of_table.key)
+            raw = metrics.given(metric).get(column_of_table.key)
             with contextlib.suppress(NotChecked, ValueError):
                 bound = None if raw is None else Typed(reading.kind, reading.read(raw))
                 stored = (

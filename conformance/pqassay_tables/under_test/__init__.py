@@ -1,6 +1,6 @@
 """Tables under test: what their metadata say, entry by entry, and what they claim of the columns of a data file.
 
-What lives here: a view of each format of tables, screens that recognise sound entries at once, and claims in the form of the data
+What lives here: a view of each format of tables, the bounds of all entries by columns, and claims in the form of the data
 file's columns.
 
 What never comes in: how metadata are read; `pqassay_tables.metadata` does that.

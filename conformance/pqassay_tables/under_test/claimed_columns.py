@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pqassay.tables.claims import BOUNDS, ColumnsSaid, FileClaims, Metric, Scalar, TableColumn
+from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Scalar, TableColumn
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
@@ -96,14 +96,14 @@ class _Plans:
     def __init__(self) -> None:
         self._known: list[tuple[object, Schema, list[ClaimedColumn]]] = []
 
-    def of(self, said: ColumnsSaid, schema: Schema) -> list[ClaimedColumn]:
+    def of(self, metrics: ColumnMetrics, schema: Schema) -> list[ClaimedColumn]:
         """The columns, those aside that are several in a file, or none."""
         for columns, of_file, plan in self._known:
-            if columns is said.schema and of_file is schema:
+            if columns is metrics.schema and of_file is schema:
                 return plan
-        made = [ClaimedColumn(column, schema) for column in said.columns() if column.type not in NESTED]
+        made = [ClaimedColumn(column, schema) for column in metrics.columns() if column.type not in NESTED]
         # A list that is replaced as a whole needs no lock.
-        self._known = [(said.schema, schema, made), *self._known[: MOST_PLANS - 1]]
+        self._known = [(metrics.schema, schema, made), *self._known[: MOST_PLANS - 1]]
         return made
 
 
@@ -136,7 +136,7 @@ class ClaimedBound(NamedTuple):
 class ClaimedFile:
     """A data file with what its table says of it: a part of the file, ``file.part(ClaimedFile)``.
 
-    What is said of columns is compared for all columns at a time; where it is written, and how, is asked for what is false alone.
+    Claims about columns are compared for all columns at a time; where one is written, and how, is asked for what is false alone.
     """
 
     def __init__(self, file: FileUnderTest) -> None:
@@ -150,16 +150,16 @@ class ClaimedFile:
         return self.file.claims
 
     @Remembered
-    def said(self) -> ColumnsSaid:
+    def metrics(self) -> ColumnMetrics:
         """What the table says of columns. Raises `NotApplicable` where it says nothing."""
-        if self.claims.said is None:
+        if self.claims.metrics is None:
             raise NotApplicable
-        return self.claims.said
+        return self.claims.metrics
 
     @Remembered
     def columns(self) -> list[ClaimedColumn]:
         """The columns of the table, lists and maps aside. Raises what the leaves do."""
-        return [] if self.claims.said is None else _PLANS.of(self.claims.said, self.file.schema)
+        return [] if self.claims.metrics is None else _PLANS.of(self.claims.metrics, self.file.schema)
 
     @Remembered
     def statistics(self) -> dict[int, list[tuple[int, Statistics | None]]]:
@@ -182,7 +182,7 @@ class ClaimedFile:
 
     def counts(self, metric: Metric) -> Iterator[tuple[ClaimedColumn, int]]:
         """The counts of columns that the file has."""
-        given = self.said.given(metric)
+        given = self.metrics.given(metric)
         for column in self.columns:
             if column.ordinal is not None and (count := given.get(column.key)) is not None:
                 yield column, count
@@ -191,7 +191,7 @@ class ClaimedFile:
     def bounds(self) -> list[ClaimedBound]:
         """The bounds of columns that the file has."""
         found: list[ClaimedBound] = []
-        given = [(metric, metric is Metric.UPPER, self.said.given(metric)) for metric in BOUNDS]
+        given = [(metric, metric is Metric.UPPER, self.metrics.given(metric)) for metric in BOUNDS]
         for column in self.columns:
             reading, store = column.table.reading, column.store
             if column.leaf is None or reading is None:
@@ -220,7 +220,7 @@ class ClaimedFile:
     @Remembered
     def _by_ordinal(self) -> dict[int, list[ClaimedBound]]:
         found: dict[int, list[ClaimedBound]] = {}
-        for bound in self.bounds if self.claims.said is not None else ():
+        for bound in self.bounds if self.claims.metrics is not None else ():
             found.setdefault(bound.column.ordinal or 0, []).append(bound)
         return found
 
@@ -228,7 +228,7 @@ class ClaimedFile:
         """The first bound of a column, whether the file has it or not; ``None`` without."""
         reading = column.table.reading
         for metric in BOUNDS:
-            raw = self.said.given(metric).get(column.key)
+            raw = self.metrics.given(metric).get(column.key)
             if raw is not None and reading is not None:
                 with suppress(ValueError):
                     _ = reading.read(raw)
@@ -257,7 +257,7 @@ class ClaimedFile:
 
     def written(self, claim: ClaimedBound) -> str:
         """A bound as the table writes it."""
-        return self.said.written(claim.metric, claim.column.table)
+        return self.metrics.written(claim.metric, claim.column.table)
 
     def false(
         self,
@@ -271,7 +271,7 @@ class ClaimedFile:
         """That what the table says of a column is not so."""
         return Violation(
             message,
-            claim_field(self.file, self.said.place(metric, column.table)),
+            claim_field(self.file, self.metrics.place(metric, column.table)),
             expected=expected,
             actual=actual,
             column=column.name,

@@ -22,7 +22,7 @@ MOST_CONTAINERS = 1 << 18
 KEY_BITS, CONTAINER_BITS = 32, 16
 
 
-class Container(NamedTuple):
+class BitmapContainer(NamedTuple):
     """The numbers with one beginning.
 
     Attributes:
@@ -49,7 +49,7 @@ class Bitmap:
     """
 
     data: bytes
-    containers: list[Container] = field(default_factory=list[Container])
+    containers: list[BitmapContainer] = field(default_factory=list[BitmapContainer])
 
     @property
     def count(self) -> int:
@@ -83,7 +83,7 @@ class Bitmap:
             ]
         return found
 
-    def _bits(self, container: Container) -> NDArray[np.bool_]:
+    def _bits(self, container: BitmapContainer) -> NDArray[np.bool_]:
         return _bits(self.data[container.start : container.end], container.form)
 
 
@@ -113,15 +113,15 @@ def decode(data: bytes) -> Bitmap:
         Malformed: It is none in the portable format; the field and the offset in the data are named.
         Unsupported: It has more than `MOST_CONTAINERS` containers.
     """
-    return _Reader(data).read()
+    return _BitmapReader(data).read()
 
 
-class _Reader:
+class _BitmapReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
         self._path = ""
-        self._containers: list[Container] = []
+        self._containers: list[BitmapContainer] = []
 
     def read(self) -> Bitmap:
         count = self._number(roaring.COUNT_SIZE, "count")
@@ -198,7 +198,7 @@ class _Reader:
         if held != count:
             said = f"{name} is said to hold {count} numbers, and holds {held}"
             raise self._wrong(said, f"{name}.numbers", size, f"{count} numbers", str(held))
-        self._containers.append(Container(base, form, start, self._at, count))
+        self._containers.append(BitmapContainer(base, form, start, self._at, count))
 
     def _number(self, size: int, name: str) -> int:
         return int.from_bytes(self._take(size, name), "little")

@@ -117,11 +117,11 @@ def leaves_out(
 ) -> Violation:
     """That a bound leaves out a value that is there."""
     written, group = owner.written(bound), values.chunk.row_group
-    said = (
+    message = (
         f"the {bound.metric.value} {owner.of(bound.column)} is {written}, "
         f"and row {values.row_of(place)} of row group {group} holds {held}{others(total)}"
     )
-    return owner.false(bound.column, bound.metric, said, expected, written, group)
+    return owner.false(bound.column, bound.metric, message, expected, written, group)
 
 
 def special_values(
@@ -171,7 +171,7 @@ class OfAllChunks(ValueRule):
         self.owner = file.part(ClaimedFile)
         self._claimed: dict[int, list[tuple[ClaimedColumn, Any]]] = {}
         self._taken: dict[int, list[Any]] = {}
-        if self.owner.claims.said is not None:
+        if self.owner.claims.metrics is not None:
             for column, claimed in self.claimed():
                 outcome.applies = True
                 self._claimed.setdefault(column.ordinal or 0, []).append((column, claimed))
@@ -260,8 +260,8 @@ class ClaimedCounts(OfAllChunks):
         """The count is that of all chunks."""
         counted, rows = (sum(each[place] for each in taken) for place in (0, 1))
         if not self.is_right(claimed, counted, rows):
-            said = f"the {self.metric.value} {self.owner.of(column)} is {claimed}, and {counted} values {self.are}"
-            yield self.owner.false(column, self.metric, said, str(counted), str(claimed))
+            message = f"the {self.metric.value} {self.owner.of(column)} is {claimed}, and {counted} values {self.are}"
+            yield self.owner.false(column, self.metric, message, str(counted), str(claimed))
 
 
 class MetBounds(OfAllChunks):
@@ -306,6 +306,6 @@ class MetBounds(OfAllChunks):
             if bound.stored is None or not self.has_to_be_met(bound) or any(met[place] for _, met in taken):
                 continue
             written = self.owner.written(bound)
-            said = f"the {bound.metric.value} {self.owner.of(column)} is {written}, which no row holds"
+            message = f"the {bound.metric.value} {self.owner.of(column)} is {written}, which no row holds"
             expected = f"the {'greatest' if bound.above else 'least'} value, or tightBounds false"
-            yield self.owner.false(column, bound.metric, said, expected, written)
+            yield self.owner.false(column, bound.metric, message, expected, written)

@@ -48,7 +48,7 @@ SETS, SUMS, KEYED, DOUBLES = "sets-inline", "sums-of-row-groups", "sums-by-keys"
 
 BAD = (
     # The key and the directory
-    _footer("key-without-value", "The key has no value", USELESS, SETS, Mutation("remove", VALUE), "DIR-001", "PQF-010"),
+    _footer("key-without-value", "The key has no value", USELESS, SETS, Mutation("remove", VALUE), "DIR-001", "PQF-010", also=("PQF-010",)),
     _footer("space", "There is a space before the value", USELESS, SETS, Mutation("prepend", VALUE, " "), "DIR-002"),
     _footer("no-base64", "The value is JSON", USELESS, SETS, set_to(VALUE, '{"indexes": []}'), "DIR-002"),
     _footer("magic", "The directory begins with another magic", USELESS, SETS, set_to("directory.magic", b"PQIY"), "DIR-003"),

@@ -120,7 +120,7 @@ REFUSABLE: Scan = "refusal-allowed"
 
 BAD = (
     # In the footer
-    _bad("column-index-alone", "The offset of an offset index is missing, beside a column index", "Readers cannot tell where the pages are that it describes.", "one-page", Mutation("remove", "footer.row_groups[0].columns[0].offset_index_offset"), "PIX-001", "PIX-002", scan=REFUSABLE),
+    _bad("column-index-alone", "The offset of an offset index is missing, beside a column index", "Readers cannot tell where the pages are that it describes.", "one-page", Mutation("remove", "footer.row_groups[0].columns[0].offset_index_offset"), "PIX-001", "PIX-002", scan=REFUSABLE, also=("PIX-002",)),
     _bad("length-missing", "The length of an offset index is missing", FAILS, "one-page", Mutation("remove", "footer.row_groups[0].columns[0].offset_index_length"), "PIX-002", scan=REFUSABLE),
     _bad("length-zero", "The length of a column index is 0", FAILS, "one-page", set_to("footer.row_groups[0].columns[0].column_index_length", 0), "PIX-002", scan=REFUSABLE),
     _bad("one-row-group-without", "The second row group has no offset index any more, but its length", "Some readers refuse the file.", "offset-index-alone", Mutation("remove", "footer.row_groups[1].columns[0].offset_index_offset"), "PIX-002", "PIX-003", scan=REFUSABLE),

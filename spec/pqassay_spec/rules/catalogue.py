@@ -99,6 +99,10 @@ class Rule:
             well leave the structure aside.
         capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
         excluded: Why no file can show it, if none can.
+        against: Grammar paths of what it compares ``field`` with: where it is broken, one of all these is false. ``[*]`` stands behind
+            a list of columns where that of any column may be.
+        given: Grammar paths of what it takes for granted, such as that by which its subject is found and decoded: where one
+            of them is false, it is broken together with others.
 
     Members about the judgement of files (`verdict` and the ones after it, but for `practice`) mean nothing in a rule for readers.
     """
@@ -119,6 +123,8 @@ class Rule:
     decode: Decoding | Literal[""] = ""
     capability: str = ""
     excluded: str = ""
+    against: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
     @property
     def judges_files(self) -> bool:
@@ -320,13 +326,21 @@ _OF_FILES = _OPTIONAL - {"practice"}
 
 _REQUIRED = {field.name for field in fields(Rule)} - _OPTIONAL
 
+_LISTS = ("against", "given")
+"""Members that are lists of paths."""
+
 
 def _rule(entry: Any, prefix: str, module: str) -> Rule:
     identifier = cast("dict[str, Any]", entry).get("id") if isinstance(entry, dict) else None
     place = f"{module}: {identifier or 'a rule without id'}"
     row = _table(entry, _REQUIRED | _OPTIONAL, place)
-    for name in sorted(row.keys() | _REQUIRED - {"origin"}):
-        if name != "origin" and (not isinstance(row.get(name), str) or not row[name]):
+    for name in _LISTS:
+        if name in row and not (
+            isinstance(row[name], list) and all(isinstance(path, str) for path in row[name])
+        ):
+            raise CatalogueError(f"{place}: {name} is no list of paths")
+    for name in sorted((row.keys() | _REQUIRED) - {"origin", *_LISTS}):
+        if not isinstance(row.get(name), str) or not row[name]:
             raise CatalogueError(f"{place}: {name} is missing or no text")
     if not re.fullmatch(ID_PATTERN, row["id"]) or not row["id"].startswith(f"{prefix}-"):
         raise CatalogueError(f"{place}: the id does not look like {prefix}-001")
@@ -338,6 +352,7 @@ def _rule(entry: Any, prefix: str, module: str) -> Rule:
     if row["role"] == "reader" and (stray := sorted(row.keys() & _OF_FILES)):
         raise CatalogueError(f"{place}: a rule for readers has no {', '.join(stray)}")
     values: dict[str, Any] = {**row, "origin": _origin(row.get("origin", {}), place)}
+    values.update((name, tuple(row[name])) for name in _LISTS if name in row)
     values.setdefault("verdict", DEFAULT_VERDICT[row["level"]])
     rule = Rule(**values)
     _require_reasons(rule, place)
@@ -384,6 +399,7 @@ def json_schema() -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in fields(Rule):
         properties[field.name] = {"enum": list(CHOICES[field.name])} if field.name in CHOICES else dict(text)
+    properties.update((name, {"type": "array", "items": dict(text)}) for name in _LISTS)
     properties["id"] = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
     properties["sentence"] = {"type": "string", "pattern": r"\.$"}
     properties["origin"] = {

@@ -22,8 +22,8 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.table.layout import TableKind
 from pqassay_tables.metadata.delta.schema import DeltaSchema
 from pqassay_tables.metadata.delta.schema import schema_of as delta_schema_of
-from pqassay_tables.metadata.delta.statistics import MAX, MIN, NULLS, StatisticsSaid
-from pqassay_tables.metadata.iceberg.entry_claims import LOWER, SIZES, UPPER, VALUES, MetricsSaid
+from pqassay_tables.metadata.delta.statistics import MAX, MIN, NULLS, DeltaMetrics
+from pqassay_tables.metadata.iceberg.entry_claims import LOWER, SIZES, UPPER, VALUES, IcebergMetrics
 from pqassay_tables.metadata.iceberg.entry_claims import NULLS as NULL_COUNTS
 from pqassay_tables.metadata.iceberg.schema import IcebergSchema, schema_of
 
@@ -156,13 +156,13 @@ def broken(content: bytes, claims: FileClaims) -> dict[str, list[str | None]]:
 
 
 def delta_claims(stats: Mapping[str, Any], rows: int | None = 4) -> FileClaims:
-    return FileClaims("delta", PLACE, "a", rows=None if rows is None else Count(rows, PLACE), said=StatisticsSaid(DELTA, dict(stats), PLACE))  # fmt: skip
+    return FileClaims("delta", PLACE, "a", rows=None if rows is None else Count(rows, PLACE), metrics=DeltaMetrics(DELTA, dict(stats), PLACE))  # fmt: skip
 
 
-def iceberg_claims(metrics: Mapping[int, Any], splits: tuple[int, ...] = ()) -> FileClaims:
-    said = MetricsSaid(ICEBERG, PLACE, {}, frozenset(), metrics)
+def iceberg_claims(maps: Mapping[int, Any], splits: tuple[int, ...] = ()) -> FileClaims:
+    metrics = IcebergMetrics(ICEBERG, PLACE, {}, frozenset(), maps)
     first = Count(splits[0], PLACE) if splits else None
-    return FileClaims("iceberg", PLACE, "a", rows=Count(4, PLACE), said=said, first_split=first, splits=splits[1:])  # fmt: skip
+    return FileClaims("iceberg", PLACE, "a", rows=Count(4, PLACE), metrics=metrics, first_split=first, splits=splits[1:])  # fmt: skip
 
 
 @pytest.mark.parametrize("content", FILES)

@@ -15,7 +15,7 @@ from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import ColumnCryptoMetaData, EncryptionWithColumnKey, FileMetaData
 from pqassay_tables.metadata.delta.schema import schema_of
-from pqassay_tables.metadata.delta.statistics import StatisticsSaid
+from pqassay_tables.metadata.delta.statistics import DeltaMetrics
 
 PLACE = Place("log", 0, ("add", "stats"))
 ROWS = 4
@@ -28,7 +28,9 @@ def claims(nulls: int) -> FileClaims:
         is_mapped=False,
     )
     stats = {"nullCount": {"a": nulls, "b": 0}}
-    return FileClaims("delta", PLACE, "a", rows=Count(ROWS, PLACE), said=StatisticsSaid(schema, stats, PLACE))
+    return FileClaims(
+        "delta", PLACE, "a", rows=Count(ROWS, PLACE), metrics=DeltaMetrics(schema, stats, PLACE)
+    )
 
 
 def written(*, is_hidden: bool) -> bytes:

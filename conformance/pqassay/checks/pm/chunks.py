@@ -1,7 +1,7 @@
 """Checks of ``_pm``: what each column chunk declares, for itself.
 
 The conditions under which a rule is broken are beside its message, written for the fields of one chunk or of many
-(`pqassay.under_test.pm.chunks.ChunkFields`). In a file with many chunks, `pqassay.values.pm.screens` evaluates them for all chunks
+(`pqassay.under_test.pm.chunks.PmChunkFields`). In a file with many chunks, `pqassay.values.pm.screens` evaluates them for all chunks
 at once; the rules are asked for the messages about the first ones.
 """
 
@@ -16,7 +16,7 @@ from pqassay.checks.pm.columns import physical_name
 from pqassay.checks.pm.file import bits
 from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
 from pqassay.checks.subjects import Subject
-from pqassay.under_test.pm.chunks import CONDITIONS, ChunkFields, ChunkUnderTest, Condition, Conditions
+from pqassay.under_test.pm.chunks import CONDITIONS, ChunkUnderTest, Condition, Conditions, PmChunkFields
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm.block import SIDES, Side
@@ -39,7 +39,7 @@ def chunk_rule(
 
 
 def rule_for_each(
-    rule_id: str, parts: Sequence[Part], *broken: Callable[[ChunkFields, Part], bool]
+    rule_id: str, parts: Sequence[Part], *broken: Callable[[PmChunkFields, Part], bool]
 ) -> Callable[[Callable[[ChunkUnderTest, Part], Violation]], Test]:
     """Declare a rule that each part of a chunk keeps or breaks, such as each bound."""
 
@@ -123,7 +123,7 @@ def required_columns_have_no_nulls(chunk: ChunkUnderTest) -> Violation:
     return chunk.violation("null_count", message, "0", str(nulls))
 
 
-def nulls_known(chunk: ChunkFields) -> int:
+def nulls_known(chunk: PmChunkFields) -> int:
     """The null count; 0 without one."""
     return chunk.given.null_count * chunk.has(NULLS)
 
@@ -168,13 +168,13 @@ def encodings_are_known(chunk: ChunkUnderTest) -> Violation:
     return chunk.violation("encodings", message, "bits 6, 7 clear", f"{encodings:#04x}")
 
 
-def lies_outside(chunk: ChunkFields) -> bool:
+def lies_outside(chunk: PmChunkFields) -> bool:
     """Whether a byte of a chunk, or its first one if it has none, is not in the body."""
     start, end = chunk.given.byte_range_start, chunk.body_end
     return (start < HEAD_SIZE) | (start >= end) | (chunk.given.total_compressed > end - start)
 
 
-def has_pages(chunk: ChunkFields) -> bool:
+def has_pages(chunk: PmChunkFields) -> bool:
     """Whether a chunk has bytes or values. Without values there are no pages, and writers leave the offset at 0."""
     return (chunk.given.total_compressed != 0) | (chunk.given.num_values != 0)
 
@@ -198,7 +198,7 @@ class Guarded(NamedTuple):
     name: str
     mask: int = (1 << 64) - 1
 
-    def value(self, chunk: ChunkFields) -> int:
+    def value(self, chunk: PmChunkFields) -> int:
         """The bits of a chunk."""
         number: int = getattr(chunk.given, self.name)
         return number & self.mask
@@ -232,7 +232,7 @@ def absent_is_zero(chunk: ChunkUnderTest, part: Guarded) -> Violation:
 # ------------------------------------------------------------------------------------------- statistics
 
 
-def has_impossible_size(chunk: ChunkFields, side: Side) -> bool:
+def has_impossible_size(chunk: PmChunkFields, side: Side) -> bool:
     """Whether a statistic in its slot does not fit there, or one that is not has a size."""
     size = chunk.size(side)
     is_impossible = chunk.is_inlined(side) & ((size < 1) | (size > MOST_INLINE))
@@ -253,7 +253,7 @@ def sizes_of_slots_are_possible(chunk: ChunkUnderTest, side: Side) -> Violation:
 @rule_for_each(
     "PM-066",
     SIDES,
-    ChunkFields.has_size,
+    PmChunkFields.has_size,
     lambda chunk, side: chunk.size(side) != chunk.width,
     lambda chunk, _: chunk.width != 0,
 )
@@ -267,7 +267,7 @@ def sizes_of_slots_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
 @rule_for_each(
     "PM-067",
     SIDES,
-    ChunkFields.has_size,
+    PmChunkFields.has_size,
     lambda chunk, side: chunk.slot(side) >> 8 * chunk.size(side) != 0,
 )
 def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
@@ -281,7 +281,7 @@ def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
 @rule_for_each(
     "PM-068",
     SIDES,
-    ChunkFields.is_out_of_line,
+    PmChunkFields.is_out_of_line,
     lambda chunk, side: chunk.reference(side)[1] <= MOST_INLINE,
 )
 def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
@@ -292,7 +292,7 @@ def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
     )
 
 
-@rule_for_each("PM-069", SIDES, ChunkFields.is_out_of_line, ChunkFields.is_stray)
+@rule_for_each("PM-069", SIDES, PmChunkFields.is_out_of_line, PmChunkFields.is_stray)
 def out_of_line_lies_in_the_region(chunk: ChunkUnderTest, side: Side) -> Violation:
     """Behind the chunks, before the next structure."""
     offset, length = chunk.reference(side)
@@ -301,13 +301,13 @@ def out_of_line_lies_in_the_region(chunk: ChunkUnderTest, side: Side) -> Violati
     return chunk.violation(side.field, message, f"within [0, {room})", place)
 
 
-def has_another_length(chunk: ChunkFields, side: Side) -> bool:
+def has_another_length(chunk: PmChunkFields, side: Side) -> bool:
     """Whether a statistic out of line has another length than its type, and none that is too short (PM-068)."""
     length = chunk.reference(side)[1]
     return (length > MOST_INLINE) & (chunk.width != 0) & (length != chunk.width)
 
 
-@rule_for_each("PM-070", SIDES, ChunkFields.is_out_of_line, has_another_length)
+@rule_for_each("PM-070", SIDES, PmChunkFields.is_out_of_line, has_another_length)
 def lengths_out_of_line_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
     """One that is too short to be stored there is the matter of PM-068."""
     length, kind = chunk.reference(side)[1], physical_name(chunk.described.physical_type)

@@ -18,6 +18,8 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     if first.actual:
         rows.append(("actual", first.actual))
     rows += effects(finding)
+    if finding.also:
+        rows.append(("also breaks", ", ".join(finding.also)))
     if finding.explanation:
         rows.append(("known", finding.explanation))
     if finding.compares_values:

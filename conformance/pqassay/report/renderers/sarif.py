@@ -191,6 +191,8 @@ def _finding(finding: Finding, number: int, report: Report) -> Json:
         properties["notFailing"] = True
     if finding.observed is not None:
         properties["observed"] = members(finding.observed)
+    if finding.also:
+        properties["also"] = finding.also
     if finding.explanation:
         properties["explanation"] = printable(finding.explanation)
     if finding.proof is not None:

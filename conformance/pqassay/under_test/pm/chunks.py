@@ -33,7 +33,7 @@ MOST_OVERLAP = 1 << 20
 MOST_OFFSET = (1 << 64) - 1
 """The greatest number that the record of a chunk can hold."""
 
-Condition = Callable[["ChunkFields"], bool]
+Condition = Callable[["PmChunkFields"], bool]
 """Whether a column chunk breaks a rule; of many chunks, an array of that."""
 
 Conditions = Sequence[Condition]
@@ -71,7 +71,7 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     return listed
 
 
-class ChunkFields:
+class PmChunkFields:
     """The fields of one column chunk as integers, or of many as arrays of integers.
 
     The condition under which a rule is broken is written once for both: with comparisons, ``&`` and ``|``, and so that no
@@ -143,7 +143,7 @@ class ChunkFields:
         return self.is_out_of_line(side) & (offset + length > self.region_length)
 
 
-class ChunkUnderTest(ChunkFields):
+class ChunkUnderTest(PmChunkFields):
     """One chunk, with all that rules about one chunk ask for."""
 
     __slots__ = (
@@ -174,11 +174,11 @@ class ChunkUnderTest(ChunkFields):
 
     @property
     def is_timestamp(self) -> bool:
-        """See `ChunkFields`."""
+        """See `PmChunkFields`."""
         return self.column == self._parsed.header.fixed.designated_timestamp
 
     def is_out_of_order(self) -> bool:
-        """See `ChunkFields`."""
+        """See `PmChunkFields`."""
         if self.order is None:
             return False
         least, greatest = (StoredBound(self.bound(side)) for side in SIDES)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.pm.bounds import BYTES, DECIMAL, READINGS, SIGNED, UNSIGNED
-from pqassay.under_test.pm.chunks import ChunkFields, Conditions, PmChunks
+from pqassay.under_test.pm.chunks import Conditions, PmChunkFields, PmChunks
 from pqassay.under_test.pm.file import Place
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES, Side
@@ -99,7 +99,7 @@ def _field(words: Array, offset: int, kind: str) -> Any:
     return np.ascontiguousarray(octets[..., within : within + np.dtype(kind).itemsize].view(kind)[..., 0])
 
 
-class Batch(ChunkFields):
+class Batch(PmChunkFields):
     """The chunks of some blocks: every field is an array of blocks x columns, or one that fits beside those."""
 
     def __init__(self, shape: Shape, places: Sequence[Place]) -> None:
@@ -133,11 +133,11 @@ class Batch(ChunkFields):
 
     @property
     def is_timestamp(self) -> Any:
-        """See `ChunkFields`."""
+        """See `PmChunkFields`."""
         return self.shape.is_timestamp
 
     def is_out_of_order(self) -> Any:
-        """See `ChunkFields`."""
+        """See `PmChunkFields`."""
         broken: Any = np.zeros(self.extent, bool)
         bounds = [BoundsOfMany.in_batch(self, side) for side in SIDES]
         for order, columns in self.shape.orders:

@@ -63,8 +63,10 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
                 if column.table.field_id is not None
                 else f"a column called {'.'.join(column.table.path)}"
             )
-            said = f"the table has bounds of column {column.name} for {file.name}, which has no such column"
-            yield file.false(column, metric, said, expected, "none")
+            message = (
+                f"the table has bounds of column {column.name} for {file.name}, which has no such column"
+            )
+            yield file.false(column, metric, message, expected, "none")
 
 
 @rule("DLT-046", of=CLAIMED, only=has_null_counts)

@@ -56,12 +56,12 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
         metric = file.is_bounded(column) if column.leaf is None else None
         if metric is None:
             continue
-        if file.said.is_null_where_absent(column.table):
-            said = (
+        if file.metrics.is_null_where_absent(column.table):
+            message = (
                 f"the table has bounds of column {column.name} for {file.name}, which has no column of its id"
             )
             expected = f"a column with the field id {column.key}"
-            yield file.false(column, metric, said, expected, "none")
+            yield file.false(column, metric, message, expected, "none")
         elif column.key not in constant:
             from_default.append(column.name)
     if from_default:
@@ -95,7 +95,7 @@ def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Viola
 
 def has_sizes(file: ClaimedFile) -> bool:
     """Whether the bytes of columns are counted."""
-    return bool(file.said.given(Metric.SIZE))
+    return bool(file.metrics.given(Metric.SIZE))
 
 
 @rule("ICE-059", of=CLAIMED, only=has_sizes)
@@ -105,11 +105,11 @@ def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
     for column, claimed in file.counts(Metric.SIZE):
         actual = sizes.get(column.ordinal or 0, 0)
         if claimed != actual:
-            said = (
+            message = (
                 f"column_sizes of column {column.name} is {claimed} in the table's entry for {file.name}, "
                 f"and its chunks have {actual} bytes"
             )
-            yield file.false(column, Metric.SIZE, said, str(actual), str(claimed))
+            yield file.false(column, Metric.SIZE, message, str(actual), str(claimed))
 
 
 def has_more_splits(file: ClaimedFile) -> bool:

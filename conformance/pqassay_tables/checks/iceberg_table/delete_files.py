@@ -179,12 +179,12 @@ class OfPositions(JoinedRows):
         raise NotImplementedError
 
     def false(
-        self, group: int, row: int, said: str, expected: str, actual: str, column: int, remedy: str
+        self, group: int, row: int, message: str, expected: str, actual: str, column: int, remedy: str
     ) -> Violation:
         """That a row is wrong."""
         ordinal, name = self.deletes.columns[column], ("file_path", "pos")[column]
         return Violation(
-            f"row {row} of row group {group} of {self.deletes.owner.name} {said}",
+            f"row {row} of row group {group} of {self.deletes.owner.name} {message}",
             in_footer(self.file, f"row_groups[{group}].columns[{ordinal}]") / "meta_data",
             expected,
             actual,
@@ -208,9 +208,9 @@ class DeletesAreOfTheFileThatIsNamed(OfPositions):
         others_ = [raw != named.encode() for raw in deletes.paths]
         for row, path, more in deletes.first_of(others_):
             name = deletes.name(path)
-            said = f"deletes a row of {name}, which is another file than {named}{more}"
+            message = f"deletes a row of {name}, which is another file than {named}{more}"
             place = claim_field(self.file, self.data_files.entry.place(field_ids.REFERENCED_DATA_FILE))
-            yield replace(self.false(group, row, said, named, name, 0, RESTORED), field=place)
+            yield replace(self.false(group, row, message, named, name, 0, RESTORED), field=place)
 
 
 @value_rule("ICE-046", audited=ICEBERG_VALUES, only=_deletes_positions)
@@ -221,13 +221,13 @@ class DeletedPositionsAreThoseOfRows(OfPositions):
         """Every row has a path and a position of its data file."""
         if deletes.missing is not None:
             row, count = int(deletes.missing.argmax()), int(deletes.missing.sum())
-            said, expected = f"has no file_path or no pos{others(count)}", "a data file and a position"
-            yield self.false(group, row, said, expected, "null", 1, RESTORED)
+            message, expected = f"has no file_path or no pos{others(count)}", "a data file and a position"
+            yield self.false(group, row, message, expected, "null", 1, RESTORED)
         for row, path, number, limit, count in deletes.beyond(self.data_files):
             known = f", which has {limit} rows" if limit is not None else ""
-            said = f"deletes row {number} of {deletes.name(path)}{known}{others(count)}"
+            message = f"deletes row {number} of {deletes.name(path)}{known}{others(count)}"
             expected = "0 or more" if number < 0 else f"less than {limit}"
-            yield self.false(group, row, said, expected, str(number), 1, RESTORED)
+            yield self.false(group, row, message, expected, str(number), 1, RESTORED)
 
 
 @value_rule("ICE-047", audited=ICEBERG_VALUES, only=_deletes_positions)
@@ -248,8 +248,8 @@ class DeletesNameLiveDataFiles(OfPositions):
         why = [self.data_files.why_not(raw) for raw in deletes.paths]
         for row, path, more in deletes.first_of(list(map(bool, why))):
             name = deletes.name(path)
-            said = f"deletes a row of {name}, {why[path]}{more}"
-            yield self.false(group, row, said, "a live data file of its partition", name, 0, REWRITE)
+            message = f"deletes a row of {name}, {why[path]}{more}"
+            yield self.false(group, row, message, "a live data file of its partition", name, 0, REWRITE)
 
 
 @value_rule("ICE-048", audited=ICEBERG_VALUES, only=_deletes_positions)
@@ -284,9 +284,9 @@ class DeletesAreSorted(OfPositions):
         expected = "deletes that are sorted by file_path, then by pos"
         if before[0] != after[0]:
             one, other = shown_path(before[0]), shown_path(after[0])
-            said = f"deletes a row of {other}, and the row before it one of {one}{others(count)}"
-            return self.false(group, row, said, expected, f"{one} before {other}", 0, REWRITE)
-        said = (
+            message = f"deletes a row of {other}, and the row before it one of {one}{others(count)}"
+            return self.false(group, row, message, expected, f"{one} before {other}", 0, REWRITE)
+        message = (
             f"deletes row {after[1]}, and the row before it row {before[1]} of the same file{others(count)}"
         )
-        return self.false(group, row, said, expected, f"{before[1]} before {after[1]}", 1, REWRITE)
+        return self.false(group, row, message, expected, f"{before[1]} before {after[1]}", 1, REWRITE)

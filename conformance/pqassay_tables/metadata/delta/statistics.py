@@ -54,8 +54,8 @@ MEMBERS = {Metric.NULLS: NULLS, Metric.LOWER: MIN, Metric.UPPER: MAX}
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticsSaid:
-    """The statistics of a file, see `pqassay.tables.claims.ColumnsSaid`.
+class DeltaMetrics:
+    """The statistics of a file, see `pqassay.tables.claims.ColumnMetrics`.
 
     Attributes:
         schema: The columns of the table.
@@ -85,7 +85,7 @@ class StatisticsSaid:
         ]
 
     def given(self, metric: Metric) -> Mapping[Any, Any]:
-        """What is said of the columns; of counts, those that are whole numbers."""
+        """The values of a metric; of counts, those that are whole numbers."""
         member = MEMBERS.get(metric, "")
         held = given_by_key(self.schema, self.stats.get(member))
         if metric is Metric.NULLS:
@@ -97,7 +97,7 @@ class StatisticsSaid:
         return all(column.path != one.path for one in self.schema.partition)
 
     def place(self, metric: Metric, column: TableColumn) -> Place:
-        """Where that is said."""
+        """The place of one."""
         return self.at.below(MEMBERS[metric], *column.path)
 
     def written(self, metric: Metric, column: TableColumn) -> str:
@@ -105,7 +105,7 @@ class StatisticsSaid:
         return written(member_of(self.stats.get(MEMBERS[metric]), column.path))
 
     def facts(self) -> tuple[Any, ...]:
-        """All that is said."""
+        """All of it."""
         return self.schema.mode, self.schema.columns, self.stats, self.at
 
 
@@ -129,7 +129,7 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
         path=entry.inside or "",
         rows=None if rows is None else Count(rows, entry.stat(ROWS)),
         is_tight=stats.get(TIGHT) is not False,
-        said=StatisticsSaid(state.schema, stats, entry.statistics) if stats else None,
+        metrics=DeltaMetrics(state.schema, stats, entry.statistics) if stats else None,
         partition=tuple(_partition(state.schema, entry)),
         deleted=DeletedRows(entry.place.below("deletionVector"), "", 0, 0, 0, broken=DESCRIPTOR)
         if isinstance(deleted, str)

@@ -56,22 +56,22 @@ FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class MetricsSaid:
-    """The metrics of a file, see `pqassay.tables.claims.ColumnsSaid`.
+class IcebergMetrics:
+    """The metrics of a file, see `pqassay.tables.claims.ColumnMetrics`.
 
     Attributes:
         schema: The columns of the table.
         at: The record of the file in the manifest.
         names: What the manifest calls the fields of that record.
         partitioned: The columns whose values the manifest holds.
-        metrics: The maps of the record by their numbers, each by the ids of columns.
+        maps: The maps of the record by their numbers, each by the ids of columns.
     """
 
     schema: IcebergSchema
     at: Place
     names: Mapping[int, str]
     partitioned: frozenset[int]
-    metrics: Mapping[int, Mapping[int, Any]]
+    maps: Mapping[int, Mapping[int, Any]]
 
     def columns(self) -> Sequence[TableColumn]:
         """The columns of the table, those in lists and maps aside."""
@@ -85,15 +85,15 @@ class MetricsSaid:
         ]
 
     def given(self, metric: Metric) -> Mapping[Any, Any]:
-        """What is said of the columns."""
-        return self.metrics.get(FIELDS[metric], {})
+        """The values of a metric."""
+        return self.maps.get(FIELDS[metric], {})
 
     def is_null_where_absent(self, column: TableColumn) -> bool:
         """Whether a file without the column has null in all its rows: it has no default, and its values are not those of the file's partition."""
         return not self.schema.columns[column.key].has_default and column.key not in self.partitioned  # type: ignore[index]
 
     def place(self, metric: Metric, column: TableColumn) -> Place:
-        """Where that is said."""
+        """The place of one."""
         number = FIELDS[metric]
         return self.at.below(f"{self.names.get(number, number)}[{column.key}]")
 
@@ -102,9 +102,9 @@ class MetricsSaid:
         return shown(column.type, self.given(metric)[column.key])
 
     def facts(self) -> tuple[Any, ...]:
-        """All that is said."""
+        """All of it."""
         columns, names = self.schema.columns, self.schema.names
-        return columns, names, self.names, sorted(self.partitioned), self.metrics, self.at
+        return columns, names, self.names, sorted(self.partitioned), self.maps, self.at
 
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
@@ -118,7 +118,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
         place=own.below(name(field_ids.FILE_PATH)),
         path=entry.inside or "",
         rows=Count(entry.value(field_ids.RECORD_COUNT), own.below(name(field_ids.RECORD_COUNT))),
-        said=_said(state, entry),
+        metrics=_metrics(state, entry),
         partition=tuple(_partition(state, entry)),
         deleted=_deleted(state, entry),
         order=_order(state, entry),
@@ -190,12 +190,12 @@ def _deletes(state: IcebergState, entry: Entry) -> DeletesClaims | None:
     )
 
 
-def _said(state: IcebergState, entry: Entry) -> MetricsSaid | None:
-    metrics = {identifier: found for identifier in FIELDS.values() if (found := entry.value(identifier))}
-    if not metrics:
+def _metrics(state: IcebergState, entry: Entry) -> IcebergMetrics | None:
+    maps = {identifier: given for identifier in FIELDS.values() if (given := entry.value(identifier))}
+    if not maps:
         return None
     partitioned = frozenset(one.source for one in _spec(state, entry) if one.transform == "identity")
-    return MetricsSaid(state.schema, entry.own, entry.manifest.files.names, partitioned, metrics)
+    return IcebergMetrics(state.schema, entry.own, entry.manifest.files.names, partitioned, maps)
 
 
 def _reading(kind: str) -> Reading | None:
