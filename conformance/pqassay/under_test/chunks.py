@@ -24,7 +24,6 @@ from pqassay.under_test.layout import CHUNKS, COLUMN_INDEXES, FILTERS, OFFSET_IN
 from pqassay.under_test.pages.bounds import PageBounds, even_column_index
 from pqassay.under_test.pages.places import PagePlaces
 from pqassay.under_test.pages.walk import PageUnderTest, chunk_range, walk
-from pqassay.under_test.schemas.known_schemas import LeafFacts, facts_of
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_decoder import decode, decoder
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
@@ -78,7 +77,6 @@ class ColumnChunkUnderTest:
         group: Its row group.
         chunk, facts: What the footer says of it.
         leaf: Its column in the schema.
-        leaf_facts: What the schema says of the values of that.
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
         is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
@@ -95,7 +93,6 @@ class ColumnChunkUnderTest:
         chunk: ColumnChunk,
         facts: ColumnMetaData,
         leaf: SchemaLeaf,
-        leaf_facts: LeafFacts | None = None,
     ) -> None:
         self.file = file
         self.row_group = row_group
@@ -104,7 +101,6 @@ class ColumnChunkUnderTest:
         self.chunk = chunk
         self.facts = facts
         self.leaf = leaf
-        self.leaf_facts = facts_of(leaf) if leaf_facts is None else leaf_facts
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
         self.is_decoded = False
         self.dictionary_size: int | None = None
@@ -161,10 +157,7 @@ class ColumnChunkUnderTest:
     @Remembered
     def order(self) -> Order | None:
         """The order of the column's values; ``None`` where there is no order, or an unknown one. Raises STA-002."""
-        given = self.column_order
-        if given is not None and given.TYPE_ORDER is not None:
-            return self.leaf_facts.order
-        return order_of(self.leaf.element, given)
+        return order_of(self.leaf.element, self.column_order)
 
     # ------------------------------------------------------------------------------------ what is in the body
 
@@ -385,7 +378,7 @@ class ColumnChunks:
         """
         if self.file.is_summary:
             raise NotApplicable
-        leaves, leaf_facts = self.file.leaves, self.file.schema.facts
+        leaves = self.file.leaves
         chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(self.file.metadata.row_groups):
             if len(group.columns) != len(leaves):
@@ -414,11 +407,7 @@ class ColumnChunks:
                         expected=leaf.name,
                         actual=".".join(facts.path_in_schema),
                     )
-                chunks.append(
-                    ColumnChunkUnderTest(
-                        self.file, number, ordinal, group, chunk, facts, leaf, leaf_facts[ordinal]
-                    )
-                )
+                chunks.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
         return chunks
 
     def count(self, kind: str) -> int:

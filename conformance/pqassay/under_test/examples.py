@@ -131,7 +131,6 @@ class ExampleChunk(ColumnChunkUnderTest):
             leaf.max_definition_level,
             leaf.max_repetition_level,
         )
-        self.leaf_facts = file.schema.facts[ordinal]
         self.is_decoded = False
         self.dictionary_size = self.byte_arrays_size = None
         self._parts = {}
