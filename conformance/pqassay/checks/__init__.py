@@ -23,9 +23,12 @@ raises `NotApplicable` if its subject has nothing that the rule is about, `NotCh
 because another rule is broken.  A `FormatError` without a rule, or with this one, is a violation; one with another rule is like
 `Broken`.
 
-Screens and laws: a check is plain Python, and it is the law.  A screen proves at once that a sound thing breaks none of several
-rules, so that they need not be asked; what it does not call sound, they judge.  Tests hold both against each other.  How
-screens are used is said in `asking`.
+Examples: rules about column chunks and their page indexes are asked about one chunk of those that are encoded alike, in which no
+number is known (`by_example`).  What they ask of the numbers is noted and looked at in all chunks at once.  So a check is the only
+statement of its rule, and fast where chunks are many.
+
+Screens: a screen proves at once that a sound thing breaks none of several rules of `_pm` or of a table, so that they need not be
+asked; what it does not call sound, they judge.  Tests hold both against each other.  How screens are used is described in `asking`.
 """
 
 from __future__ import annotations

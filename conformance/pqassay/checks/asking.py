@@ -1,5 +1,7 @@
 """The engine: visits each subject of a file once, and asks every rule about it.
 
+Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
+
 What is absent is known before any rule is asked.  A thing that cannot be read hinders nobody from judging the others: its rule
 is broken if another thing breaks it, and *not checked* otherwise.
 
@@ -12,15 +14,19 @@ about its *suspects* alone.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from operator import itemgetter
 from typing import Any
 
 from pqassay.checks import Check, Screen, registry
+from pqassay.checks.by_example import Examples
 from pqassay.checks.conflicts import Conflict, explained
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
+from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
+from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import (
     Broken,
     FileUnderTest,
@@ -33,6 +39,7 @@ from pqassay.under_test.file import (
 from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
+from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.rules.catalogue import Rule, Verdict, file_rules, rules
 from pqassay_spec.rules.profiles import profile
 
@@ -139,11 +146,13 @@ def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
     return answers_of(file, by_subject(asked))
 
 
-def answers_of(file: FileUnderTest, questions: Sequence[Questions]) -> Answers:
+def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestions]) -> Answers:
     """As `ask`, of rules that are sorted by subject already."""
     answers = Answers()
     for question in questions:
-        if question.subject.of_schema:
+        if isinstance(question, AlikeQuestions):
+            _ask_about_alike(file, question, answers)
+        elif question.subject.of_schema:
             _ask_about_schema(file, question, answers)
         else:
             _ask(file, question, answers)
@@ -201,6 +210,30 @@ def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers
         if not own.found:
             sound[question] = applied
     answers.applied |= applied
+
+
+def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answers) -> None:
+    """Ask the rules about examples of chunks that are alike, and about the chunks that are left."""
+    try:
+        groups = file.part(asked.groups)
+    except Exception:  # noqa: BLE001 - asking says what is wrong
+        groups = None
+    if groups is None:
+        for question in asked.questions:
+            _ask(file, question, answers)
+        return
+    examples = asked.examples
+    left = [(place, examples.questions) for place in groups.others]
+    with collector_paused():
+        for group in groups.groups:
+            left += examples.ask(group, answers.applied)
+    if not left:
+        return
+    chunks = file.part(ColumnChunks).all
+    for place, questions in sorted(left, key=itemgetter(0)):
+        for subject, check in questions:
+            if subject.is_about(chunks[place]):
+                _Panel(None, (check,)).ask(subject, (chunks[place],), answers)
 
 
 def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
@@ -303,17 +336,44 @@ class Questions:
     panels: Sequence[_Panel]
 
 
+@dataclass(frozen=True, eq=False)
+class AlikeQuestions:
+    """The checks of rules about column chunks, which are asked about those that are alike at once.
+
+    Attributes:
+        groups: The chunks of a file that are alike.
+        questions: The checks by subject.
+        examples: What was learned from examples.
+    """
+
+    groups: Callable[[FileUnderTest], Groups | None]
+    questions: Sequence[Questions]
+    examples: Examples
+
+
 @lru_cache(maxsize=64)
-def by_subject(asked: tuple[str, ...]) -> Sequence[Questions]:
+def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
     """The checks of rules, by subject and screen; the same for every file of a run."""
     found: dict[Subject[Any], dict[Screen[Any] | None, list[Check]]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
         found.setdefault(check.subject, {}).setdefault(check.screen, []).append(check)
-    return [
-        Questions(subject, [_Panel(screen, checks) for screen, checks in screened.items()])
-        for subject, screened in found.items()
-    ]
+    by_itself: list[Questions | AlikeQuestions] = []
+    of_alike: list[Questions] = []
+    for subject, screened in found.items():
+        question = Questions(subject, [_Panel(screen, checks) for screen, checks in screened.items()])
+        (by_itself if subject.alike_by is None else of_alike).append(question)
+    if of_alike:
+        pairs = [
+            (question.subject, check)
+            for question in of_alike
+            for panel in question.panels
+            for check in panel.checks
+        ]
+        reads_indexes = any(question.subject.alike_by == "index" for question in of_alike)
+        groups = groups_by_index if reads_indexes else groups_by_footer
+        by_itself.append(AlikeQuestions(groups, of_alike, Examples(pairs)))
+    return by_itself
 
 
 def _note_raised(

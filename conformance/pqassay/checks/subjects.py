@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
+from pqassay.under_test.chunks import HAS, ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import RowGroupUnderTest, listed
 from pqassay.under_test.schemas.shown_releases import chunks_counting_nan
@@ -23,6 +23,10 @@ def _as_it_is(violation: Violation, _: object) -> Violation:
     return violation
 
 
+def _always(_: object) -> bool:
+    return True
+
+
 @dataclass(frozen=True, eq=False)
 class Subject(Generic[Thing]):
     """A kind of thing that rules are about.
@@ -35,6 +39,8 @@ class Subject(Generic[Thing]):
             them. Other rules are not applicable then.
         of_schema: Whether the schema alone decides what its rules find.
         suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
+        alike_by: Of column chunks that are asked about by examples, what makes them alike.
+        is_about: Whether a column chunk is one of the things.
     """
 
     name: str
@@ -43,6 +49,8 @@ class Subject(Generic[Thing]):
     agrees_if_empty: bool = False
     of_schema: bool = False
     suspects: Callable[[FileUnderTest], Mapping[str, Suspects[Thing]] | None] | None = None
+    alike_by: Literal["footer", "index"] | None = None
+    is_about: Callable[[Any], bool] = _always
 
 
 def _of_chunk(violation: Violation, chunk: ColumnChunkUnderTest) -> Violation:
@@ -53,9 +61,15 @@ def _of_chunk(violation: Violation, chunk: ColumnChunkUnderTest) -> Violation:
     return replace(violation, column=column, row_group=row_group)
 
 
-def _chunks_with(structure: Structure) -> Subject[ColumnChunkUnderTest]:
+def _chunks_with(
+    structure: Structure, alike_by: Literal["footer", "index"] | None = None
+) -> Subject[ColumnChunkUnderTest]:
     return Subject(
-        structure.replace("_", " "), lambda file: file.part(ColumnChunks).having(structure), _of_chunk
+        structure.replace("_", " "),
+        lambda file: file.part(ColumnChunks).having(structure),
+        _of_chunk,
+        alike_by=alike_by,
+        is_about=HAS[structure],
     )
 
 
@@ -78,6 +92,9 @@ FILE: Subject[FileUnderTest] = Subject("file", lambda file: [file])
 FOOTER: Subject[FileUnderTest] = Subject("footer", _with_footer)
 """The file as its footer describes it, which can be decoded."""
 
+SCHEMA: Subject[FileUnderTest] = Subject("schema", _with_footer, of_schema=True)
+"""The file whose footer can be decoded, for rules about the schema as a whole."""
+
 ROW_GROUP = Subject("row group", lambda file: file.part(_row_groups), _of_row_group)
 """A row group as the footer lists it; that of a summary is in another file."""
 
@@ -86,7 +103,7 @@ OWN_ROW_GROUP = Subject(
 )
 """A row group of a file that is no summary of others."""
 
-CHUNK = Subject("chunk", lambda file: file.part(ColumnChunks).all, _of_chunk)
+CHUNK = Subject("chunk", lambda file: file.part(ColumnChunks).all, _of_chunk, alike_by="footer")
 """A column chunk whose metadata is not encrypted and whose pages are in this file."""
 
 
@@ -122,22 +139,22 @@ SIBLINGS: Subject[Siblings] = Subject(
 )
 """Two column chunks of one group that is a list, can be null, or lies in such a group."""
 
-STATISTICS = _chunks_with("statistics")
+STATISTICS = _chunks_with("statistics", "footer")
 """A column chunk with statistics."""
 
 COUNTING_NAN = Subject("nan counts", lambda file: file.part(chunks_counting_nan), _of_chunk)
 """A floating point column chunk of a file whose writer knew of nan_count, as its footer shows."""
 
-SIZE_STATISTICS = _chunks_with("size_statistics")
+SIZE_STATISTICS = _chunks_with("size_statistics", "footer")
 """A column chunk with size statistics."""
 
-COLUMN_INDEX = _chunks_with("column_index")
+COLUMN_INDEX = _chunks_with("column_index", "index")
 """A column chunk with a column index."""
 
-OFFSET_INDEX = _chunks_with("offset_index")
+OFFSET_INDEX = _chunks_with("offset_index", "index")
 """A column chunk with an offset index."""
 
-BLOOM_FILTER = _chunks_with("bloom_filter")
+BLOOM_FILTER = _chunks_with("bloom_filter", "footer")
 """A column chunk with a bloom filter."""
 
 PAGES = _chunks_with("pages")

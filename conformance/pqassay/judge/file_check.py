@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pqassay.checks import registry
-from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subject, obliges, verdict_of
+from pqassay.checks.asking import (
+    AlikeQuestions,
+    Answer,
+    Group,
+    Questions,
+    answers_of,
+    by_subject,
+    obliges,
+    verdict_of,
+)
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
@@ -46,7 +55,7 @@ from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.directory.placement import extension_area
 from pqassay_spec.grammar.hexdump import ROW, marked
-from pqassay_spec.parquet.extension_fields import extensions, has_extensions
+from pqassay_spec.parquet.extension_fields import extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, asked_about, file_rules
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.releases import release
@@ -186,7 +195,7 @@ class _Planned:
     """
 
     asked: tuple[str, ...]
-    questions: Sequence[Questions]
+    questions: Sequence[Questions | AlikeQuestions]
     order: Mapping[str, int]
     left_out: Mapping[str, Untested]
     others: Sequence[str]
@@ -258,7 +267,7 @@ def _notes(file: FileUnderTest) -> list[str]:
         return notes_about(file)
     try:
         metadata = file.metadata
-        if metadata.encryption_algorithm is None and not has_extensions(file.footer):
+        if metadata.encryption_algorithm is None and not file.has_unknown_fields:
             return []
         extended = [extension.struct for extension in extensions(metadata, file.footer, "footer")]
     except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):

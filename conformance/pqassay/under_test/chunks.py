@@ -20,10 +20,10 @@ from pqassay.under_test.file import (
     Remembered,
 )
 from pqassay.under_test.index_reads import IndexReads
+from pqassay.under_test.layout import CHUNKS, COLUMN_INDEXES, FILTERS, OFFSET_INDEXES
 from pqassay.under_test.pages.bounds import PageBounds, even_column_index
 from pqassay.under_test.pages.places import PagePlaces
 from pqassay.under_test.pages.walk import PageUnderTest, chunk_range, walk
-from pqassay.under_test.schemas.known_schemas import LeafFacts, facts_of
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_decoder import decode, decoder
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
@@ -77,7 +77,6 @@ class ColumnChunkUnderTest:
         group: Its row group.
         chunk, facts: What the footer says of it.
         leaf: Its column in the schema.
-        leaf_facts: What the schema says of the values of that.
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
         is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
@@ -94,7 +93,6 @@ class ColumnChunkUnderTest:
         chunk: ColumnChunk,
         facts: ColumnMetaData,
         leaf: SchemaLeaf,
-        leaf_facts: LeafFacts | None = None,
     ) -> None:
         self.file = file
         self.row_group = row_group
@@ -103,7 +101,6 @@ class ColumnChunkUnderTest:
         self.chunk = chunk
         self.facts = facts
         self.leaf = leaf
-        self.leaf_facts = facts_of(leaf) if leaf_facts is None else leaf_facts
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
         self.is_decoded = False
         self.dictionary_size: int | None = None
@@ -160,10 +157,7 @@ class ColumnChunkUnderTest:
     @Remembered
     def order(self) -> Order | None:
         """The order of the column's values; ``None`` where there is no order, or an unknown one. Raises STA-002."""
-        given = self.column_order
-        if given is not None and given.TYPE_ORDER is not None:
-            return self.leaf_facts.order
-        return order_of(self.leaf.element, given)
+        return order_of(self.leaf.element, self.column_order)
 
     # ------------------------------------------------------------------------------------ what is in the body
 
@@ -384,7 +378,7 @@ class ColumnChunks:
         """
         if self.file.is_summary:
             raise NotApplicable
-        leaves, leaf_facts = self.file.leaves, self.file.schema.facts
+        leaves = self.file.leaves
         chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(self.file.metadata.row_groups):
             if len(group.columns) != len(leaves):
@@ -413,17 +407,24 @@ class ColumnChunks:
                         expected=leaf.name,
                         actual=".".join(facts.path_in_schema),
                     )
-                chunks.append(
-                    ColumnChunkUnderTest(
-                        self.file, number, ordinal, group, chunk, facts, leaf, leaf_facts[ordinal]
-                    )
-                )
+                chunks.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
         return chunks
+
+    def count(self, kind: str) -> int:
+        """How many chunks there are, or how many have an index or a bloom filter. Raises what `all` does.
+
+        Args:
+            kind: The kind of a structure, as in `pqassay.under_test.layout`.
+        """
+        file = self.file
+        if not file.is_summary and file.alike is not None and file.layout is not None:
+            return len(file.layout.kinds[kind].starts)
+        return len(self.all if kind == CHUNKS else self.having(_STRUCTURES[kind]))
 
     def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:
         """The chunks that have something."""
         if structure not in self._having:
-            has = _HAS[structure]
+            has = HAS[structure]
             self._having[structure] = [chunk for chunk in self.all if has(chunk)]
         return self._having[structure]
 
@@ -436,7 +437,13 @@ def _is_there(read: Callable[[], list[Any]]) -> bool:
         return True
 
 
-_HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
+_STRUCTURES: dict[str, Structure] = {
+    COLUMN_INDEXES: "column_index",
+    OFFSET_INDEXES: "offset_index",
+    FILTERS: "bloom_filter",
+}
+
+HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
     "statistics": lambda chunk: chunk.facts.statistics is not None,
     "size_statistics": lambda chunk: chunk.facts.size_statistics is not None,
     "column_index": lambda chunk: chunk.chunk.column_index_offset is not None,
@@ -447,3 +454,4 @@ _HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
     "dictionary_pages": lambda chunk: _is_there(lambda: chunk.dictionary_pages),
     "second_version": lambda chunk: _is_there(lambda: chunk.second_version),
 }
+"""Whether a chunk has each of these structures."""

@@ -14,12 +14,13 @@ from typing import Any, Generic, TypeVar, cast
 from pqassay.report.model import MISTAKE, Obstacle
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
+from pqassay.under_test.alike import CHUNKS, Alike, alike_chunks
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.layout import Layout, layout_of
 from pqassay.under_test.schemas.known_schemas import SHARED, Schema, schema_of
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
-from pqassay_spec.grammar.thrift_decoder import WatchedBytes
+from pqassay_spec.grammar.thrift_decoder import WatchedBytes, collector_paused
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue
@@ -286,7 +287,7 @@ class FileUnderTest:
     @Remembered
     def decoded(self) -> tuple[FileMetaData, int]:
         """The decoded footer and the bytes that its struct takes. Raises PQF-004. Its schema may be that of other files, too."""
-        return parquet_file.decode_footer(self.footer, self.framing, shared=SHARED)
+        return parquet_file.decode_footer(self.footer, self.framing, shared=SHARED, readers=(CHUNKS,))
 
     @property
     def has_unknown_fields(self) -> bool:
@@ -307,6 +308,9 @@ class FileUnderTest:
     @Remembered
     def is_summary(self) -> bool:
         """Whether the footer describes other files (``_metadata``, ``_common_metadata``)."""
+        alike, name = self.alike, self.source.name.rpartition("/")[2]
+        if alike is not None and not all(chunks.has("file_path") for chunks in alike.groups):
+            return name in parquet_file.SUMMARY_NAMES
         return parquet_file.is_summary(self.metadata, self.source.name, self.framing)
 
     @property
@@ -333,10 +337,28 @@ class FileUnderTest:
         """Every offset into this file that the footer holds; those of a summary lead into other files."""
         return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata, self.framing))
 
+    @property
+    def has_offsets(self) -> bool:
+        """Whether the footer holds an offset into this file."""
+        return bool(self.offsets) if self.layout is None else self.layout.has_offsets
+
     @Remembered
     def layout(self) -> Layout | None:
         """The layout of a file whose ranges lie in the body and share no byte; ``None`` where that is not certain."""
-        return None if self.is_summary else layout_of(self.metadata, self.framing)
+        if self.is_summary:
+            return None
+        with collector_paused():
+            return layout_of(self.metadata, self.framing, self.alike)
+
+    @Remembered
+    def alike(self) -> Alike | None:
+        """The column chunks that are encoded alike; ``None`` where there are none, or not one chunk for each leaf."""
+        try:
+            metadata, schema = self.metadata, self.schema
+            with collector_paused():
+                return alike_chunks(metadata, schema)
+        except FormatError:  # the schema is no tree
+            return None
 
     @Remembered
     def stray_offsets(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pqassay.under_test.layout import FILTERS, INDEXES
 from pqassay_spec.base.sources import is_near
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
 from pqassay_spec.rules.catalogue import file_rules
@@ -42,9 +43,6 @@ REMOTE = Stride(1 << 20, 16 << 20)
 Piece = tuple[int, int]
 """Where bytes that are read at once start and end."""
 
-INDEXES = ("column index", "offset index")
-FILTERS = "bloom filter"
-
 
 class FilterNeeds(NamedTuple):
     """What rules that are tested need of bloom filters: their headers, and their bitsets."""
@@ -73,9 +71,14 @@ class IndexReads:
 
     def read(self, offset: int, length: int) -> bytes:
         """The bytes of a range. Raises what the source does."""
+        piece, start = self.around(offset, length)
+        return piece[offset - start : offset - start + length]
+
+    def around(self, offset: int, length: int) -> tuple[bytes, int]:
+        """The bytes of a range, perhaps among others, and where those start. Raises what the source does."""
         place = bisect_right(self._starts, offset) - 1
         if place < 0 or offset + length > self._ends[place]:
-            return self._source.read(offset, length)
+            return self._source.read(offset, length), offset
         start = self._starts[place]
         piece = self._kept.get(place)
         if piece is None:
@@ -84,7 +87,7 @@ class IndexReads:
                 self._kept.popitem(last=False)
         elif place != next(reversed(self._kept)):
             self._kept.move_to_end(place)
-        return piece[offset - start : offset - start + length]
+        return piece, start
 
 
 def index_pieces(file: FileUnderTest) -> list[Piece]:
@@ -129,18 +132,15 @@ def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequ
     """Where the structures are that are read, in order. They may overlap in a file that is not sound."""
     layout = file.layout
     if layout is not None and not needs.headers:
-        return [(given.start, given.end) for given in layout.ranges if given.kind in INDEXES]
+        return layout.places(*INDEXES)
     body_end = file.framing.footer_start
 
     def filter_end(start: int, end: int) -> int:
         return min(body_end, max(end if needs.bitsets else start, start + BLOOM_HEADER_LIMIT))
 
     if layout is not None:
-        return [
-            (given.start, filter_end(given.start, given.end) if given.kind == FILTERS else given.end)
-            for given in layout.ranges
-            if given.kind in INDEXES or given.kind == FILTERS
-        ]
+        filters = [(start, filter_end(start, end)) for start, end in layout.places(FILTERS)]
+        return sorted([*layout.places(*INDEXES), *filters])
     found = [
         given for given in _stated_indexes(file) if file.framing.body_start <= given[0] < given[1] <= body_end
     ]

@@ -23,7 +23,7 @@ from construct import Const, Int16ul, Int32sl, Int32ul, Struct
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.grammar.thrift_decoder import ListReader, decode
 from pqassay_spec.grammar.trace import Leaf, trace
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, FileMetaData
 
@@ -187,13 +187,16 @@ def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
     return decode_footer(source.read(framing.footer_start, framing.footer_length), framing)
 
 
-def decode_footer(data: bytes, framing: Framing, *, shared: Collection[str] = ()) -> tuple[FileMetaData, int]:
+def decode_footer(
+    data: bytes, framing: Framing, *, shared: Collection[str] = (), readers: Collection[ListReader] = ()
+) -> tuple[FileMetaData, int]:
     """Decode the bytes of a footer; return it with the number of bytes its struct takes.
 
     Args:
         data: The bytes.
         framing: Where they are.
         shared: Fields that files of one lake share, see `pqassay_spec.grammar.thrift_decoder.decode`.
+        readers: What reads lists of some structs, see there.
 
     Raises:
         Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
@@ -201,7 +204,13 @@ def decode_footer(data: bytes, framing: Framing, *, shared: Collection[str] = ()
     """
     try:
         return decode(
-            FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004", shared=shared
+            FileMetaData,
+            data,
+            root="footer",
+            base=framing.footer_start,
+            rule="PQF-004",
+            shared=shared,
+            readers=readers,
         )
     except Malformed:
         if is_flatbuffer(data):
@@ -313,8 +322,13 @@ def is_summary(metadata: FileMetaData, name: str, framing: Framing) -> bool:
     """
     if name.rpartition("/")[2] in SUMMARY_NAMES:
         return True
-    chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
-    return bool(chunks) and all(is_elsewhere(chunk, framing) for chunk in chunks)
+    has_chunks = False
+    for group in metadata.row_groups:
+        for chunk in group.columns:
+            if not is_elsewhere(chunk, framing):
+                return False
+            has_chunks = True
+    return has_chunks
 
 
 def chunks_of_this_file(

@@ -6,7 +6,6 @@ import io
 import shlex
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,22 +21,17 @@ import pqassay
 from counting_source import CountingSource
 from idx1_files import edited
 from places import GOLDEN_FILES
-from pqassay.checks import asking
 from pqassay.cli.main import app
-from pqassay.judge import file_check
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay.under_test.pages.bounds import keys_of
-from pqassay.under_test.screens.index import column_index_shape
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
-from pqassay_spec.mutation.file_mutations import mutations_of_file
 from pqassay_spec.mutation.file_tree import FileTree
-from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet.column_order import Order, key, keys
 from pqassay_spec.parquet.thrift import (
     BoundaryOrder,
@@ -384,79 +378,3 @@ def test_an_index_that_chunks_share_is_decoded_for_none_of_them() -> None:
     assert 6 == len(file.part(ColumnChunks).having("offset_index"))
     assert "PQF-009" in {finding.rule for finding in report.files[0].findings}
     assert "PQF-009 is broken" == coverage.not_checked["PIX-010"].reason
-
-
-# ------------------------------------------------------------------------------------------------ the screens
-
-
-def without_screens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let everything be judged by the rules one by one."""
-
-    @cache
-    def unscreened(asked: tuple[str, ...]) -> Any:
-        return [
-            asking.Questions(
-                replace(question.subject, of_schema=False),
-                [replace(panel, screen=None) for panel in question.panels],
-            )
-            for question in asking.by_subject.__wrapped__(asked)
-        ]
-
-    monkeypatch.setattr(file_check, "by_subject", unscreened)
-    monkeypatch.setattr(file_check, "_planned", cache(file_check._planned.__wrapped__))
-
-
-def outcome(data: bytes) -> tuple[Any, ...]:
-    """What a check says of the page index: findings, and which rules were checked."""
-    report = pqassay.check(data, tier="index")
-    (coverage,) = report.coverages.values()
-    return (
-        [
-            (finding.rule, finding.column, finding.count, finding.message)
-            for finding in report.files[0].findings
-        ],
-        coverage.checked,
-        coverage.not_checked,
-    )
-
-
-JUDGED = [
-    path
-    for folder in ("pix", "pqf", "sta", "blm", "idx1", "interop")
-    for path in GOLDEN_FILES.glob(f"{folder}/**/data.parquet")
-]
-
-
-def test_screens_change_no_verdict_on_golden_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    screened = {path: outcome(path.read_bytes()) for path in JUDGED}
-    without_screens(monkeypatch)
-
-    assert len(JUDGED) > 100
-    assert screened == {path: outcome(path.read_bytes()) for path in JUDGED}
-
-
-@pytest.mark.parametrize("name", ["ordered-three-ways", "histograms", "null-pages"])
-def test_screens_change_no_verdict_on_damaged_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = (GOLDEN_FILES / "pix" / name / "data.parquet").read_bytes()
-    chosen = [m for m in mutations_of_file(data) if "_index" in m.path or ".meta_data" in m.path][::17]
-    files = [changed for mutation in chosen if (changed := attempt(data, mutation)) is not None]
-    screened = [outcome(changed) for changed in files]
-    without_screens(monkeypatch)
-
-    assert len(files) > 25
-    assert screened == [outcome(changed) for changed in files]
-
-
-def attempt(data: bytes, mutation: Mutation) -> bytes | None:
-    try:
-        return mutate(data, mutation)
-    except Inapplicable:
-        return None
-
-
-@pytest.mark.parametrize("writer", ["pyarrow", "datafusion"])
-def test_screens_find_what_writers_write_in_order(writer: str) -> None:
-    file = FileUnderTest(BytesSource(written(writer)), Options("index"))
-
-    chunks = file.part(ColumnChunks).all
-    assert [True] * 6 == [column_index_shape(chunk) is not None for chunk in chunks]

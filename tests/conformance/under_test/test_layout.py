@@ -8,18 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from places import GOLDEN_FILES
-from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Options
-from pqassay.under_test.footer_parts import listed
 from pqassay.under_test.layout import Layout
 from pqassay.under_test.schemas.known_schemas import schema_of
-from pqassay.under_test.screens.facts import facts_shape, sizes_shape
-from pqassay.under_test.screens.footer import (
-    file_shape,
-    footer_shape,
-    own_row_group_shape,
-    row_group_shape,
-)
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.file import ByteRange
@@ -59,18 +50,6 @@ def written() -> bytes:
     buffer = io.BytesIO()
     pq.write_table(table(), buffer, row_group_size=ROW_GROUP, write_page_index=True)
     return buffer.getvalue()
-
-
-def test_screens_find_what_a_writer_writes_in_order() -> None:
-    file = FileUnderTest(BytesSource(written()), Options("index"))
-    groups = listed(file, "row_groups", file.metadata.row_groups)
-    chunks = file.part(ColumnChunks).all
-
-    assert file_shape(file) is not None
-    assert footer_shape(file) is not None
-    assert None not in [*map(row_group_shape, groups), *map(own_row_group_shape, groups)]
-    assert None not in map(facts_shape, chunks)
-    assert None not in map(sizes_shape, file.part(ColumnChunks).having("size_statistics"))
 
 
 def test_files_with_one_schema_share_it() -> None:

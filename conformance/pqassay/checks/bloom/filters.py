@@ -12,8 +12,7 @@ from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.checks.surveys import counts_of
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.screens.facts import facts_shape
-from pqassay.under_test.screens.footer import file_shape
+from pqassay.under_test.layout import FILTERS
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type
@@ -28,7 +27,7 @@ MOST_PASSING = 0.5
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None, screen=facts_shape)
+@rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None)
 def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """At offset 0 is the magic, and no filter."""
     if chunk.facts.bloom_filter_offset == 0:
@@ -60,8 +59,7 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule(
     "BLM-010",
     of=FILE,
-    only=lambda file: len(file.part(ColumnChunks).having("bloom_filter")) > 1,
-    screen=file_shape,
+    only=lambda file: file.part(ColumnChunks).count(FILTERS) > 1,
 )
 def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
     """As their chunks do: a reader that needs several of them reads on and does not go back."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import gt, lt
+from operator import ge, gt, le, lt
 from typing import Any
 
 from pqassay.checks import rule
@@ -16,11 +16,16 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.pages.bounds import PageBounds
 from pqassay.under_test.schemas.shown_releases import ShownReleases
-from pqassay.under_test.screens.index import COMPARED, NUMBERS, column_index_shape
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.column_order import TOTAL, Order, excludes_numbers, shown, type_order, width_of
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
 from pqassay_spec.rules.catalogue import file_rules
+
+NUMBERS = (Order.FLOAT, Order.HALF)
+"""The type-defined orders of floating point columns, in which NaN has no place."""
+
+COMPARED: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
+"""The comparison of a bound of a page with that of the next page, in boundary orders that have one."""
 
 
 def _entry(chunk: ColumnChunkUnderTest, name: str, page: int) -> Field:
@@ -79,7 +84,7 @@ def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
     )
 
 
-@rule("PIX-022", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-022", of=COLUMN_INDEX)
 def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There is no value that they could be about."""
     index = chunk.even_column_index
@@ -97,7 +102,7 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     )
 
 
-@rule("PIX-023", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-023", of=COLUMN_INDEX)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound of a type of fixed width has that width."""
     bounds = chunk.page_bounds
@@ -112,7 +117,7 @@ def _bytes(raw: bytes) -> str:
     return f"{text} 0x{raw[:20].hex()}{'…' * (len(raw) > 20)}" if raw else text
 
 
-@rule("PIX-024", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-024", of=COLUMN_INDEX)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of pages both of whose bounds are values."""
     bounds = chunk.page_bounds
@@ -129,7 +134,7 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     )
 
 
-@rule("PIX-025", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-025", of=COLUMN_INDEX)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
     boundary_order = chunk.column_index.boundary_order
@@ -154,7 +159,7 @@ def _out_of_order(side: _Side, said: BoundaryOrder, pages: Sequence[int], place:
     return side.is_out_of_order(pages[place], pages[place - 1], said)
 
 
-@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=column_index_shape)
+@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A reader that compares with NaN finds nothing."""
     bounds = chunk.page_bounds
@@ -168,7 +173,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PIX-086", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=column_index_shape)
+@rule("PIX-086", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS)
 def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A reader that compares NaN as the greatest value skips the page. What PIX-030 obliges the writer to is its matter."""
     bounds = chunk.page_bounds
@@ -190,7 +195,6 @@ def _knows_of_nan(chunk: ColumnChunkUnderTest) -> bool:
     "PIX-031",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.leaf.element.type == Type.INT96,
-    screen=column_index_shape,
 )
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
@@ -206,7 +210,6 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-032",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.column_index.nan_counts is not None,
-    screen=column_index_shape,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every NaN of the chunk is in a page. Where none can be, counts are the matter of PIX-073."""
@@ -221,7 +224,6 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-073",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.column_index.nan_counts is not None,
-    screen=column_index_shape,
 )
 def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nothing else is ever NaN."""
@@ -231,7 +233,7 @@ def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         yield Violation(message, chunk.fields.column_index / "nan_counts", "none", f"{len(counts)} entries")
 
 
-@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=column_index_shape)
+@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
@@ -249,7 +251,7 @@ def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
 
 
-@rule("PIX-034", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-034", of=COLUMN_INDEX)
 def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Either bound may be a shorter or wider one than the values, so only what lies wholly apart is wrong."""
     bounds = chunk.page_bounds
@@ -279,7 +281,7 @@ def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
     return found is not None and bool(found.is_min_value_exact or found.is_max_value_exact)
 
 
-@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=column_index_shape)
+@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound)
 def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A value that occurs is in a page, whose bounds include it."""
     statistics = chunk.statistics

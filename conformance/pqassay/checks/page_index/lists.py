@@ -13,17 +13,15 @@ from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.layout import CHUNKS, OFFSET_INDEXES
 from pqassay.under_test.pages.bounds import false_null_pages, page_count, present_values, unequal_lists
-from pqassay.under_test.screens.facts import facts_shape
-from pqassay.under_test.screens.footer import file_shape
-from pqassay.under_test.screens.index import column_index_shape, offset_index_shape
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@rule("PIX-001", of=COLUMN_INDEX, screen=facts_shape)
+@rule("PIX-001", of=COLUMN_INDEX)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where the pages are that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
@@ -38,7 +36,7 @@ def _has_offset_or_length(chunk: ColumnChunkUnderTest) -> bool:
     return (*given, record.offset_index_offset, record.offset_index_length) != (None,) * 4
 
 
-@rule("PIX-002", of=CHUNK, only=_has_offset_or_length, screen=facts_shape)
+@rule("PIX-002", of=CHUNK, only=_has_offset_or_length)
 def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Neither says anything without the other."""
     record = chunk.chunk
@@ -60,15 +58,14 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
 @rule(
     "PIX-003",
     of=FILE,
-    only=lambda file: bool(file.part(ColumnChunks).having("offset_index")),
-    screen=file_shape,
+    only=lambda file: file.part(ColumnChunks).count(OFFSET_INDEXES) > 0,
 )
 def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]:
     """A reader that finds none in one row group may do without all of them. Chunks without values need none."""
     chunks = file.part(ColumnChunks)
-    having = chunks.having("offset_index")
-    if len(having) == len(chunks.all):
+    if chunks.count(OFFSET_INDEXES) == chunks.count(CHUNKS):
         return
+    having = chunks.having("offset_index")
     indexed = {chunk.ordinal for chunk in having}
     for chunk in chunks.all:
         if chunk.chunk.offset_index_offset is None and chunk.ordinal in indexed and chunk.facts.num_values:
@@ -85,7 +82,7 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
 # ------------------------------------------------------------------------------------------- the offset index
 
 
-@rule("PIX-010", of=OFFSET_INDEX, screen=offset_index_shape)
+@rule("PIX-010", of=OFFSET_INDEX)
 def offset_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.offset_index
@@ -95,7 +92,7 @@ def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.offset_index.page_locations)
 
 
-@rule("PIX-011", of=OFFSET_INDEX, screen=offset_index_shape)
+@rule("PIX-011", of=OFFSET_INDEX)
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Values are in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
@@ -105,7 +102,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         yield Violation(said, chunk.fields.offset_index / "page_locations", "at least one page", "none")
 
 
-@rule("PIX-012", of=OFFSET_INDEX, screen=offset_index_shape)
+@rule("PIX-012", of=OFFSET_INDEX)
 def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page begins behind the beginning of the one before."""
     places = chunk.page_places
@@ -122,7 +119,7 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
+@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages)
 def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No page is empty, since its header takes bytes."""
     places = chunk.page_places
@@ -141,7 +138,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     )
 
 
-@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
+@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages are back to back up to the end of the chunk."""
     places = chunk.page_places
@@ -166,7 +163,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
+@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages)
 def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows count from 0 in every row group."""
     places = chunk.page_places
@@ -175,7 +172,7 @@ def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         yield Violation(said, places.field(0, "first_row_index"), "0", str(places.first_rows[0]))
 
 
-@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
+@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages)
 def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page holds at least a row, so the next one begins with a later one."""
     places = chunk.page_places
@@ -192,7 +189,7 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
+@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages)
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
     places = chunk.page_places
@@ -215,7 +212,6 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
     "PIX-018",
     of=OFFSET_INDEX,
     only=lambda chunk: chunk.offset_index.unencoded_byte_array_data_bytes is not None,
-    screen=offset_index_shape,
 )
 def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Other types have a width, so nobody needs to be told."""
@@ -248,16 +244,20 @@ def _negative(counts: list[int], field: Field, message: Callable[[int], str]) ->
 
 
 def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:
-    return any(given.kind == "offset index" for given in file.ranges_inside)
+    if file.layout is not None:
+        return bool(file.layout.kinds[OFFSET_INDEXES].starts)
+    return any(given.kind == OFFSET_INDEXES for given in file.ranges_inside)
 
 
-@rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body, screen=file_shape)
+@rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body)
 def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
     """One request fetches those of a row group, if nothing that the footer refers to is between them."""
+    if file.layout is not None and file.layout.is_dense(OFFSET_INDEXES):
+        return
     last: int | None = None
     seen: set[int] = set()
     for taken in file.ranges_inside:
-        group = taken.row_group if taken.kind == "offset index" else None
+        group = taken.row_group if taken.kind == OFFSET_INDEXES else None
         if group is not None and group != last:
             if group in seen:
                 yield Violation(
@@ -275,13 +275,13 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------- the lists of a column index
 
 
-@rule("PIX-020", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-020", of=COLUMN_INDEX)
 def column_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.column_index
 
 
-@rule("PIX-021", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-021", of=COLUMN_INDEX)
 def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Entry i of each list is about page i."""
     index, pages = chunk.column_index, page_count(chunk)
@@ -290,7 +290,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
         yield Violation(said, chunk.fields.column_index / name, f"{pages} entries", f"{length} entries")
 
 
-@rule("PIX-026", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-026", of=COLUMN_INDEX)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
     present = present_values(chunk)
@@ -309,7 +309,7 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
     )
 
 
-@rule("PIX-027", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-027", of=COLUMN_INDEX)
 def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Without them nobody can look for nulls."""
     if chunk.column_index.null_counts is None:
@@ -317,7 +317,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
         yield Violation(said, chunk.fields.column_index, "null_counts", "none")
 
 
-@rule("PIX-028", of=COLUMN_INDEX, screen=column_index_shape)
+@rule("PIX-028", of=COLUMN_INDEX)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every null of the chunk is in a page. Of a list, the sum is the matter of PIX-074."""
     counts = chunk.even_column_index.null_counts
@@ -331,7 +331,6 @@ def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-074",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.leaf.max_repetition_level > 0,
-    screen=column_index_shape,
 )
 def null_counts_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A writer counts one thing, whatever it is. Counts that are none are the matter of PIX-028 and STA-010."""
@@ -374,7 +373,7 @@ def _histograms(chunk: ColumnChunkUnderTest) -> Iterator[tuple[str, list[int], i
             yield name, counts, greatest + 1
 
 
-@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
+@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms)
 def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The histograms of all pages are one after the other."""
     pages = page_count(chunk)
@@ -385,7 +384,7 @@ def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             yield Violation(message, field, f"{pages * levels} entries", f"{len(counts)} entries")
 
 
-@rule("PIX-072", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
+@rule("PIX-072", of=COLUMN_INDEX, only=_has_histograms)
 def histograms_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What is in a page is in the chunk."""
     pages, sizes = page_count(chunk), chunk.facts.size_statistics
@@ -411,7 +410,7 @@ def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:
     return (index.repetition_level_histograms if nested else index.definition_level_histograms) is not None
 
 
-@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice, screen=column_index_shape)
+@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice)
 def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A row begins at repetition level 0; where nothing repeats, every value is a row."""
     index, leaf = chunk.column_index, chunk.leaf

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, Subject
+from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, SCHEMA, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
-from pqassay.under_test.screens.facts import facts_shape
-from pqassay.under_test.screens.footer import footer_shape, own_row_group_shape, row_group_shape
+from pqassay.under_test.layout import GroupSums
 from pqassay.under_test.violation import Violation, name_in
 from pqassay.values.decoding.faults import Kind
 from pqassay_spec.grammar.hexdump import show
@@ -38,7 +37,7 @@ SUMMARY_ROW_GROUP = Subject(
 """A row group of a file that is called like a summary of others."""
 
 
-@rule("PQF-011", of=FOOTER, screen=footer_shape)
+@rule("PQF-011", of=FOOTER)
 def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The version is one that exists."""
     version = file.metadata.version
@@ -48,9 +47,11 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
         yield Violation(said, field, " or ".join(map(str, FOOTER_VERSIONS)), str(version))
 
 
-@rule("PQF-012", of=ROW_GROUP, screen=row_group_shape)
+@rule("PQF-012", of=ROW_GROUP)
 def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
+    if group.file.alike is not None:
+        return
     leaves, columns = group.file.leaves, group.part.columns
     if len(columns) != len(leaves):
         message = f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves"
@@ -67,7 +68,7 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
             yield Violation(message, field, leaf.name, ".".join(path))
 
 
-@rule("PQF-013", of=CHUNK, screen=facts_shape)
+@rule("PQF-013", of=CHUNK)
 def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Chunk and leaf name one physical type."""
     declared, found = chunk.leaf.element.type, chunk.facts.type
@@ -77,10 +78,10 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.facts / "type", wanted, actual)
 
 
-@rule("PQF-014", of=ROW_GROUP, screen=row_group_shape)
+@rule("PQF-014", of=ROW_GROUP)
 def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
-    for ordinal, chunk in enumerate(group.part.columns):
+    for ordinal, chunk in enumerate(group.part.columns if group.file.alike is None else ()):
         if chunk.meta_data is None and path_in_schema(chunk) is None:
             said = f"chunk {ordinal} of row group {group.number} has no metadata"
             field = group.field / f"columns[{ordinal}]"
@@ -90,10 +91,10 @@ def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
 # ------------------------------------------------------------------------------------------------ counts and sizes
 
 
-@rule("PQF-015", of=FOOTER, screen=footer_shape)
+@rule("PQF-015", of=FOOTER)
 def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
     """Rows, values and bytes."""
-    metadata = file.metadata
+    metadata, is_sound = file.metadata, file.layout is not None
     if metadata.num_rows < 0:
         yield _negative("num_rows", metadata.num_rows, in_footer(file))
     for number, group in enumerate(metadata.row_groups):
@@ -101,7 +102,7 @@ def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
             for name in ("num_rows", "total_byte_size", "total_compressed_size"):
                 if (value := getattr(group, name)) is not None and value < 0:
                     yield _negative(name, value, in_footer(file, f"row_groups[{number}]"), row_group=number)
-        for ordinal, chunk in enumerate(group.columns):
+        for ordinal, chunk in enumerate(() if is_sound else group.columns):
             facts = chunk.meta_data
             if facts is None or (
                 facts.num_values >= 0
@@ -128,7 +129,7 @@ def _require_no_negative(*values: int | None) -> None:
 
 
 # A common summary lists no row groups.
-@rule("PQF-016", of=FOOTER, only=lambda file: _name(file) != COMMON_SUMMARY_NAME, screen=footer_shape)
+@rule("PQF-016", of=FOOTER, only=lambda file: _name(file) != COMMON_SUMMARY_NAME)
 def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
     """The file has the rows of its row groups."""
     metadata, total = file.metadata, 0
@@ -141,7 +142,7 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         yield Violation(said, in_footer(file, "num_rows"), str(total), str(metadata.num_rows))
 
 
-@rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level, screen=facts_shape)
+@rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Outside of lists every row has one value or null."""
     values, rows = chunk.facts.num_values, chunk.group.num_rows
@@ -151,7 +152,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
         yield Violation(said, chunk.fields.facts / "num_values", str(rows), str(values))
 
 
-@rule("PQF-018", of=FOOTER, screen=footer_shape)
+@rule("PQF-018", of=SCHEMA)
 def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
     """Each path names one leaf."""
     leaves = file.leaves
@@ -187,9 +188,17 @@ def _element_places(file: FileUnderTest) -> list[int]:
     return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
-@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.part), screen=row_group_shape)
+def _tells_sizes(group: RowGroupUnderTest) -> bool:
+    """Whether no chunk is encrypted, which hides its size."""
+    return group.file.alike is not None or all(chunk.meta_data is not None for chunk in group.part.columns)
+
+
+@rule("PQF-019", of=ROW_GROUP, only=_tells_sizes)
 def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks before compression."""
+    sums = _sums(group)
+    if sums is not None and sums.uncompressed == group.part.total_byte_size:
+        return
     sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.part.columns if chunk.meta_data]
     yield from _sum_of(sizes, group, "total_byte_size", group.part.total_byte_size)
 
@@ -197,11 +206,13 @@ def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
 @rule(
     "PQF-020",
     of=ROW_GROUP,
-    only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group.part),
-    screen=row_group_shape,
+    only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group),
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks as stored. One that reaches into the footer PQF-133 reports."""
+    sums = _sums(group)
+    if sums is not None and sums.compressed == group.part.total_compressed_size:
+        return
     first = None if group.file.is_summary else _first_page(group)
     if (
         first is not None
@@ -216,7 +227,6 @@ def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     "PQF-133",
     of=OWN_ROW_GROUP,
     only=lambda group: group.part.total_compressed_size is not None,
-    screen=own_row_group_shape,
 )
 def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Each row group belongs to the split that its middle lies in, and a middle beyond the file lies in none."""
@@ -233,9 +243,10 @@ def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Viola
         yield Violation(said, group.field / "total_compressed_size", f"at most {end - first}", str(size))
 
 
-def _tells_sizes(group: RowGroup) -> bool:
-    """Whether no chunk is encrypted, which hides its size."""
-    return all(chunk.meta_data is not None for chunk in group.columns)
+def _sums(group: RowGroupUnderTest) -> GroupSums | None:
+    """What the chunks add up to; ``None`` where anything about the places of structures is unusual."""
+    layout = group.file.layout
+    return None if layout is None else layout.groups[group.number]
 
 
 def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | None) -> Iterator[Violation]:
@@ -257,7 +268,7 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 # --------------------------------------------------------------------------------------------------------- offsets
 
 
-@rule("PQF-021", of=OWN_ROW_GROUP, screen=own_row_group_shape)
+@rule("PQF-021", of=OWN_ROW_GROUP)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
     file_offset, first = group.part.file_offset, _first_page(group)
@@ -271,6 +282,8 @@ def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator
 
 def _first_page(group: RowGroupUnderTest) -> int | None:
     """Where the first page of a row group is; ``None`` where the footer does not say it of every chunk."""
+    if (sums := _sums(group)) is not None:
+        return sums.first_page
     first: int | None = None
     for chunk in group.part.columns:
         if chunk.meta_data is None or group.file.is_elsewhere(chunk):
@@ -281,7 +294,7 @@ def _first_page(group: RowGroupUnderTest) -> int | None:
     return first
 
 
-@rule("PQF-022", of=CHUNK, screen=facts_shape)
+@rule("PQF-022", of=CHUNK)
 def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One of the places that writers have put there."""
     file_offset = chunk.chunk.file_offset
@@ -297,10 +310,10 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.listed / "file_offset", f"0, {start} or {end}", str(file_offset))
 
 
-@rule("PQF-023", of=OWN_ROW_GROUP, screen=own_row_group_shape)
+@rule("PQF-023", of=OWN_ROW_GROUP)
 def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only summaries describe chunks of other files."""
-    for ordinal, chunk in enumerate(group.part.columns):
+    for ordinal, chunk in enumerate(group.part.columns if group.file.layout is None else ()):
         if chunk.file_path:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} is said to be in {show(chunk.file_path)}",
@@ -311,11 +324,14 @@ def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("PQF-024", of=FOOTER, screen=footer_shape)
+@rule("PQF-024", of=FOOTER)
 def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     """The text has the form that readers take apart, if anything hangs on it."""
     text = file.metadata.created_by
-    if text is None or not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
+    layout = file.layout
+    if text is None or (layout is not None and not layout.has_old_bounds):
+        raise NotApplicable
+    if not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
         raise NotApplicable
     if created_by.parse(text) is None:
         said = f"created_by names no application with a version: {show(text)}"
@@ -339,9 +355,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
     return False
 
 
-@rule(
-    "PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None, screen=facts_shape
-)
+@rule("PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None)
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
     if chunk.facts.dictionary_page_offset == 0:
@@ -349,7 +363,7 @@ def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 
-@rule("PQF-026", of=CHUNK, screen=facts_shape)
+@rule("PQF-026", of=CHUNK)
 def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Before the data pages, if there is one. At one offset, readers look at the type of the page: see PQF-055 and PQF-056."""
     dictionary, data = chunk.facts.dictionary_page_offset, chunk.facts.data_page_offset
@@ -365,7 +379,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------------- codecs and encodings
 
 
-@rule("PQF-082", of=CHUNK, screen=facts_shape, faults=(Kind.UNKNOWN_CODEC,))
+@rule("PQF-082", of=CHUNK, faults=(Kind.UNKNOWN_CODEC,))
 def codec_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nobody can decompress pages by a codec that does not exist."""
     codec = chunk.facts.codec
@@ -375,7 +389,7 @@ def codec_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.facts / "codec", f"one of {known}", str(codec))
 
 
-@rule("PQF-083", of=CHUNK, screen=facts_shape)
+@rule("PQF-083", of=CHUNK)
 def listed_encodings_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Readers that decode the list into names fail, whichever encodings the pages have."""
     facts = chunk.facts
@@ -392,7 +406,7 @@ def listed_encodings_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 # ------------------------------------------------------------------------------------- row groups and summary files
 
 
-@rule("PQF-030", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns), screen=row_group_shape)
+@rule("PQF-030", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns))
 def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
     """A reader that merges sorted rows compares these columns."""
     count = len(group.file.leaves)
@@ -407,7 +421,7 @@ def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
             yield Violation(said, field, f"0 to {count - 1}", str(place))
 
 
-@rule("PQF-132", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns), screen=row_group_shape)
+@rule("PQF-132", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns))
 def sorting_columns_differ(group: RowGroupUnderTest) -> Iterator[Violation]:
     """A second entry for a column says nothing more."""
     first: dict[int, int] = {}
@@ -423,9 +437,7 @@ def sorting_columns_differ(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 
 # In a summary, the ordinal is the position in another file.
-@rule(
-    "PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None, screen=own_row_group_shape
-)
+@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None)
 def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Encrypted modules are bound to their row group by the ordinal, which is the position."""
     if group.part.ordinal != group.number:

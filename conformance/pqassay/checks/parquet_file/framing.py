@@ -9,7 +9,6 @@ from pqassay.checks.subjects import FILE, FOOTER, Subject
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, overlaps
 from pqassay.under_test.footer_parts import KeyValueUnderTest, listed
-from pqassay.under_test.screens.footer import file_shape, footer_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.directory.entries import KEY as DIRECTORY_KEY
 from pqassay_spec.grammar.hexdump import show
@@ -22,31 +21,31 @@ KEY_VALUE = Subject("key-value", lambda file: listed(file, "key_value_metadata",
 """A pair of the footer's key-value metadata."""
 
 
-@rule("PQF-001", of=FILE, screen=file_shape)
+@rule("PQF-001", of=FILE)
 def begins_with_magic(file: FileUnderTest) -> None:
     """Reading the head raises what is wrong with it."""
     file.head()
 
 
-@rule("PQF-002", of=FILE, screen=file_shape)
+@rule("PQF-002", of=FILE)
 def ends_with_magic(file: FileUnderTest) -> None:
     """Finding the footer raises what is wrong with the tail."""
     _ = file.framing
 
 
-@rule("PQF-003", of=FILE, screen=file_shape)
+@rule("PQF-003", of=FILE)
 def footer_length_fits(file: FileUnderTest) -> None:
     """Finding the footer raises what is wrong with its length."""
     _ = file.framing
 
 
-@rule("PQF-004", of=FILE, screen=file_shape)
+@rule("PQF-004", of=FILE)
 def footer_decodes(file: FileUnderTest) -> None:
     """Decoding raises what is wrong; so does a schema that is no tree."""
     _ = file.leaves
 
 
-@rule("PQF-005", of=FOOTER, screen=footer_shape)
+@rule("PQF-005", of=FOOTER)
 def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
     """The struct takes all of the footer, but for a signature."""
     metadata, taken = file.decoded
@@ -63,13 +62,13 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-039", of=FOOTER, screen=footer_shape)
+@rule("PQF-039", of=FOOTER)
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
     """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
     yield from _mistyped(file, hints=False)
 
 
-@rule("PQF-130", of=FOOTER, screen=footer_shape)
+@rule("PQF-130", of=FOOTER)
 def hints_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
     """A field that every reader may skip costs no row, unless a reader takes its bytes for the declared type."""
     yield from _mistyped(file, hints=True)
@@ -77,13 +76,13 @@ def hints_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
 
 def _mistyped(file: FileUnderTest, *, hints: bool) -> Iterator[Violation]:
     """The fields of the footer with another wire type than the declared one: hints, or what readers need."""
-    for found in mistyped_fields(file.metadata, "footer"):
+    for found in mistyped_fields(file.metadata, "footer") if file.has_unknown_fields else ():
         if is_hint(found.owner, found.field.name) is hints:
             said = f"{found.path} is written as {found.written}, and readers that go by the type skip it"
             yield Violation(said, found.path, f"{found.declared}, for {found.type}", found.written)
 
 
-@rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values), screen=footer_shape)
+@rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values))
 def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     """Of a key that occurs twice, some readers take the first value, and others the last."""
     first: dict[str, int] = {}
@@ -114,11 +113,11 @@ def keys_have_values(item: KeyValueUnderTest) -> Iterator[Violation]:
         yield Violation(said, item.field, "a value, if need be an empty one", "a key alone")
 
 
-@rule("PQF-008", of=FOOTER, only=lambda file: bool(file.offsets), screen=footer_shape)
+@rule("PQF-008", of=FOOTER, only=lambda file: file.has_offsets)
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to reaches into head, footer or beyond the file."""
     body = f"within [{file.framing.body_start}, {file.framing.footer_start})"
-    if not file.stray_offsets and len(file.ranges_inside) == len(file.ranges):
+    if file.layout is not None or (not file.stray_offsets and len(file.ranges_inside) == len(file.ranges)):
         return
     told: set[str] = set()
     for given in (*file.offsets, *file.ranges):
@@ -127,12 +126,13 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
             yield _about(given, f"the {given} lies outside the body", body)
 
 
-@rule("PQF-009", of=FOOTER, screen=footer_shape)
+@rule("PQF-009", of=FOOTER)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
-    if len(file.ranges_inside) < 2:
+    layout = file.layout
+    if (len(file.ranges_inside) if layout is None else layout.count) < 2:
         raise NotApplicable
-    for widest, given in overlaps(file.ranges_inside):
+    for widest, given in overlaps(file.ranges_inside) if layout is None else ():
         yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
 
 

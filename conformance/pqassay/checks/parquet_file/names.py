@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import FOOTER
+from pqassay.checks.subjects import SCHEMA
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
@@ -20,26 +18,7 @@ def _element(file: FileUnderTest, place: int) -> Field:
     return in_footer(file, f"schema[{place}]")
 
 
-def _names_are_sound(schema: Schema) -> bool:
-    """Whether names and ids certainly break no rule: no name occurs twice, and no id is given."""
-    root, *others = schema.elements
-    names = {element.name for element in others}
-    return (
-        len(names) == len(others)
-        and all(map(is_text, (root.name, *names)))
-        and all(element.field_id is None for element in schema.elements)
-    )
-
-
-def _sound_names(file: FileUnderTest) -> bool | None:
-    """The screen of these rules."""
-    try:
-        return file.schema.view(_names_are_sound) or None
-    except FormatError:  # no tree, which the rules themselves say
-        return None
-
-
-@rule("PQF-122", of=FOOTER, screen=_sound_names)
+@rule("PQF-122", of=SCHEMA)
 def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
     """Readers that decode a name fail on the whole file."""
     for place, element in enumerate(file.metadata.schema):
@@ -62,7 +41,7 @@ def _has_ids(file: FileUnderTest) -> bool:
     return any(element.field_id is not None and element.field_id > 0 for element in file.metadata.schema)
 
 
-@rule("PQF-123", of=FOOTER, only=_has_ids, screen=_sound_names)
+@rule("PQF-123", of=SCHEMA, only=_has_ids)
 def members_have_ids_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
     """A reader that goes by ids takes one member for the other. Some writers put 0 or -1 where there is none."""
     pairs: set[int] = set()
@@ -91,7 +70,7 @@ def _has_groups(file: FileUnderTest) -> bool:
     )
 
 
-@rule("PQF-124", of=FOOTER, only=_has_groups, screen=_sound_names)
+@rule("PQF-124", of=SCHEMA, only=_has_groups)
 def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
     """Of leaves with one path, PQF-018 tells."""
     for group in _groups(file):

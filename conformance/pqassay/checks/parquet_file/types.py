@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import FOOTER, Subject
+from pqassay.checks.subjects import SCHEMA, Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import ElementUnderTest, listed
-from pqassay.under_test.screens.footer import footer_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
@@ -187,7 +186,7 @@ def _has_groups(file: FileUnderTest) -> bool:
     return any(element.type is None for element in file.metadata.schema[1:])
 
 
-@rule("PQF-127", of=FOOTER, only=_has_groups, screen=footer_shape)
+@rule("PQF-127", of=SCHEMA, only=_has_groups)
 def lists_and_maps_have_their_members(file: FileUnderTest) -> Iterator[Violation]:
     """Readers that look for entries, keys and values refuse the file where they are not."""
     _ = file.leaves  # the tree is sound

@@ -11,8 +11,6 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.nan_bounds import bounds_in_use
-from pqassay.under_test.screens.facts import statistics_shape
-from pqassay.under_test.screens.footer import file_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.column_order import (
@@ -60,7 +58,7 @@ def statistics_of(chunk: ColumnChunkUnderTest) -> Statistics:
 # ------------------------------------------------------------------------------------------------ column orders
 
 
-@rule("STA-001", of=FILE, screen=file_shape)
+@rule("STA-001", of=FILE)
 def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
     """Without column orders, bounds have no meaning."""
     if file.metadata.column_orders is not None:
@@ -145,7 +143,7 @@ def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
 # ------------------------------------------------------------------------------------------------ bounds
 
 
-@rule("STA-005", of=STATISTICS, screen=statistics_shape)
+@rule("STA-005", of=STATISTICS)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every bound has the bytes of a value."""
     bounds = bounds_of_values(chunk, statistics_of(chunk))
@@ -180,7 +178,7 @@ def _what_a_bound_is(element: SchemaElement) -> str:
     return "at least one byte" if width is None else f"{width} bytes"
 
 
-@rule("STA-006", of=STATISTICS, screen=statistics_shape)
+@rule("STA-006", of=STATISTICS)
 def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The lower bound is not above the upper one. Bytes that are no value are the matter of STA-005."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -244,7 +242,7 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
     return order
 
 
-@rule("STA-007", of=STATISTICS, screen=statistics_shape)
+@rule("STA-007", of=STATISTICS)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008."""
     bounds = bounds_in_use(chunk)
@@ -256,7 +254,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield Violation(said, field, "a number, or no bound", f"nan (0x{bound.raw.hex()})")
 
 
-@rule("STA-008", of=STATISTICS, screen=statistics_shape)
+@rule("STA-008", of=STATISTICS)
 def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Bounds beside a nan_count are NaN in one case: the order has a place for NaN, and there is nothing else."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -289,7 +287,7 @@ def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
     return statistics.nan_count + statistics.null_count == num_values
 
 
-@rule("STA-024", of=STATISTICS, screen=statistics_shape)
+@rule("STA-024", of=STATISTICS)
 def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Under the total order, whoever looks for NaN asks the count and not the bounds."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -300,7 +298,7 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.statistics, "nan_count", "none")
 
 
-@rule("STA-014", of=STATISTICS, screen=statistics_shape)
+@rule("STA-014", of=STATISTICS)
 def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Signed comparison suits signed numbers; elsewhere it does no harm only where both bounds are one value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -317,7 +315,7 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         )
 
 
-@rule("STA-015", of=STATISTICS, screen=statistics_shape)
+@rule("STA-015", of=STATISTICS)
 def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Old and new bounds of a signed order are the same."""
     statistics, order, element = statistics_of(chunk), chunk.order, chunk.leaf.element
@@ -335,7 +333,7 @@ def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield Violation(said, chunk.fields.statistics / old, shown(order, now), shown(order, before))
 
 
-@rule("STA-016", of=STATISTICS, screen=statistics_shape)
+@rule("STA-016", of=STATISTICS)
 def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only one order is defined for INT96."""
     statistics, column_order = statistics_of(chunk), chunk.column_order
@@ -349,7 +347,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         yield Violation(said, field, "no bounds, or INT96_TIMESTAMP_ORDER", show(raw))
 
 
-@rule("STA-017", of=STATISTICS, screen=statistics_shape)
+@rule("STA-017", of=STATISTICS)
 def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What has no order has no least value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -360,7 +358,7 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
         yield Violation(said, chunk.fields.statistics / name, "no bound", show(raw))
 
 
-@rule("STA-018", of=STATISTICS, screen=statistics_shape)
+@rule("STA-018", of=STATISTICS)
 def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound is text like the values, even one that was cut."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -376,7 +374,7 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield Violation(said, chunk.fields.statistics / name, "UTF-8", show(raw[error.start : error.end]))
 
 
-@rule("STA-023", of=STATISTICS, screen=statistics_shape)
+@rule("STA-023", of=STATISTICS)
 def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A flag speaks of a bound."""
     statistics = statistics_of(chunk)

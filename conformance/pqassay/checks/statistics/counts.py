@@ -11,7 +11,6 @@ from pqassay.checks.subjects import CHUNK, COUNTING_NAN, SIZE_STATISTICS, STATIS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
-from pqassay.under_test.screens.facts import facts_shape, sizes_shape, statistics_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, Order, annotation_fits, type_order
 from pqassay_spec.parquet.encoding.null_counts import null_counts
@@ -28,7 +27,7 @@ TYPE_DEFINED = (Order.FLOAT, Order.HALF)
 # ------------------------------------------------------------------------------------------------ counts
 
 
-@rule("STA-010", of=STATISTICS, screen=statistics_shape)
+@rule("STA-010", of=STATISTICS)
 def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There are at most as many nulls as values, and none in a column that is required all the way up."""
     count = statistics_of(chunk).null_count
@@ -42,7 +41,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, field, f"0 to {most}" if most > 0 else "0", str(count))
 
 
-@rule("STA-011", of=STATISTICS, screen=statistics_shape)
+@rule("STA-011", of=STATISTICS)
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Whoever writes statistics counts nulls."""
     if statistics_of(chunk).null_count is None:
@@ -50,7 +49,7 @@ def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.statistics, "null_count", "none")
 
 
-@rule("STA-012", of=STATISTICS, screen=statistics_shape)
+@rule("STA-012", of=STATISTICS)
 def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No more different values than values."""
     count, most = statistics_of(chunk).distinct_count, chunk.facts.num_values
@@ -62,7 +61,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         yield Violation(said, field, f"0 to {most}" if most > 0 else "0", str(count))
 
 
-@rule("STA-013", of=STATISTICS, screen=statistics_shape)
+@rule("STA-013", of=STATISTICS)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """NaN are where no null is. Where none can be at all, a count is the matter of STA-073."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -76,7 +75,7 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, field, f"0 to {most}" if most else "0", str(count))
 
 
-@rule("STA-073", of=STATISTICS, screen=statistics_shape)
+@rule("STA-073", of=STATISTICS)
 def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nothing else is ever NaN."""
     count, element = statistics_of(chunk).nan_count, chunk.leaf.element
@@ -107,7 +106,7 @@ def _sizes(chunk: ColumnChunkUnderTest) -> SizeStatistics:
     return sizes
 
 
-@rule("STA-019", of=SIZE_STATISTICS, screen=sizes_shape)
+@rule("STA-019", of=SIZE_STATISTICS)
 def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One entry for each level, and one count for each value. An empty list says as little as none."""
     sizes, leaf = _sizes(chunk), chunk.leaf
@@ -133,7 +132,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         yield Violation(message, chunk.fields.sizes / name, expected, actual)
 
 
-@rule("STA-020", of=SIZE_STATISTICS, screen=sizes_shape)
+@rule("STA-020", of=SIZE_STATISTICS)
 def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Below the greatest definition level is what is null. A histogram that is wrong by itself is STA-019's."""
     histogram, null_count = _histogram_and_nulls(chunk)
@@ -145,7 +144,6 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     "STA-070",
     of=SIZE_STATISTICS,
     only=lambda chunk: chunk.leaf.max_repetition_level > 0,
-    screen=sizes_shape,
 )
 def empty_lists_count_as_nulls_in_the_histogram(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers count the nulls among the values alone. Another count is STA-020's."""
@@ -172,7 +170,7 @@ def _other_nulls(chunk: ColumnChunkUnderTest, histogram: list[int], null_count: 
     return Violation(said, field, f"{null_count} values below level {greatest}", str(nulls))
 
 
-@rule("STA-021", of=SIZE_STATISTICS, screen=sizes_shape)
+@rule("STA-021", of=SIZE_STATISTICS)
 def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only byte arrays have bytes to count."""
     size = _sizes(chunk).unencoded_byte_array_data_bytes
@@ -191,7 +189,7 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------------------ geospatial
 
 
-@rule("STA-022", of=CHUNK, screen=facts_shape)
+@rule("STA-022", of=CHUNK)
 def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A box holds something; from west to east it may go round the back of the globe."""
     box, field = _box(chunk)
@@ -202,7 +200,7 @@ def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield Violation(said, field / f"{axis}min", f"at most {high!r}", repr(low))
 
 
-@rule("STA-075", of=CHUNK, screen=facts_shape)
+@rule("STA-075", of=CHUNK)
 def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nothing else is anywhere."""
     _ = _geospatial(chunk)
@@ -213,7 +211,7 @@ def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iter
         yield Violation(said, chunk.fields.facts / "geospatial_statistics", "none", "geospatial_statistics")
 
 
-@rule("STA-076", of=CHUNK, screen=facts_shape)
+@rule("STA-076", of=CHUNK)
 def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """NaN bounds nothing, and neither do the infinities with which a writer begins to look for the least and the greatest."""
     box, field = _box(chunk)
@@ -237,7 +235,7 @@ def _box(chunk: ColumnChunkUnderTest) -> tuple[BoundingBox, Field]:
     return box, chunk.fields.facts / "geospatial_statistics.bbox"
 
 
-@rule("STA-060", of=CHUNK, screen=facts_shape)
+@rule("STA-060", of=CHUNK)
 def axes_have_both_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of x and y, the struct requires both."""
     geospatial = _geospatial(chunk)
@@ -253,7 +251,7 @@ def axes_have_both_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield Violation(said, field / given[0], f"{missing} as well, or neither", given[0])
 
 
-@rule("STA-064", of=CHUNK, screen=facts_shape)
+@rule("STA-064", of=CHUNK)
 def geospatial_types_are_types(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each has a code, and is listed once."""
     types = _geospatial(chunk).geospatial_types

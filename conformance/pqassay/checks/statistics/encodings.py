@@ -8,7 +8,6 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
-from pqassay.under_test.screens.facts import facts_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.parquet.encoding.names import PAGE_TYPES
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
@@ -43,7 +42,7 @@ def dictionaries_are_those_of_all_pages(chunk: ColumnChunkUnderTest) -> Iterator
             return
 
 
-@rule("STA-059", of=CHUNK, only=lambda chunk: bool(chunk.facts.encoding_stats), screen=facts_shape)
+@rule("STA-059", of=CHUNK, only=lambda chunk: bool(chunk.facts.encoding_stats))
 def page_types_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """DuckDB, DataFusion and Spark refuse the whole file."""
     for number, entry in enumerate(chunk.facts.encoding_stats or ()):

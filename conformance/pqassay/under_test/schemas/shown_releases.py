@@ -97,13 +97,22 @@ def chunks_counting_nan(file: FileUnderTest) -> list[ColumnChunkUnderTest]:
     floats = {ordinal for ordinal, leaf in enumerate(file.leaves) if _is_floating(leaf.element)}
     if not floats:
         return []
+    alike = file.alike
+    if alike is not None and not alike.others and not file.is_summary:
+        counts = any(chunks.has("meta_data", "statistics", "nan_count") for chunks in alike.groups)
+        if not counts and not _has_younger_order(file):
+            return []
     chunks = [chunk for chunk in file.part(ColumnChunks).all if chunk.ordinal in floats]
-    orders = zip(file.leaves, file.metadata.column_orders or (), strict=False)
-    knows = any(_is_younger(leaf.element, order) for leaf, order in orders) or any(
+    knows = _has_younger_order(file) or any(
         chunk.facts.statistics is not None and chunk.facts.statistics.nan_count is not None
         for chunk in chunks
     )
     return chunks if knows else []
+
+
+def _has_younger_order(file: FileUnderTest) -> bool:
+    orders = zip(file.leaves, file.metadata.column_orders or (), strict=False)
+    return any(_is_younger(leaf.element, order) for leaf, order in orders)
 
 
 def _is_floating(element: SchemaElement) -> bool:

@@ -1,0 +1,273 @@
+"""Structs that are encoded alike: the same fields, one behind the other, with other numbers and texts in them.
+
+A footer lists thousands of column chunks, most of which differ in a few numbers.  A *shape* is made from one of them by its
+table.  It is a regular expression that matches whatever has the same fields, the same enums and flags, and lists as long;
+what differs, its *slots*, are the groups.  What matches is what the decoder would read, so that nothing else needs to look at it
+before somebody asks for the record; what does not match, is for the decoder (`pqassay_spec.grammar.thrift_decoder`), which is the law.
+
+>>> from pqassay_spec.parquet.thrift import PageLocation
+>>> shape = shape_of(PageLocation, bytes.fromhex("16 08 15 c8 01 16 00 00"))
+>>> [slot.path for slot in shape.slots]
+[('offset',), ('compressed_page_size',), ('first_row_index',)]
+>>> match = shape.match(bytes.fromhex("16 d0 0f 15 02 16 14 00"))
+>>> [column(slot, [raw])[0] for slot, raw in zip(shape.slots, match.groups())]
+[1000, 1, 10]
+
+Source: Thrift compact protocol specification.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.thrift import (
+    BINARY,
+    BOOL,
+    I16,
+    I32,
+    I64,
+    STRING,
+    EnumOf,
+    FieldType,
+    ListOf,
+    Record,
+    wire_type,
+)
+from pqassay_spec.grammar.thrift_wire import (
+    VARINT_BITS,
+    VARINT_GOES_ON,
+    VARINT_MASK,
+    WireType,
+    read_list_header,
+    read_varint,
+    unzigzag,
+)
+
+LONGEST_TEXT = 63
+"""Bytes of the longest text or binary of a shape."""
+
+LONGEST_LIST = 64
+"""Elements of the longest list of a shape."""
+
+MOST_SLOTS = 90
+"""Slots of a shape; of one with more, making the expression takes longer than it saves."""
+
+_WIDTH = 8
+"""Bytes of the longest varint of a shape: 56 bits."""
+
+
+class Slot(NamedTuple):
+    """What differs among structs of one shape.
+
+    Attributes:
+        path: The way to it from the struct, in names and positions.
+        type: Its type.
+        has_length: Whether what matches begins with the length, in one byte, of the text or binary.
+    """
+
+    path: tuple[str | int, ...]
+    type: FieldType
+    has_length: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A shape of encoded structs.
+
+    Attributes:
+        match: Matches a struct at a position of some bytes; the groups are the slots, as they are encoded.
+        slots: The slots.
+        example: The bytes of the struct of which it was made.
+    """
+
+    match: Callable[..., re.Match[bytes] | None]
+    slots: tuple[Slot, ...]
+    example: bytes
+
+    @cached_property
+    def places(self) -> dict[tuple[str | int, ...], int]:
+        """The position of each slot, by its path."""
+        return {slot.path: place for place, slot in enumerate(self.slots)}
+
+
+class _Unusual(Exception):  # noqa: N818 - an outcome, not an error
+    """A struct has something that shapes do not have."""
+
+
+def shape_of(record: type[Record], data: bytes, *, of_one_length: bool = False) -> Shape | None:
+    """The shape of an encoded struct that decodes; ``None`` if there is none.
+
+    Args:
+        record: Its table.
+        data: Its bytes.
+        of_one_length: Whether binaries have the same length in all that are alike. Texts never do.
+    """
+    writing = _Writing(data, of_one_length)
+    try:
+        if writing.struct(record, 0, ()) != len(data):
+            return None
+    except (_Unusual, FormatError, IndexError):
+        return None
+    return Shape(re.compile(b"".join(writing.pieces), re.DOTALL).match, tuple(writing.slots), bytes(data))
+
+
+class _Writing:
+    """Writes the expression of a struct down."""
+
+    def __init__(self, data: bytes, of_one_length: bool) -> None:
+        self.data = data
+        self.of_one_length = of_one_length
+        self.pieces: list[bytes] = []
+        self.slots: list[Slot] = []
+
+    def literal(self, start: int, end: int) -> int:
+        self.pieces.append(re.escape(self.data[start:end]))
+        return end
+
+    def struct(self, record: type[Record], position: int, path: tuple[str | int, ...]) -> int:
+        fields = {field.id: field for field in record.fields}
+        last = 0
+        while header := self.data[position]:
+            last += header >> 4
+            field, wire = fields.get(last), header & 15
+            # Fields in long form, out of order or unknown are the decoder's.
+            if field is None or not header >> 4:
+                raise _Unusual
+            if wire != wire_type(field.type) and (field.type is not BOOL or wire != WireType.FALSE):
+                raise _Unusual
+            position = self.literal(position, position + 1)
+            if field.type is not BOOL:
+                position = self.value(field.type, position, (*path, field.name))
+        return self.literal(position, position + 1)
+
+    def value(self, kind: FieldType, position: int, path: tuple[str | int, ...]) -> int:
+        if isinstance(kind, type):
+            return self.struct(kind, position, path)
+        if isinstance(kind, ListOf):
+            return self.list(kind.element, position, path)
+        if isinstance(kind, EnumOf):
+            return self.literal(position, read_varint(self.data, position)[1])
+        if kind is BOOL:
+            return self.literal(position, position + 1)
+        if kind is BINARY or kind is STRING:
+            length, start = read_varint(self.data, position)
+            if length > LONGEST_TEXT:
+                raise _Unusual
+            if kind is BINARY and self.of_one_length:
+                self.literal(position, start)
+                return self.slot(Slot(path, kind), b"(.{%d})" % length, start + length)
+            return self.slot(Slot(path, kind, has_length=True), _OPEN, start + length)
+        if kind is I16 or kind is I32 or kind is I64:
+            # So short that the value fits the type.
+            longest = min(kind.bits // VARINT_BITS, _WIDTH)
+            pattern = b"([\\x80-\\xff]{0,%d}[\\x00-\\x7f])" % (longest - 1)
+            return self.slot(Slot(path, kind), pattern, read_varint(self.data, position)[1])
+        raise _Unusual
+
+    def list(self, kind: FieldType, position: int, path: tuple[str | int, ...]) -> int:
+        size, _, start = read_list_header(self.data, position)
+        if size > LONGEST_LIST:
+            raise _Unusual
+        position = self.literal(position, start)
+        for number in range(size):
+            position = self.value(kind, position, (*path, number))
+        return position
+
+    def slot(self, slot: Slot, pattern: bytes, after: int) -> int:
+        self.pieces.append(pattern)
+        self.slots.append(slot)
+        if len(self.slots) > MOST_SLOTS:
+            raise _Unusual
+        return after
+
+
+def _of_length(length: int) -> bytes:
+    return re.escape(bytes((length,))) + b".{%d}" % length
+
+
+_OPEN = b"(%b)" % b"|".join(map(_of_length, range(LONGEST_TEXT + 1)))
+"""A text or binary of any length."""
+
+
+# ------------------------------------------------------------------------------------------------ values of slots
+
+
+def column(slot: Slot, raws: Sequence[bytes]) -> Sequence[Any]:
+    """The values of a slot in many structs of one shape, from what its group matched in each.
+
+    >>> list(column(Slot((), I32), [bytes.fromhex("02"), bytes.fromhex("d0 0f")]))
+    [1, 1000]
+    """
+    if slot.type is BINARY:
+        return [raw[1:] for raw in raws] if slot.has_length else raws
+    if slot.type is STRING:
+        return list(map(text_of, raws))
+    if len(raws) < _FEW:
+        return [NUMBERS[raw] for raw in raws]
+    joined = b"".join(raws)
+    if len(joined) == len(raws):
+        if max(joined) & 1 == 0 and not joined.translate(None, _EVEN):
+            return joined.translate(_HALVES)
+        return [unzigzag(byte) for byte in joined]
+    return _numbers(raws)
+
+
+_FEW = 8
+"""Varints that are read one by one."""
+
+
+class _Numbers(dict[bytes, int]):
+    """The signed number that each varint of at most eight bytes holds; short ones are remembered."""
+
+    def __missing__(self, raw: bytes) -> int:
+        value = unzigzag(read_varint(raw, 0)[0])
+        if len(raw) <= 2:
+            self[raw] = value
+        return value
+
+
+NUMBERS = _Numbers()
+"""What a slot holds whose type is a number."""
+
+
+def text_of(raw: bytes) -> str:
+    """What a slot holds whose type is a text."""
+    return str(raw[1:], "utf-8", "surrogateescape")
+
+
+_EVEN = bytes(range(0, VARINT_GOES_ON, 2))
+_HALVES = bytes(byte >> 1 for byte in range(1 << 8))
+
+
+def _numbers(raws: Sequence[bytes]) -> Sequence[int]:
+    """Signed numbers of at most eight bytes each, all at once: their bits close ranks inside one large number."""
+    longest = max(map(len, raws))
+    width = next(width for width in _CODES if width >= longest)
+    count = len(raws)
+    bits = int.from_bytes(b"".join([raw.ljust(width, b"\0") for raw in raws]), "little")
+    size = 1
+    bits &= _mask(bytes([VARINT_MASK]), count * width)
+    while size < width:
+        low = ((1 << VARINT_BITS * size) - 1).to_bytes(size, "little")
+        pairs = count * width // size // 2
+        bits = bits & _mask(low + bytes(size), pairs) | (bits & _mask(bytes(size) + low, pairs)) >> size
+        size *= 2
+    is_negative = bits & _mask(b"\1" + bytes(width - 1), count)
+    values = struct.unpack(
+        f"<{count}{_CODES[width]}", (bits if is_negative else bits >> 1).to_bytes(width * count, "little")
+    )
+    return list(map(unzigzag, values)) if is_negative else values
+
+
+_CODES = {2: "H", 4: "I", 8: "Q"}
+"""Python's formats of numbers, by their width."""
+
+
+def _mask(pattern: bytes, count: int) -> int:
+    return int.from_bytes(pattern * count, "little")

@@ -1,0 +1,106 @@
+"""What is asked about an unknown value is noted, and true of others only where the same answers come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pqassay.under_test.unknown import Conditions, NotKnown
+from pqassay_spec.parquet.column_order import Order, key, keys
+
+Row = tuple[int, int, bytes]
+
+QUESTIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "less": lambda a, b, _: a < b,
+    "not more than a sum": lambda a, b, _: not a > b + 3,
+    "between": lambda a, b, _: 0 <= a <= max(b, 2),
+    "equal": lambda a, b, _: a == b,
+    "different": lambda a, b, _: a != b or b != 0,
+    "one of some": lambda a, b, _: a in (0, b, b - 1),
+    "in a set": lambda a, *_: a in {1, 2, 3},
+    "in a table": lambda a, *_: {0: "none", 1: "one"}.get(a),
+    "truth": lambda a, b, _: [bool(a), not b],
+    "never absent": lambda a, *_: (a is None, a == None, a != None),  # noqa: E711 - on purpose
+    "sum": lambda a, b, _: sum([a, b, 1]) == 4,
+    "length": lambda _, __, raw: len(raw),
+    "short": lambda _, __, raw: len(raw) < 3,
+    "bytes": lambda _, __, raw: raw == b"" or raw > b"a",
+    "text": lambda _, __, raw: raw.decode() != "",
+    "a number": lambda _, __, raw: (number := key(Order.SIGNED, raw)) is None or number > 7,
+    "numbers": lambda _, __, raw: keys(Order.FLOAT, [raw, raw])[0] is None,
+    "remainder": lambda a, b, _: 10 - a > b,
+}
+
+rows = st.tuples(
+    st.integers(-2, 4),
+    st.integers(-2, 4),
+    st.sampled_from([b"", b"a", b"\xff", bytes(4), b"\x09" * 4, b"\0\0\xc0\x7f"]),
+)
+
+
+def answer(question: Callable[..., Any], row: tuple[Any, ...]) -> Any:
+    try:
+        return question(*row)
+    except UnicodeDecodeError:
+        return "no text"
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_answer_is_that_of_all_of_which_the_conditions_hold(name: str) -> None:
+    question, agreeing = QUESTIONS[name], []
+
+    @given(rows, st.lists(rows, min_size=1, max_size=8))
+    def check(first: Row, others: list[Row]) -> None:
+        conditions = Conditions()
+        unknown = tuple(conditions.unknown(place, value) for place, value in enumerate(first))
+        of_unknown = answer(question, unknown)
+        assert of_unknown == answer(question, first)
+        if conditions.is_lost:
+            return
+        holds = conditions.compiled()
+        hold = [holds.of_one(row) for row in others]
+        assert holds.of_one(first)
+        for row in (row for row, holding in zip(others, hold, strict=True) if holding):
+            assert answer(question, row) == of_unknown
+            agreeing.append(row)
+        assert holds.of_all([list(column) for column in zip(*others, strict=True)]) is all(hold)
+
+    check()
+    assert len(agreeing) > 10
+
+
+@pytest.mark.parametrize(
+    "use", [str, repr, list, "{}".format, lambda value: value[0], lambda value: 3 in value]
+)
+def test_nothing_else_is_said_of_an_unknown_value(use: Callable[[Any], Any]) -> None:
+    conditions = Conditions()
+    with pytest.raises(NotKnown):
+        use(conditions.unknown(0, b"abc"))
+
+    assert conditions.is_lost
+
+
+@pytest.mark.parametrize("use", [int, float, abs, lambda value: value * 2, lambda value: value.bit_length()])
+def test_what_is_not_noted_fails(use: Callable[[Any], Any]) -> None:
+    with pytest.raises((TypeError, AttributeError)):
+        use(Conditions().unknown(0, 7))
+
+
+def test_conditions_that_cannot_be_told_do_not_hold() -> None:
+    conditions = Conditions()
+    assert conditions.unknown(0, 5) > 3
+    holds = conditions.compiled()
+
+    assert (holds.of_all([[4, "x"]]), holds.of_one(["x"]), holds.of_all([])) == (False, False, False)
+
+
+def test_values_are_read_where_only_their_bytes_are_at_hand() -> None:
+    conditions = Conditions()
+    assert conditions.unknown(0, 5) + conditions.unknown(1, 1) > 3
+    holds = conditions.compiled([(int, "{0}({1})"), ({"one": 1, "none": 0}, "{0}[{1}]")])
+
+    assert (holds.of_one(["3", "one"]), holds.of_one(["3", "none"])) == (True, False)

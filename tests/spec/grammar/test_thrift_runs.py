@@ -1,0 +1,143 @@
+"""Lists of structs that are encoded alike: the same records and the same errors as those of the generated decoder."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pqassay.strategies import records
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.thrift import I16, I32, I64, Record, Scalar, grammar
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.grammar.thrift_runs import SEEN_FIRST, AlikeList, AlikeStructs
+from pqassay_spec.grammar.thrift_shapes import Slot, column, shape_of
+from pqassay_spec.grammar.thrift_wire import varint, zigzag
+from pqassay_spec.parquet.thrift import ColumnChunk, ColumnIndex, FileMetaData, OffsetIndex, Type
+from thrift_strategies import edited, footer_of, small_file
+
+SMALL_FOOTER = footer_of(small_file())
+
+
+def experienced() -> AlikeStructs[ColumnChunk]:
+    """A reader that knows the shapes of the chunks of `SMALL_FOOTER`."""
+    reader = AlikeStructs(
+        ColumnChunk, lambda chunk: chunk.meta_data is not None and chunk.meta_data.type != Type.BYTE_ARRAY
+    )
+    for _ in range(4 * SEEN_FIRST):
+        decode(FileMetaData, SMALL_FOOTER, readers=[reader])
+    return reader
+
+
+READER = experienced()
+
+
+def outcome(data: bytes, *readers: AlikeStructs[ColumnChunk]) -> object:
+    """The footer that bytes hold and the bytes that it takes, or what is wrong with them."""
+    try:
+        return decode(FileMetaData, data, root="footer", base=100, rule="PQF-004", readers=readers)
+    except FormatError as error:
+        return str(error), error.rule, error.field, error.offset, error.length
+
+
+def slots(data: bytes) -> list[tuple[bytes, ...]]:
+    metadata, _ = decode(FileMetaData, data, readers=[READER])
+    return [found for group in metadata.row_groups for found in group.columns.slots]  # type: ignore[attr-defined]
+
+
+def test_the_chunks_of_a_footer_that_was_seen_before_have_shapes() -> None:
+    assert [len(found) > 10 for found in slots(SMALL_FOOTER)] == [True] * 4
+
+
+def test_both_agree_on_every_footer_with_one_byte_changed() -> None:
+    different = []
+    for place in range(len(SMALL_FOOTER)):
+        for value in {SMALL_FOOTER[place] ^ 1 << bit for bit in range(8)} | {0, 0x7F, 0x80, 0xFF}:
+            data = SMALL_FOOTER[:place] + bytes((value,)) + SMALL_FOOTER[place + 1 :]
+            if outcome(data) != outcome(data, READER):
+                different.append((place, value))
+    assert different == []
+
+
+@settings(max_examples=600, deadline=None)
+@given(edited(SMALL_FOOTER))
+def test_both_agree_on_footers_with_random_edits(data: bytes) -> None:
+    assert outcome(data) == outcome(data, READER)
+
+
+@pytest.mark.parametrize("kind", [ColumnChunk, ColumnIndex, OffsetIndex])
+def test_what_a_shape_matches_is_what_the_decoder_reads(kind: type[Record]) -> None:
+    met: list[bytes] = []
+
+    @settings(max_examples=150, deadline=None)
+    @given(records(kind), st.data())
+    def check(record: Record, drawn: st.DataObject) -> None:
+        built = grammar(kind).build(record)
+        shape = shape_of(kind, built, of_one_length=drawn.draw(st.booleans()))
+        if shape is None:
+            return
+        for data in (built, drawn.draw(edited(built))):
+            match = shape.match(data)
+            if match is None:
+                continue
+            met.append(data)
+            decoded, taken = decode(kind, data)
+            assert taken == match.end()
+            for slot, raw in zip(shape.slots, match.groups(), strict=True):
+                value: Any = decoded
+                for step in slot.path:
+                    value = value[step] if isinstance(step, int) else getattr(value, step)
+                assert column(slot, [raw])[0] == value
+
+    check()
+    assert len(met) > 20
+
+
+@given(st.lists(st.integers(-(2**55), 2**55 - 1), min_size=1, max_size=40))
+def test_varints_of_many_structs_are_read_at_once(values: list[int]) -> None:
+    assert list(column(Slot((), I64), [varint(zigzag(value)) for value in values])) == values
+
+
+@pytest.mark.parametrize("kind", [I16, I32, I64])
+@pytest.mark.parametrize("values", [[0] * 20, [3, 63, 64], [-1] * 10, [5, -6, 7], [128] * 10, [-200] * 9])
+def test_small_varints_are_read_at_once(kind: Scalar, values: list[int]) -> None:
+    assert list(column(Slot((), kind), [varint(zigzag(value)) for value in values])) == values
+
+
+def columns() -> AlikeList[ColumnChunk]:
+    """The chunks of a row group, none of which is decoded."""
+    found = decode(FileMetaData, SMALL_FOOTER, readers=[READER])[0].row_groups[0].columns
+    assert isinstance(found, AlikeList)
+    return found
+
+
+def test_a_list_of_alike_structs_is_like_the_list_of_them() -> None:
+    plain = decode(FileMetaData, SMALL_FOOTER)[0].row_groups[0].columns
+    assert len(columns()) == len(plain)
+    assert (columns()[0], columns()[-1], columns()[:1]) == (plain[0], plain[-1], plain[:1])
+    assert list(columns()) == plain
+    assert [*columns()] == plain
+    assert list(reversed(columns())) == plain[::-1]
+    assert (columns() == plain, plain == columns(), columns() == columns()) == (True, True, True)
+    assert plain[1] in columns()
+    assert repr(columns()) == repr(plain)
+    growing = [plain[0]]
+    for _ in growing[:1]:
+        growing += columns()
+    assert growing == [plain[0], *plain]
+    assert columns().index(plain[1]) == 1
+    assert sorted(columns(), key=lambda chunk: chunk.file_offset) == plain
+    assert (type(copy.copy(columns())), copy.deepcopy(columns())) == (list, plain)
+    assert pickle.loads(pickle.dumps(columns())) == plain
+    with pytest.raises(IndexError):
+        columns()[2]
+
+
+def test_an_element_is_decoded_once() -> None:
+    found = columns()
+    assert found[0] is found[0]
+    assert found[0] is list(found)[0]  # noqa: RUF015 - all of them
