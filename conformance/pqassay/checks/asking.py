@@ -233,7 +233,7 @@ def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answer
     for place, questions in sorted(left, key=itemgetter(0)):
         for subject, check in questions:
             if subject.is_about(chunks[place]):
-                _Panel(None, (check,)).ask(subject, (chunks[place],), answers)
+                _judge((check,), subject, chunks[place], answers)
 
 
 def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
@@ -264,7 +264,8 @@ def _ask_about_suspects(
 ) -> None:
     """Ask a rule about what a screen of all things at a time left to it."""
     answers.applied.add(check.rule)
-    _Panel(None, (check,)).ask(subject, suspects.things, answers)
+    for thing in suspects.things:
+        _judge((check,), subject, thing, answers)
     if suspects.problem is not None:
         answers.of(check.rule).hinder(NotChecked(suspects.problem, "tool"))
     groups = answers.found[check.rule].groups if check.rule in answers.found else {}
@@ -298,34 +299,37 @@ class _Panel:
                     answers.applied |= known
                     last = known
                 continue
-            known = self._judge(subject, thing, answers)
+            known = _judge(self.checks, subject, thing, answers)
             # What the screen says is not enough: the rules are the law.
             if shape is not None and known is not None:
                 if len(self.shapes) >= MOST_SHAPES:
                     self.shapes.clear()
                 self.shapes[shape] = known
 
-    def _judge(self, subject: Subject[Any], thing: Any, answers: Answers) -> frozenset[str] | None:
-        """Ask the rules about a thing; return those that apply, or ``None`` if one is broken or could not be tested."""
-        applied: list[str] = []
-        is_sound = True
-        for check in self.checks:
-            known = answers.found.get(check.rule) if answers.found else None
-            if known is not None and known.failure is not None:
-                is_sound = False
+
+def _judge(
+    checks: Sequence[Check], subject: Subject[Any], thing: Any, answers: Answers
+) -> frozenset[str] | None:
+    """Ask rules about a thing; return those that apply, or ``None`` if one is broken or could not be tested."""
+    applied: list[str] = []
+    is_sound = True
+    for check in checks:
+        known = answers.found.get(check.rule) if answers.found else None
+        if known is not None and known.failure is not None:
+            is_sound = False
+            continue
+        try:
+            if check.only is not None and not check.only(thing):
                 continue
-            try:
-                if check.only is not None and not check.only(thing):
-                    continue
-                for violation in check.test(thing) or ():
-                    answers.of(check.rule).note(subject.placed(violation, thing))
-                    is_sound = False
-                applied.append(check.rule)
-            except Exception as error:  # noqa: BLE001 - see `_note_raised`
-                is_sound = is_sound and isinstance(error, NotApplicable)
-                _note_raised(answers, check.rule, error, subject, thing)
-        answers.applied.update(applied)
-        return frozenset(applied) if is_sound else None
+            for violation in check.test(thing) or ():
+                answers.of(check.rule).note(subject.placed(violation, thing))
+                is_sound = False
+            applied.append(check.rule)
+        except Exception as error:  # noqa: BLE001 - see `_note_raised`
+            is_sound = is_sound and isinstance(error, NotApplicable)
+            _note_raised(answers, check.rule, error, subject, thing)
+    answers.applied.update(applied)
+    return frozenset(applied) if is_sound else None
 
 
 @dataclass(frozen=True, eq=False)

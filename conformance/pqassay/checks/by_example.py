@@ -21,11 +21,11 @@ from pqassay.under_test.unknown import Conditions, Holds
 MOST_EXAMPLES = 4
 """Examples of one kind of chunk; where more would be needed, its numbers decide nearly everything."""
 
-SEEN_FIRST = 4
+SEEN_FIRST = 24
 """Chunks of one kind that are met before one is an example, which takes as long as to ask about thirty."""
 
 MOST_KINDS = 500
-"""Kinds of chunks that are remembered. What is remembered of one takes some 50 KB."""
+"""Kinds of chunks that are remembered, those that were met first being forgotten. What is remembered of one takes some 50 KB."""
 
 
 Question = tuple[Subject[Any], Check]
@@ -66,7 +66,7 @@ class Examples:
         kind = self._kinds.get(group.key)
         if kind is None:
             if len(self._kinds) >= MOST_KINDS:
-                self._kinds.clear()
+                del self._kinds[next(iter(self._kinds))]
             kind = self._kinds[group.key] = _Kind()
         kind.seen += len(group)
         lessons = kind.lessons

@@ -280,10 +280,11 @@ class _IndexReading:
                 return NO_SHAPE
             shape, match = located
             self._likely[chunks] = shape
+        self._known.count(1, 1)
         return shape, match.groups()
 
     def _learn(self, chunks: AlikeChunks, number: int, raw: bytes) -> None:
-        self._known.count(1)
+        self._known.count(1, 0)
         if self._known.is_due():
             try:
                 taken = decoder(self._known.record)(raw, 0, len(raw))[1]

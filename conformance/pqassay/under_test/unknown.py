@@ -196,6 +196,14 @@ class Unknown(StandIn):
         raise NotKnown
 
     __str__ = __repr__ = __format__ = __iter__ = __getitem__ = __contains__ = _refuse
+    __int__ = __float__ = __index__ = __bytes__ = __neg__ = __abs__ = __invert__ = __call__ = _refuse
+    __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __truediv__ = __rtruediv__ = (
+        _refuse
+    )
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = __divmod__ = (
+        _refuse
+    )
+    __getattr__ = _refuse
 
 
 # ------------------------------------------------------------------------------------------- conditions as functions

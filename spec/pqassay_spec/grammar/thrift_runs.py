@@ -33,12 +33,15 @@ SEEN_FIRST = 32
 AT_ONCE = 8
 """Shapes that are made then."""
 
-SEEN_BETWEEN = 16
-"""Structs that are met before a further one is made, which takes as long as to judge as many of them."""
+MATCHED_BETWEEN, SEEN_BETWEEN = 16, 512
+"""Structs of known shapes, and structs of any, that are met before a further one is made.
+
+To make one takes as long as to judge a dozen structs, and is in vain where no other struct has it.
+"""
 
 
 class AlikeList(list[AnyRecord], Generic[AnyRecord]):
-    """A list of records, each of which is decoded when it is first asked for. It is read, and neither changed nor joined by ``+``.
+    """A list of records, each of which is decoded when it is first asked for. It is read, and not changed.
 
     Attributes:
         shapes: The shape of each element; ``None`` of those that are of none.
@@ -53,6 +56,11 @@ class AlikeList(list[AnyRecord], Generic[AnyRecord]):
         self._data = data
         self._starts: list[int] = []
         self._is_whole = False
+
+    @property
+    def matched(self) -> int:
+        """How many elements have a shape."""
+        return len(self.shapes) - self.shapes.count(None)
 
     def add(self, shape: Shape, start: int, slots: Slots) -> None:
         """Add an element that is encoded from a position on."""
@@ -111,7 +119,27 @@ class AlikeList(list[AnyRecord], Generic[AnyRecord]):
         self._whole()
         return super().__eq__(list(other) if isinstance(other, AlikeList) else other)
 
+    def __ne__(self, other: object) -> bool:
+        """Whether an element is another one."""
+        return not self == other
+
     __hash__ = None  # lists are mutable
+
+    def copy(self) -> list[AnyRecord]:
+        """The elements, as a plain list."""
+        return list(self)
+
+    def __add__(self, other: list[Any]) -> list[Any]:
+        """The elements, and others behind them."""
+        return [*self, *other]
+
+    def __radd__(self, other: list[Any]) -> list[Any]:
+        """The elements, and others before them."""
+        return [*other, *self]
+
+    def count(self, record: object) -> int:
+        """How often a record occurs."""
+        return list(self).count(record)  # type: ignore[arg-type]
 
     def __contains__(self, record: object) -> bool:
         """Whether an element is equal to a record."""
@@ -146,7 +174,7 @@ class KnownShapes(Generic[AnyRecord]):
         self.record = record
         self._seen_first = seen_first
         self._shapes: list[Shape] = []
-        self._seen = self._made = 0
+        self._seen = self._matched = self._made = 0
 
     def find(self, data: bytes, position: int = 0) -> tuple[Shape, re.Match[bytes]] | None:
         """The shape of the struct at a position, and its match; ``None`` if it has none that is known."""
@@ -159,13 +187,15 @@ class KnownShapes(Generic[AnyRecord]):
                 return shape, match
         return None
 
-    def count(self, structs: int) -> None:
-        """Take note of structs that were met."""
+    def count(self, structs: int, matched: int) -> None:
+        """Take note of structs that were met, and how many of them had a shape that was known."""
         self._seen += structs
+        self._matched += matched
 
     def is_due(self) -> bool:
         """Whether a shape may be made of a struct that has none; if so, it has to be."""
-        if self._seen < self._seen_first or self._made >= AT_ONCE + self._seen // SEEN_BETWEEN:
+        most = AT_ONCE + self._matched // MATCHED_BETWEEN + self._seen // SEEN_BETWEEN
+        if self._seen < self._seen_first or self._made >= most:
             return False
         self._made += 1
         return True
@@ -225,5 +255,5 @@ class AlikeStructs(Generic[AnyRecord]):
                     likely.append(shape)
             listed.add(shape, position, match.groups())
             position = match.end()
-        known.count(size)
+        known.count(size, listed.matched)
         return listed, position

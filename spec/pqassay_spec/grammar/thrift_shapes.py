@@ -58,6 +58,9 @@ LONGEST_LIST = 64
 MOST_SLOTS = 90
 """Slots of a shape; of one with more, making the expression takes longer than it saves."""
 
+MOST_TEXTS = 16
+"""Texts and binaries of any length in a shape: the expression of one takes as long to make as those of twenty numbers."""
+
 _WIDTH = 8
 """Bytes of the longest varint of a shape: 56 bits."""
 
@@ -125,6 +128,7 @@ class _Writing:
         self.of_one_length = of_one_length
         self.pieces: list[bytes] = []
         self.slots: list[Slot] = []
+        self.texts = 0
 
     def literal(self, start: int, end: int) -> int:
         self.pieces.append(re.escape(self.data[start:end]))
@@ -182,7 +186,8 @@ class _Writing:
     def slot(self, slot: Slot, pattern: bytes, after: int) -> int:
         self.pieces.append(pattern)
         self.slots.append(slot)
-        if len(self.slots) > MOST_SLOTS:
+        self.texts += slot.has_length
+        if len(self.slots) > MOST_SLOTS or self.texts > MOST_TEXTS:
             raise _Unusual
         return after
 
@@ -191,8 +196,8 @@ def _of_length(length: int) -> bytes:
     return re.escape(bytes((length,))) + b".{%d}" % length
 
 
-_OPEN = b"(%b)" % b"|".join(map(_of_length, range(LONGEST_TEXT + 1)))
-"""A text or binary of any length."""
+_OPEN = b"((?>%b))" % b"|".join(map(_of_length, range(LONGEST_TEXT + 1)))
+"""A text or binary of any length. Its first byte tells which it is: no other is tried."""
 
 
 # ------------------------------------------------------------------------------------------------ values of slots
