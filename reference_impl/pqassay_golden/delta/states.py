@@ -169,7 +169,7 @@ def _checkpoint(path: str, to: Any) -> TableMutation:
 
 
 BAD_TABLES = (
-    bad("beside-another-log", "The statistics of a checkpoint are not those of the log before it", ROWS_LOST, _checkpoint("add.stats", compact({**ID_STATS, "maxValues": {"id": 2}, "numRecords": 3})), "020", of="beside-its-log"),
+    bad("beside-another-log", "The statistics of a checkpoint are not those of the log before it", ROWS_LOST, _checkpoint("add.stats", compact({**ID_STATS, "maxValues": {"id": 2}, "numRecords": 3})), "020", "036", of="beside-its-log"),
     bad("checkpoint-of-one-file", "A checkpoint lacks a file that is live by the log", ROWS_LOST, TableMutation(file=CHECKPOINT, op="write", line=4, to=""), "020", of="beside-its-log"),
     bad("parsed-maximum-lowered", "The upper bound of a column is lower in one of the two forms of statistics", ROWS_LOST, _checkpoint("add.stats_parsed.maxValues.id", 2), "036", of="beside-its-log"),
     bad("parsed-partition-value", "A partition value is another one in one of its two forms", ROWS_LOST, _checkpoint("add.partitionValues_parsed.year", 2023), "037", of="beside-its-log"),

@@ -57,15 +57,20 @@ def chunks_of(source: Source | bytes, **options: Any) -> list[ColumnChunkUnderTe
     return FileUnderTest(source, Options("pages", **options)).part(ColumnChunks).all
 
 
+ABOUT_PAGES = ["PQF-05*", "PQF-06*", "PQF-07*"]
+
+
 def findings(data: bytes, tier: Any = "pages", **options: Any) -> list[tuple[str, str]]:
     """Rule and field of every place that a check finds."""
-    (file,) = pqassay.check(data, tier=tier, only=["PQF-05*", "PQF-06*", "PQF-07*"], **options).files
+    (file,) = pqassay.check(data, tier=tier, only=ABOUT_PAGES, **options).files
     assert file.error is None
     return [(finding.rule, place.field) for finding in file.findings for place in finding.at]
 
 
 def rules_of(data: bytes, tier: Any = "pages", **options: Any) -> set[str]:
-    return {rule for rule, _ in findings(data, tier, **options)}
+    (file,) = pqassay.check(data, tier=tier, only=ABOUT_PAGES, **options).files
+    assert file.error is None
+    return {rule for finding in file.findings for rule in (finding.rule, *finding.also)}
 
 
 @pytest.mark.parametrize("data", [SMALL_PAGES, GREAT_PAGES])
@@ -291,7 +296,7 @@ def test_the_old_way_to_point_at_a_dictionary_is_a_warning() -> None:
     data = edited(DICTIONARY, as_of_old, f"{FACTS}.data_page_offset", f"{FACTS}.dictionary_page_offset")
     (file,) = pqassay.check(data, only=["PQF-05*"]).files
 
-    assert [("PQF-055", "WARN"), ("PQF-056", "WARN")] == [(one.rule, one.verdict) for one in file.findings]
+    assert [("PQF-055", "WARN", ["PQF-056"])] == [(one.rule, one.verdict, one.also) for one in file.findings]
     assert "the dictionary page is at data_page_offset" in file.findings[0].message
 
 

@@ -19,7 +19,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("actual", first.actual))
     rows += effects(finding)
     if finding.also:
-        rows.append(("also breaks", ", ".join(finding.also)))
+        rows.append(("also", f"breaks {', '.join(finding.also)}"))
     if finding.explanation:
         rows.append(("known", finding.explanation))
     if finding.compares_values:
