@@ -123,6 +123,9 @@ def test_a_list_of_alike_structs_is_like_the_list_of_them() -> None:
     assert [*columns()] == plain
     assert list(reversed(columns())) == plain[::-1]
     assert (columns() == plain, plain == columns(), columns() == columns()) == (True, True, True)
+    assert (columns() != plain, plain != columns(), columns() != columns()) == (False, False, False)
+    assert (columns() != plain[:1], columns().count(plain[0]), columns().copy()) == (True, 1, plain)
+    assert (columns() + plain, plain + columns()) == (plain + plain, plain + plain)
     assert plain[1] in columns()
     assert repr(columns()) == repr(plain)
     growing = [plain[0]]
