@@ -41,7 +41,9 @@ To make one takes as long as to judge a dozen structs, and is in vain where no o
 
 
 class AlikeList(list[AnyRecord], Generic[AnyRecord]):
-    """A list of records, each of which is decoded when it is first asked for. It is read, and not changed.
+    """A list of records, each of which is decoded when it is first asked for. It is read, and neither changed nor added to a list by ``+``.
+
+    It has no ``__radd__``: with one, ``others += alike`` would make another list of ``others``.
 
     Attributes:
         shapes: The shape of each element; ``None`` of those that are of none.
@@ -132,10 +134,6 @@ class AlikeList(list[AnyRecord], Generic[AnyRecord]):
     def __add__(self, other: list[Any]) -> list[Any]:
         """The elements, and others behind them."""
         return [*self, *other]
-
-    def __radd__(self, other: list[Any]) -> list[Any]:
-        """The elements, and others before them."""
-        return [*other, *self]
 
     def count(self, record: object) -> int:
         """How often a record occurs."""

@@ -17,6 +17,7 @@ from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_runs import SEEN_FIRST, AlikeList, AlikeStructs
 from pqassay_spec.grammar.thrift_shapes import Slot, column, shape_of
 from pqassay_spec.grammar.thrift_wire import varint, zigzag
+from pqassay_spec.parquet.release_marks import marks_of
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnIndex, FileMetaData, OffsetIndex, Type
 from thrift_strategies import edited, footer_of, small_file
 
@@ -125,19 +126,27 @@ def test_a_list_of_alike_structs_is_like_the_list_of_them() -> None:
     assert (columns() == plain, plain == columns(), columns() == columns()) == (True, True, True)
     assert (columns() != plain, plain != columns(), columns() != columns()) == (False, False, False)
     assert (columns() != plain[:1], columns().count(plain[0]), columns().copy()) == (True, 1, plain)
-    assert (columns() + plain, plain + columns()) == (plain + plain, plain + plain)
+    assert columns() + plain == plain + plain
     assert plain[1] in columns()
     assert repr(columns()) == repr(plain)
-    growing = [plain[0]]
-    for _ in growing[:1]:
-        growing += columns()
-    assert growing == [plain[0], *plain]
+    growing = same = [plain[0]]
+    growing += columns()
+    assert (growing, growing is same) == ([plain[0], *plain], True)
     assert columns().index(plain[1]) == 1
     assert sorted(columns(), key=lambda chunk: chunk.file_offset) == plain
     assert (type(copy.copy(columns())), copy.deepcopy(columns())) == (list, plain)
     assert pickle.loads(pickle.dumps(columns())) == plain
     with pytest.raises(IndexError):
         columns()[2]
+
+
+def test_a_footer_of_alike_structs_bears_the_marks_of_the_plain_one() -> None:
+    alike, plain = (
+        decode(FileMetaData, SMALL_FOOTER, readers=[READER])[0],
+        decode(FileMetaData, SMALL_FOOTER)[0],
+    )
+
+    assert list(marks_of(alike)) == list(marks_of(plain))
 
 
 def test_an_element_is_decoded_once() -> None:
