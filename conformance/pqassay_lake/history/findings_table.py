@@ -147,6 +147,7 @@ FIELDS = (
     _of_finding("page", pa.int32(), "first position: number of the page", optional=True),
     _of_finding("remedy", pa.string(), "a command that mends the file", optional=True),
     _of_finding("files", pa.list_(pa.string()), "of a finding about a table, the files that it is about, relative to the table; 10,000 at most"),
+    _of_finding("also", pa.list_(pa.string()), "other rules that the same damage breaks, for which this one speaks"),
     _of_finding("explanation", pa.string(), "a known defect of the file's writer that does this", optional=True),
     _of_finding("positions", pa.list_(POSITION), "the first three positions, each with these members"),
     _of_finding("hexdump", pa.list_(pa.string()), "the bytes at the first position, marked"),
@@ -314,7 +315,7 @@ def _gap_row(gap: Gap) -> dict[str, Any]:
 def _finding_row(finding: Finding) -> dict[str, Any]:
     row: dict[str, Any] = members(finding)
     positions: list[dict[str, Any]] = [{**_NO_PAGE, **position} for position in row.pop("at")]
-    defaults = {"hexdump": [], "known": False, "files": []}
+    defaults = {"hexdump": [], "known": False, "files": [], "also": []}
     seen = None if finding.observed is None else dataclasses.asdict(finding.observed)
     return {**defaults, **row, **positions[0], "observed": seen, "positions": positions}
 
@@ -445,7 +446,7 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     """
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}
-    stored["files"] = stored.get("files") or []
+    stored |= {name: stored.get(name) or [] for name in ("files", "also")}
     positions = [Position(**position) for position in row["positions"]]
     # Measurements are made anew without a change of the rules: what is known now counts.
     rule = file_rules().get(row["rule"])

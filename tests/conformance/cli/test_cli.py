@@ -243,7 +243,7 @@ def test_explain_shows_the_golden_pair_of_every_rule_and_the_bytes() -> None:
 
     assert "  kept by     idx1/empty-value-first\n" in result.stdout
     assert (
-        "  broken by   idx1/empty-value-last: The empty string is the last value (and 2 more)\n"
+        "  broken by   idx1/empty-value-last: The empty string is the last value (and 1 more)\n"
         in result.stdout
     )
     assert "idx1/empty-value-last/data.parquet\n" in result.stdout
