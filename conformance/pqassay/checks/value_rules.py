@@ -4,10 +4,11 @@ A rule is a function over one thing, most often a column chunk, which yields wha
 and happens before anything is decoded.  What compares a claim with the values belongs to the kind of claim: bounds, counts and
 forms are in `pqassay.values.claims`; what one rule alone claims stands beside it.
 
->>> @value_rule("PIX-052", of=COLUMN_INDEX)                                # doctest: +SKIP
-... def null_pages_hold_nothing_but_nulls(chunk):
-...     '''A reader skips a page of nothing but nulls whatever value it looks for.'''
-...     yield NullPages(chunk, chunk.column_index.null_pages)
+>>> @value_rule("STA-041", of=STATISTICS)                                  # doctest: +SKIP
+... def no_value_is_greater_than_max_value(chunk):
+...     '''A reader skips the row group when it looks for the value.'''
+...     for name, raw in _given(chunk, "max_value"):
+...         yield ChunkBound(chunk, name, raw, require_order(chunk))
 
 A rule that has to know something of several chunks is a class (`ValueRule`), of which each file has its own.  A rule about the parts of
 an index directory is a function over a part, all of whose rows were read, which yields where the part breaks it.

@@ -250,7 +250,10 @@ class _ClaimsOfChunk:
         try:
             for violation in compare():
                 is_placed = violation.column is not None and violation.row_group is not None
-                placed = replace(violation, column=chunk.column, row_group=chunk.row_group)
-                self._outcome(rule_id).add(violation if is_placed else placed)
+                self._outcome(rule_id).add(
+                    violation
+                    if is_placed
+                    else replace(violation, column=chunk.column, row_group=chunk.row_group)
+                )
         except Exception as error:  # noqa: BLE001 - see `note_problem`
             note_problem(self._outcome(rule_id), error, chunk.column)
