@@ -1,7 +1,9 @@
 """Claims of a Parquet file about its own values, put to the values.
 
-What lives here: the audit of all values (`audit`), what families of claims have in common (`claim`, `outcomes`), and the families
-themselves: statistics, page headers and page indexes, bloom filters, sorting columns, logical types, an embedded index.
+What lives here: the audit of all values (`audit`), how rules are put to them (`value_rules`, `outcomes`), the kinds of claims that
+several rules make (`bound_claims`, `count_claims`), and what is found out about values for rules to compare: extremes beside bounds
+(`bounds`), the order of rows, bloom filters, texts, geometries, the columns beside an embedded index.  The rules are in
+`pqassay.checks`.
 
 What never comes in: how pages are decoded.
 """
