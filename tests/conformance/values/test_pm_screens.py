@@ -198,6 +198,30 @@ def test_conditions_agree_where_only_bounds_differ(patches: pytest.MonkeyPatch, 
     assert not found["PM-065"]
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(CHUNKS, min_size=len(COLUMNS), max_size=len(COLUMNS)), min_size=1, max_size=3),
+    REGIONS,
+    st.booleans(),
+)
+def test_each_condition_holds_of_the_same_chunks_in_arrays(
+    blocks: list[list[pm.ColumnChunk]], region: bytes, is_questdb: bool
+) -> None:
+    """Not only of those that a report would show: what an array misses, no rule is asked about."""
+    chunks = chunks_of(file_of(blocks, region, is_questdb=is_questdb))
+    batch = batches.Batch(batches.Shape(chunks), chunks.places)
+    for rule_id, cases in pm_chunks.CONDITIONS.items():
+        for conditions in cases:
+            expected = [
+                [
+                    all(condition(chunks.chunk(place, column)) for condition in conditions)
+                    for column in range(len(COLUMNS))
+                ]
+                for place in chunks.places
+            ]
+            assert expected == batch.evaluated(conditions).tolist(), rule_id
+
+
 def test_violations_that_are_only_counted_are_those_that_rules_yield(patches: pytest.MonkeyPatch) -> None:
     good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
     bad = good._replace(codec=9, reserved=1)
