@@ -27,8 +27,8 @@ Examples: rules about column chunks and their page indexes are asked about one c
 number is known (`by_example`).  What they ask of the numbers is noted and looked at in all chunks at once.  So a check is the only
 statement of its rule, and fast where chunks are many.
 
-Screens: a screen proves at once that a sound thing breaks none of several rules of `_pm` or of a table, so that they need not be
-asked; what it does not call sound, they judge.  Tests hold both against each other.  How screens are used is described in `asking`.
+Screens: a screen proves at once that a sound thing breaks none of several rules of `_pm`, so that they need not be asked; what
+it does not call sound, they judge.  Tests hold both against each other.  How screens are used is described in `asking`.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ is broken if another thing breaks it, and *not checked* otherwise.
 Screens: a screen looks at a thing once for all the rules that it serves, and returns the thing's *shape* if it is certain that the
 thing breaks none of them; ``None`` otherwise.  The first thing of a shape is judged by the rules all the same, which shows
 which of them apply; for the others of that shape, in this file and in those that follow, that is remembered.  Files of one lake
-have few shapes, and share their schemas: of a subject that the schema alone decides, what applied is remembered by the schema.  Where a file has very many things, a subject may offer a screen of all of them at a time: the rules are asked
-about its *suspects* alone.
+share their schemas: of a subject that the schema alone decides, what applied is remembered by the schema.  Where a file has very
+many things, a subject may offer a screen of all of them at a time: the rules are asked about its *suspects* alone.
 """
 
 from __future__ import annotations
