@@ -19,6 +19,7 @@ from pqassay.values.claims.bound_claims import (
 )
 from pqassay.values.claims.count_claims import CountsOfPages, DistinctCounts, nulls_of_chunk
 from pqassay.values.claims.value_rules import Claim
+from pqassay.values.claims.wording import named
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_spec.parquet.thrift import Statistics
@@ -93,9 +94,8 @@ def no_value_is_outside_the_deprecated_bounds_of_its_page(chunk: ColumnChunkUnde
 def distinct_values_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Nobody is known to look at it."""
     if distinct := _of_pages(chunk, "distinct_count"):
-        of = f"row group {chunk.row_group} of column {chunk.column}"
         field = _fields(chunk, "distinct_count")
-        yield DistinctCounts(distinct, _distinct, lambda page: f"page {page} of {of}", field)
+        yield DistinctCounts(distinct, _distinct, lambda page: f"page {page} of {named(chunk)}", field)
 
 
 def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:

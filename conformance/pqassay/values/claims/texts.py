@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
+from pqassay.values.claims.wording import named
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
 from pqassay_spec.parquet.schema.logical_values import SHORTEST_BSON
@@ -191,7 +192,7 @@ def json_faults(decoded: ChunkValues) -> JsonFaults:
 
 
 def _faults(decoded: ChunkValues, pieces: list[Any]) -> JsonFaults:
-    of = f"row group {decoded.chunk.row_group} of column {decoded.chunk.column}"
+    of = named(decoded.chunk)
     faults, before, size = JsonFaults(), 0, 0
     for piece in pieces:
         ends, start = _bytes_of(piece).ends, 0
