@@ -43,7 +43,7 @@ from typing import Any, TypeVar
 from pqassay.checks.subjects import Subject
 from pqassay.plugins import rooms
 from pqassay.under_test.violation import Violation
-from pqassay.values.decoding.faults import Kind
+from pqassay.values.decoding.faults import FaultKind
 from pqassay_spec.rules.catalogue import families, rules
 
 Thing = TypeVar("Thing")
@@ -84,7 +84,7 @@ def rule(
     of: Subject[Thing],
     only: Callable[[Thing], bool] | None = None,
     screen: Screen[Thing] | None = None,
-    faults: tuple[Kind, ...] = (),
+    faults: tuple[FaultKind, ...] = (),
 ) -> Callable[[Test[Thing]], Test[Thing]]:
     """Register a function as the check of a rule; see `Check` for the arguments.
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pqassay.checks import Check
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.alike import FEW
-from pqassay.under_test.alike_groups import Group
+from pqassay.under_test.alike_groups import AlikeGroup
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.unknown import Conditions, Holds
 
@@ -61,7 +61,7 @@ class Examples:
         self.questions = tuple(questions)
         self._kinds: dict[Hashable, _Kind] = {}
 
-    def ask(self, group: Group, applied: set[str]) -> list[tuple[int, tuple[Question, ...]]]:
+    def ask(self, group: AlikeGroup, applied: set[str]) -> list[tuple[int, tuple[Question, ...]]]:
         """Ask about all chunks of a group; return what is to be asked about which of them, by position in the file."""
         kind = self._kinds.get(group.key)
         if kind is None:
@@ -91,7 +91,7 @@ class Examples:
                 return left
         return [*left, *((group.place(number), self.questions) for number in numbers)]
 
-    def _learn(self, group: Group, number: int) -> Lesson:
+    def _learn(self, group: AlikeGroup, number: int) -> Lesson:
         """Ask about an example."""
         conditions = Conditions()
         applied: list[str] = []

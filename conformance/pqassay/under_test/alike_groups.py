@@ -52,7 +52,7 @@ class _AllColumns:
         return found
 
 
-class Group:
+class AlikeGroup:
     """Column chunks that are alike.
 
     Attributes:
@@ -168,7 +168,7 @@ class Groups(NamedTuple):
         others: The positions of all others among the chunks.
     """
 
-    groups: Sequence[Group]
+    groups: Sequence[AlikeGroup]
     others: Sequence[int]
 
 
@@ -180,7 +180,7 @@ def groups_by_footer(file: FileUnderTest) -> Groups | None:
     case = interned(situation(file))
     return Groups(
         [
-            Group(file, chunks, range(len(chunks.rows)), (), (case, chunks.kind, chunks.shape))
+            AlikeGroup(file, chunks, range(len(chunks.rows)), (), (case, chunks.kind, chunks.shape))
             for chunks in alike.groups
         ],
         _others(file, alike),
@@ -214,7 +214,7 @@ def groups_by_index(file: FileUnderTest) -> Groups | None:
                 members.numbers.append(number)
                 members.column_indexes.append(column_slots)
                 members.offset_indexes.append(offset_slots)
-    groups: list[Group] = []
+    groups: list[AlikeGroup] = []
     for (chunks, column_shape, offset_shape), members in found.items():
         parts = [
             _Part(kind, shape, rows)
@@ -225,7 +225,7 @@ def groups_by_index(file: FileUnderTest) -> Groups | None:
             if shape is not None
         ]
         kind = case, chunks.kind, chunks.shape, column_shape, offset_shape
-        groups.append(Group(file, chunks, members.numbers, parts, kind))
+        groups.append(AlikeGroup(file, chunks, members.numbers, parts, kind))
     return Groups(groups, _others(file, alike))
 
 

@@ -22,7 +22,7 @@ from pqassay.checks import asking, by_example
 from pqassay.judge import file_check
 from pqassay.under_test import file as file_module
 from pqassay.under_test.alike import CHUNKS, Alike
-from pqassay.under_test.alike_groups import Group, groups_by_index
+from pqassay.under_test.alike_groups import AlikeGroup, groups_by_index
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar import thrift_runs
@@ -172,7 +172,7 @@ def test_nothing_is_left_to_be_asked_about_each_chunk_of_what_writers_write(writ
     learned: list[object] = []
 
     class Watched(by_example.Examples):
-        def ask(self, group: Group, applied: set[str]) -> list[Any]:
+        def ask(self, group: AlikeGroup, applied: set[str]) -> list[Any]:
             learned.append(group)
             found = super().ask(group, applied)
             left.extend(found)

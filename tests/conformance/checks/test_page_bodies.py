@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from pqassay.checks import registry
-from pqassay.values.decoding.faults import Kind
+from pqassay.values.decoding.faults import FaultKind
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -95,7 +95,7 @@ ONE_OF_TWO = packed_run([1, 0], width=1)
 def test_a_rule_reports_each_kind_of_fault() -> None:
     rules = registry()
 
-    assert [] == [kind for kind in Kind if kind.rule not in rules]
+    assert [] == [kind for kind in FaultKind if kind.rule not in rules]
 
 
 @pytest.mark.parametrize("data", [FIRST, SECOND, BY_DICTIONARY, FLAGS, INDEXED, DIFFERENCES])

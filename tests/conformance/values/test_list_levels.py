@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay.values.decoding.faults import Fault, Kind
+from pqassay.values.decoding.faults import FaultKind, PageFault
 from pqassay.values.decoding.levels import Runs, read_runs
 from pqassay.values.decoding.list_levels import ListLevels
 from pqassay_spec.parquet.encoding.levels import bit_width, packed_run
@@ -27,7 +27,7 @@ def _runs(levels: list[int], greatest: int) -> Runs:
     return read_runs(packed_run(levels, width=width), width=width, count=len(levels))
 
 
-def _found(*pages: list[tuple[int, int]]) -> list[Fault | None]:
+def _found(*pages: list[tuple[int, int]]) -> list[PageFault | None]:
     lists = ListLevels(LEAF)
     return [
         lists.first_stray(_runs([level for level, _ in page], 2), _runs([level for _, level in page], 5))
@@ -57,7 +57,7 @@ def test_the_fast_decision_is_that_of_the_specification(pages: list[list[tuple[i
 
 
 def test_the_inner_list_of_a_null_goes_on() -> None:
-    assert _found([(0, 5), (1, 2), (2, 5)]) == [Fault(Kind.STRAY_ENTRY, 4, 5, 2, ("2",))]
+    assert _found([(0, 5), (1, 2), (2, 5)]) == [PageFault(FaultKind.STRAY_ENTRY, 4, 5, 2, ("2",))]
 
 
 def test_a_list_goes_on_in_the_next_page() -> None:
@@ -65,11 +65,11 @@ def test_a_list_goes_on_in_the_next_page() -> None:
 
 
 def test_a_null_list_goes_on_in_the_next_page() -> None:
-    assert _found([(0, 0)], [(1, 5)]) == [None, Fault(Kind.STRAY_ENTRY, 2, 5, 0, ("0",))]
+    assert _found([(0, 0)], [(1, 5)]) == [None, PageFault(FaultKind.STRAY_ENTRY, 2, 5, 0, ("0",))]
 
 
 def test_a_chunk_begins_with_a_row() -> None:
-    assert _found([(1, 5)]) == [Fault(Kind.STRAY_ENTRY, 2, 5, 0, ("nothing",))]
+    assert _found([(1, 5)]) == [PageFault(FaultKind.STRAY_ENTRY, 2, 5, 0, ("nothing",))]
 
 
 def test_what_follows_a_page_that_cannot_be_read_may_go_on() -> None:

@@ -16,7 +16,7 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import levels as page_levels
 from pqassay.values.decoding.codecs import decompressed
-from pqassay.values.decoding.faults import Faulty, Kind
+from pqassay.values.decoding.faults import FaultKind, Faulty
 from pqassay.values.decoding.levels import PageCounts, read_bit_packed, read_runs
 from pqassay.values.decoding.survey import counts_of, survey
 from pqassay_spec.base.errors import Malformed
@@ -252,7 +252,7 @@ def test_no_page_has_a_negative_length(codec: CompressionCodec) -> None:
     with pytest.raises(Faulty) as caught:
         decompressed(memoryview(b"abc"), codec, -1)
 
-    assert Kind.IMPOSSIBLE_SIZE is caught.value.fault.kind
+    assert FaultKind.IMPOSSIBLE_SIZE is caught.value.fault.kind
 
 
 def test_a_page_without_compression_has_its_length() -> None:
@@ -269,7 +269,7 @@ def test_a_codec_that_there_is_not_breaks_its_rule(codec: int) -> None:
     with pytest.raises(Faulty) as caught:
         decompressed(memoryview(b"abc"), codec, 3)
 
-    assert Kind.UNKNOWN_CODEC is caught.value.fault.kind
+    assert FaultKind.UNKNOWN_CODEC is caught.value.fault.kind
 
 
 def test_lzo_is_not_read() -> None:
@@ -339,7 +339,10 @@ def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
         if (
             chunk.column == "text"
         ):  # bytes behind the texts of a page are looked for where nobody decoded them
-            whole = ([place for place in whole[0] if place[1].kind is not Kind.VALUES_RUN_ON], *whole[1:])
+            whole = (
+                [place for place in whole[0] if place[1].kind is not FaultKind.VALUES_RUN_ON],
+                *whole[1:],
+            )
         chunk.is_decoded = True
         with monkeypatch.context() as patch:
             patch.setattr("pqassay.values.decoding.survey.decompressed", None)

@@ -18,12 +18,12 @@ from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pages.walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation
 from pqassay.values.decoding.crc import crc_fault
-from pqassay.values.decoding.faults import Fault, Kind
+from pqassay.values.decoding.faults import FaultKind, PageFault
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, Type
 
 
 class At(NamedTuple):
-    """A fault of a page of a column chunk; its numbers and words are those of `Fault`."""
+    """A fault of a page of a column chunk; its numbers and words are those of `PageFault`."""
 
     chunk: ColumnChunkUnderTest
     page: PageUnderTest
@@ -42,7 +42,7 @@ Only = Callable[[ColumnChunkUnderTest], bool]
 
 
 def _about(
-    rule_id: str, *kinds: Kind, only: Only | None = None
+    rule_id: str, *kinds: FaultKind, only: Only | None = None
 ) -> Callable[[Callable[[At], Violation]], Callable[[At], Violation]]:
     """Declare the rule that is about some kinds of faults, by the violation that one of them is."""
 
@@ -51,7 +51,7 @@ def _about(
         @wraps(violation)
         def test(chunk: ColumnChunkUnderTest) -> list[Violation]:
             survey = survey_of(chunk)
-            hindrance = survey.uncounted if Kind.BAD_LEVELS in kinds else survey.unread
+            hindrance = survey.uncounted if FaultKind.BAD_LEVELS in kinds else survey.unread
             places = [At(chunk, page, *fault[1:]) for page, fault in survey.faults if fault.kind in kinds]
             if not places and hindrance is not None:
                 raise hindrance
@@ -101,24 +101,24 @@ def _has_sorted_dictionary(chunk: ColumnChunkUnderTest) -> bool:
 # ------------------------------------------------------------------------------------------- whole pages
 
 
-@rule("PQF-063", of=PAGES, faults=(Kind.WRONG_CRC,))
+@rule("PQF-063", of=PAGES, faults=(FaultKind.WRONG_CRC,))
 def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
     with_crc = [page for page in chunk.pages if page.header.crc is not None]
     if not with_crc:
         raise NotApplicable
     if chunk.file.options.reaches("values"):
-        places: Iterable[tuple[PageUnderTest, Fault | None]] = survey_of(chunk).faults
+        places: Iterable[tuple[PageUnderTest, PageFault | None]] = survey_of(chunk).faults
     else:
         places = ((page, crc_fault(page, body)) for page, body in bodies(chunk.file.source, with_crc))
     for page, fault in places:
-        if fault is not None and fault.kind is Kind.WRONG_CRC:
+        if fault is not None and fault.kind is FaultKind.WRONG_CRC:
             message = f"page {page.number} is damaged, or its CRC is wrong"
             field = chunk.fields.page(page) / "crc"
             yield Violation(message, field, f"0x{fault.expected:08x}", f"0x{fault.actual:08x}")
 
 
-@_about("PQF-070", Kind.WRONG_SIZE)
+@_about("PQF-070", FaultKind.WRONG_SIZE)
 def pages_have_their_uncompressed_size(at: At) -> Violation:
     """Readers make room for so many bytes, of dictionary pages as well."""
     message, expected, actual = at.words
@@ -128,20 +128,20 @@ def pages_have_their_uncompressed_size(at: At) -> Violation:
 # ------------------------------------------------------------------------------------------------ levels
 
 
-@_about("PQF-071", Kind.BAD_LEVELS, only=_has_levels)
+@_about("PQF-071", FaultKind.BAD_LEVELS, only=_has_levels)
 def levels_are_complete(at: At) -> Violation:
     """Without all of them, nobody can tell to which row a value belongs."""
     return at.body(*at.words)
 
 
-@_about("PQF-154", Kind.LEVELS_RUN_ON, only=_has_levels)
+@_about("PQF-154", FaultKind.LEVELS_RUN_ON, only=_has_levels)
 def nothing_follows_the_levels(at: At) -> Violation:
     """A reader that decodes all runs has more levels than values."""
     message = f"{at.actual - at.expected} bytes of runs follow the levels of page {at.page.number}"
     return at.body(message, f"{at.expected} bytes of levels", f"{at.actual} bytes")
 
 
-@_about("PQF-140", Kind.STRAY_ENTRY, only=_has_lists)
+@_about("PQF-140", FaultKind.STRAY_ENTRY, only=_has_lists)
 def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
     """Readers make different lists of such an entry, or refuse the column."""
     message = (
@@ -152,7 +152,7 @@ def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
     return at.body(message, expected, f"{before} and {at.actual}")
 
 
-@_about("PQF-141", Kind.MISSING_GROUPS, only=_has_runs)
+@_about("PQF-141", FaultKind.MISSING_GROUPS, only=_has_runs)
 def runs_hold_the_groups_that_they_count(at: At) -> Violation:
     """Some readers decode a run as a whole, before they look at how many values are wanted."""
     [what] = at.words
@@ -208,7 +208,7 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
 # ------------------------------------------------------------------------------------------------ values
 
 
-@_about("PQF-076", Kind.VALUES_RUN_ON)
+@_about("PQF-076", FaultKind.VALUES_RUN_ON)
 def nothing_follows_the_values(at: At) -> Violation:
     """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
     expected = f"{at.expected} bytes"
@@ -217,7 +217,7 @@ def nothing_follows_the_values(at: At) -> Violation:
     )
 
 
-@_about("PQF-077", Kind.INDEX_BEYOND, only=_has_indexes)
+@_about("PQF-077", FaultKind.INDEX_BEYOND, only=_has_indexes)
 def indexes_lie_in_the_dictionary(at: At) -> Violation:
     """An index beyond its end means no value; some readers read beyond the memory of the dictionary."""
     if not at.chunk.dictionary_pages:
@@ -226,13 +226,13 @@ def indexes_lie_in_the_dictionary(at: At) -> Violation:
     return at.body(message, f"at most {at.expected - 1}", str(at.actual))
 
 
-@_about("PQF-078", Kind.MISSING_VALUES)
+@_about("PQF-078", FaultKind.MISSING_VALUES)
 def values_are_complete(at: At) -> Violation:
     """By their encoding, whichever it is."""
     return at.body(*at.words)
 
 
-@_about("PQF-079", Kind.WIDE_DIFFERENCES, only=_encoded_by(Encoding.DELTA_BINARY_PACKED))
+@_about("PQF-079", FaultKind.WIDE_DIFFERENCES, only=_encoded_by(Encoding.DELTA_BINARY_PACKED))
 def differences_fit_the_type(at: At) -> Violation:
     """Differences wrap around; with more bits than a value has, readers come to different values."""
     bits = f"{at.actual or 'more than 64'} bits"
@@ -240,7 +240,7 @@ def differences_fit_the_type(at: At) -> Violation:
     return at.body(message, f"at most {at.expected} bits", bits)
 
 
-@_about("PQF-089", Kind.LONG_STREAMS, only=_encoded_by(Encoding.BYTE_STREAM_SPLIT))
+@_about("PQF-089", FaultKind.LONG_STREAMS, only=_encoded_by(Encoding.BYTE_STREAM_SPLIT))
 def streams_are_of_one_length(at: At) -> Violation:
     """Where each stream begins, readers reckon from the bytes that there are."""
     values = f"{at.place} values split into streams, which take {at.expected}"
@@ -248,20 +248,20 @@ def streams_are_of_one_length(at: At) -> Violation:
     return at.body(message, f"{at.expected} bytes of values", f"{at.actual} bytes")
 
 
-@_about("PQF-090", Kind.BAD_BLOCKS, only=_has_differences)
+@_about("PQF-090", FaultKind.BAD_BLOCKS, only=_has_differences)
 def blocks_have_a_size_of_the_encoding(at: At) -> Violation:
     """Readers unpack miniblocks in words of 32 values."""
     return at.body(*at.words)
 
 
-@_about("PQF-091", Kind.WRONG_TOTAL, only=_has_differences)
+@_about("PQF-091", FaultKind.WRONG_TOTAL, only=_has_differences)
 def differences_are_counted(at: At) -> Violation:
     """What follows begins where the last of so many differences ends."""
     message = f"the header of the differences counts {at.actual} values, and there are {at.expected}"
     return at.body(message, f"{at.expected} values", f"{at.actual} values")
 
 
-@_about("PQF-092", Kind.SHORT_MINIBLOCK, only=_has_differences)
+@_about("PQF-092", FaultKind.SHORT_MINIBLOCK, only=_has_differences)
 def the_last_miniblock_is_whole(at: At) -> Violation:
     """Readers unpack it whole, and look at the values afterwards."""
     message = f"the last miniblock is short of {at.expected - at.actual} bytes"
@@ -271,7 +271,7 @@ def the_last_miniblock_is_whole(at: At) -> Violation:
 # ------------------------------------------------------------------------------------------ dictionaries
 
 
-@_about("PQF-086", Kind.MISSING_ENTRIES, only=_has_dictionary)
+@_about("PQF-086", FaultKind.MISSING_ENTRIES, only=_has_dictionary)
 def entries_are_complete(at: At) -> Violation:
     """Readers decode as many entries as the header says, before they look at any page."""
     is_of_bytes = at.chunk.leaf.element.type == Type.BYTE_ARRAY
@@ -281,7 +281,7 @@ def entries_are_complete(at: At) -> Violation:
     return Violation(message, field, f"as many entries as {at.actual} bytes hold", f"{at.place} entries")
 
 
-@_about("PQF-087", Kind.ENTRIES_RUN_ON, only=_has_dictionary)
+@_about("PQF-087", FaultKind.ENTRIES_RUN_ON, only=_has_dictionary)
 def nothing_follows_the_entries(at: At) -> Violation:
     """An entry that is not counted is none."""
     expected = f"{at.expected} bytes"
@@ -289,7 +289,7 @@ def nothing_follows_the_entries(at: At) -> Violation:
     return at.body(message, expected, f"{at.actual} bytes")
 
 
-@_about("PQF-088", Kind.UNSORTED_ENTRY, only=_has_sorted_dictionary)
+@_about("PQF-088", FaultKind.UNSORTED_ENTRY, only=_has_sorted_dictionary)
 def entries_ascend_where_it_is_said(at: At) -> Violation:
     """Who compares indexes instead of values trusts it."""
     message = f"entry {at.place} of the dictionary is less than the one before, and is_sorted is true"

@@ -13,7 +13,7 @@ from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
 from pqassay.under_test.layout import GroupSums
 from pqassay.under_test.violation import Violation, name_in
-from pqassay.values.decoding.faults import Kind
+from pqassay.values.decoding.faults import FaultKind
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.encoding.names import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
@@ -379,7 +379,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------------- codecs and encodings
 
 
-@rule("PQF-082", of=CHUNK, faults=(Kind.UNKNOWN_CODEC,))
+@rule("PQF-082", of=CHUNK, faults=(FaultKind.UNKNOWN_CODEC,))
 def codec_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nobody can decompress pages by a codec that does not exist."""
     codec = chunk.facts.codec

@@ -13,7 +13,7 @@ from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.pages.walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
-from pqassay.values.decoding.faults import Kind
+from pqassay.values.decoding.faults import FaultKind
 from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS, encodes, for_type
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
@@ -118,7 +118,7 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield _of_footer(chunk, "num_values", said, total, chunk.facts.num_values)
 
 
-@rule("PQF-058", of=PAGES, faults=(Kind.IMPOSSIBLE_SIZE,))
+@rule("PQF-058", of=PAGES, faults=(FaultKind.IMPOSSIBLE_SIZE,))
 def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
     for page in chunk.pages:
@@ -232,7 +232,7 @@ def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level)
 
 
-@rule("PQF-080", of=DATA_PAGES, only=_has_levels, faults=(Kind.UNKNOWN_LEVEL_ENCODING,))
+@rule("PQF-080", of=DATA_PAGES, only=_has_levels, faults=(FaultKind.UNKNOWN_LEVEL_ENCODING,))
 def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nobody knows how other encodings would hold levels."""
     for page, name, encoding in chunk.unusual_levels:
@@ -245,7 +245,7 @@ def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[V
             )
 
 
-@rule("PQF-081", of=DATA_PAGES, only=_has_levels, faults=(Kind.BIT_PACKED_LEVELS,))
+@rule("PQF-081", of=DATA_PAGES, only=_has_levels, faults=(FaultKind.BIT_PACKED_LEVELS,))
 def levels_are_not_bit_packed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Readers take the bits from either end, or look for a length that is not there."""
     for page, name, encoding in chunk.unusual_levels:
@@ -258,7 +258,7 @@ def levels_are_not_bit_packed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             )
 
 
-@rule("PQF-084", of=DATA_PAGES, faults=(Kind.UNSUITABLE_ENCODING,))
+@rule("PQF-084", of=DATA_PAGES, faults=(FaultKind.UNSUITABLE_ENCODING,))
 def values_have_an_encoding_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Numbers of other encodings mean nothing, and readers know no other pairs of type and encoding."""
     kind = chunk.leaf.element.type
@@ -274,7 +274,7 @@ def values_have_an_encoding_of_their_type(chunk: ColumnChunkUnderTest) -> Iterat
             )
 
 
-@rule("PQF-085", of=DICTIONARY_PAGES, faults=(Kind.UNSUITABLE_ENTRY_ENCODING,))
+@rule("PQF-085", of=DICTIONARY_PAGES, faults=(FaultKind.UNSUITABLE_ENTRY_ENCODING,))
 def entries_are_plain(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Under either name of the encoding."""
     for page in chunk.pages:

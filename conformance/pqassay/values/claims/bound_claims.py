@@ -44,7 +44,7 @@ def _bounds_of(values: ChunkValues) -> BoundsAudit:
     return BoundsAudit(values, values.starts)
 
 
-class Comparison(NamedTuple):
+class BoundComparison(NamedTuple):
     """How values compare with a bound: their order, and whether their bytes count as signed."""
 
     order: Order
@@ -75,20 +75,20 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
     )
 
 
-def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[Comparison]:
+def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundComparison]:
     """The comparisons that may be meant by the deprecated bounds.
 
     Some writers compare by sign, and others, DuckDB among them, as the type does. Raises `NotChecked`.
     """
     kind, natural = chunk.leaf.element.type, type_order(chunk.leaf.element)
     if natural is Order.UNSIGNED:
-        return Comparison(Order.SIGNED), Comparison(natural)
+        return BoundComparison(Order.SIGNED), BoundComparison(natural)
     if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF):
-        return (Comparison(natural),)
+        return (BoundComparison(natural),)
     if natural in (Order.DECIMAL, Order.BYTES):
-        return Comparison(natural), Comparison(Order.BYTES, signed_bytes=True)
+        return BoundComparison(natural), BoundComparison(Order.BYTES, signed_bytes=True)
     if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
-        return (Comparison(Order.BYTES, signed_bytes=True),)
+        return (BoundComparison(Order.BYTES, signed_bytes=True),)
     raise Broken("STA-014")  # INT96: what signed comparison means for it, nobody says
 
 
@@ -117,9 +117,9 @@ class ChunkBound(Claim):
         return self.name.startswith("max")
 
     @property
-    def own(self) -> Comparison:
+    def own(self) -> BoundComparison:
         """How values compare with it, where no other comparison is given."""
-        return Comparison(cast("Order", self.order))
+        return BoundComparison(cast("Order", self.order))
 
     @property
     def field(self) -> Field:
@@ -131,7 +131,7 @@ class ChunkBound(Claim):
         """It, for messages."""
         return shown(self.order, self.raw)
 
-    def beyond(self, values: ChunkValues, comparison: Comparison | None = None) -> Beyond | None:
+    def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> Beyond | None:
         """The first value beyond it, ``None`` without."""
         order, signed_bytes = comparison or self.own
         return bounds_of(values).of_chunk(order, self.raw, above=self.above, signed_bytes=signed_bytes)
@@ -223,11 +223,11 @@ class BoundsOfPages(Claim):
         return self.side.endswith("upper")
 
     @property
-    def own(self) -> Comparison:
+    def own(self) -> BoundComparison:
         """How values compare with them, where no other comparison is given."""
-        return Comparison(cast("Order", self.order))
+        return BoundComparison(cast("Order", self.order))
 
-    def beyond(self, values: ChunkValues, comparison: Comparison | None = None) -> Iterator[Beyond]:
+    def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> Iterator[Beyond]:
         """The first value beyond its bound of each page; see `BoundsAudit.of_pages`."""
         order, signed_bytes = comparison or self.own
         return bounds_of(values).of_pages(order, self.raws, above=self.above, signed_bytes=signed_bytes)

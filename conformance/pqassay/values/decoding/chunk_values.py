@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
 from pqassay.values.decoding.codecs import NOT_READ
-from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.hashes import physical_rows
 from pqassay.values.decoding.keys import is_half_type
 from pqassay.values.decoding.levels import PageCounts
@@ -88,7 +88,7 @@ class ChunkValues:
         self.chunk = chunk
         self._remembered: dict[Any, Any] = {}
         if _has_bit_packed_levels(chunk):
-            raise NotChecked.because(Faulty(Fault(Kind.BIT_PACKED_LEVELS)))
+            raise NotChecked.because(Faulty(PageFault(FaultKind.BIT_PACKED_LEVELS)))
         _require_narrow(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
@@ -417,7 +417,7 @@ def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     """
     why = excused(chunk, reason)
     is_reported = not chunk.file.prefix or (
-        isinstance(why, Broken) and why.rule == Kind.WIDE_DIFFERENCES.rule
+        isinstance(why, Broken) and why.rule == FaultKind.WIDE_DIFFERENCES.rule
     )
     return why if is_reported else reason
 
@@ -467,5 +467,5 @@ def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
 def _of_codec(codec: int) -> FormatError | NotChecked | None:
     """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
     if codec not in CODECS:
-        return Faulty(Fault(Kind.UNKNOWN_CODEC))
+        return Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.physical import first_line
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_wire import read_varint
@@ -50,7 +50,7 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
         NotChecked: The codec is LZO.
     """
     if length < 0:
-        raise Faulty(Fault(Kind.IMPOSSIBLE_SIZE))
+        raise Faulty(PageFault(FaultKind.IMPOSSIBLE_SIZE))
     if codec == CompressionCodec.UNCOMPRESSED:
         return _of_length(raw, length)
     if not length and not len(raw):
@@ -59,7 +59,7 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
         raise NotChecked(NOT_READ, "tool")
     reader = _READERS.get(codec)
     if reader is None:
-        raise Faulty(Fault(Kind.UNKNOWN_CODEC))
+        raise Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     try:
         return _of_length(reader(raw, length), length)
     except MemoryError:  # an ArrowException as well

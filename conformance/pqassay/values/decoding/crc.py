@@ -8,13 +8,13 @@ from __future__ import annotations
 import zlib
 
 from pqassay.under_test.pages.walk import PageUnderTest
-from pqassay.values.decoding.faults import Fault, Kind
+from pqassay.values.decoding.faults import FaultKind, PageFault
 
 
-def crc_fault(page: PageUnderTest, body: memoryview) -> Fault | None:
+def crc_fault(page: PageUnderTest, body: memoryview) -> PageFault | None:
     """The fault of the CRC of a page with that body as stored; ``None`` where it is right or absent. 0 is a CRC like any other."""
     if page.header.crc is None:
         return None
     stored = page.header.crc & 0xFFFFFFFF  # an i32 that means an unsigned number
     computed = zlib.crc32(body)
-    return None if computed == stored else Fault(Kind.WRONG_CRC, computed, stored)
+    return None if computed == stored else PageFault(FaultKind.WRONG_CRC, computed, stored)

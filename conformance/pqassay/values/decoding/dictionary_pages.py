@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.keys import keys_of, less
 from pqassay.values.decoding.levels import counted
 from pqassay.values.decoding.one_page import decoded_alone
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def entry_faults(
     chunk: ColumnChunkUnderTest, header: DictionaryPageHeader, content: memoryview
-) -> Iterator[Fault]:
+) -> Iterator[PageFault]:
     """The faults of the entries of a dictionary page.
 
     Args:
@@ -38,15 +38,15 @@ def entry_faults(
     """
     count, there = counted(header), len(content)
     if header.encoding not in ENTRY_ENCODINGS:
-        raise Faulty(Fault(Kind.UNSUITABLE_ENTRY_ENCODING))
+        raise Faulty(PageFault(FaultKind.UNSUITABLE_ENTRY_ENCODING))
     needed = _size_of_entries(chunk, count, content)
     if needed is None:
         return
     if needed > there:
-        yield Fault(Kind.MISSING_ENTRIES, needed, there, count)
+        yield PageFault(FaultKind.MISSING_ENTRIES, needed, there, count)
         return
     if needed < there:
-        yield Fault(Kind.ENTRIES_RUN_ON, needed, there, count)
+        yield PageFault(FaultKind.ENTRIES_RUN_ON, needed, there, count)
     if header.is_sorted and count:
         yield from _falls(chunk, count, content[:needed])
 
@@ -64,7 +64,7 @@ def _size_of_entries(chunk: ColumnChunkUnderTest, count: int, content: memoryvie
         return len(content) + 1
 
 
-def _falls(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> Iterator[Fault]:
+def _falls(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> Iterator[PageFault]:
     """The first entry that is less than the one before."""
     order = chunk.order or type_order(chunk.leaf.element)
     if order is None:
@@ -72,4 +72,4 @@ def _falls(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> Iter
     keys = keys_of(order, decoded_alone(content, count, chunk.leaf.element, Encoding.PLAIN))
     falls = np.flatnonzero(less(keys[1:], keys[:-1]))
     if len(falls):
-        yield Fault(Kind.UNSORTED_ENTRY, place=int(falls[0]) + 1)
+        yield PageFault(FaultKind.UNSORTED_ENTRY, place=int(falls[0]) + 1)

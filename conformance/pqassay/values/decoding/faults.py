@@ -17,7 +17,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class Kind(Enum):
+class FaultKind(Enum):
     """What is wrong with a page.
 
     Attributes:
@@ -52,21 +52,26 @@ class Kind(Enum):
         self.rule: str | None = None
 
 
-HARMLESS = {Kind.LEVELS_RUN_ON, Kind.VALUES_RUN_ON, Kind.ENTRIES_RUN_ON, Kind.UNSORTED_ENTRY}
+HARMLESS = {
+    FaultKind.LEVELS_RUN_ON,
+    FaultKind.VALUES_RUN_ON,
+    FaultKind.ENTRIES_RUN_ON,
+    FaultKind.UNSORTED_ENTRY,
+}
 """Faults that keep no reader from the values."""
 
 OF_HEADERS = {
-    Kind.IMPOSSIBLE_SIZE,
-    Kind.UNKNOWN_CODEC,
-    Kind.UNKNOWN_LEVEL_ENCODING,
-    Kind.BIT_PACKED_LEVELS,
-    Kind.UNSUITABLE_ENCODING,
-    Kind.UNSUITABLE_ENTRY_ENCODING,
+    FaultKind.IMPOSSIBLE_SIZE,
+    FaultKind.UNKNOWN_CODEC,
+    FaultKind.UNKNOWN_LEVEL_ENCODING,
+    FaultKind.BIT_PACKED_LEVELS,
+    FaultKind.UNSUITABLE_ENCODING,
+    FaultKind.UNSUITABLE_ENTRY_ENCODING,
 }
 """Faults that headers and the footer show without a body: the rules about these look there."""
 
 
-class Fault(NamedTuple):
+class PageFault(NamedTuple):
     """A fault of a page; the rule about it says how its numbers and words are to be read.
 
     Attributes:
@@ -76,7 +81,7 @@ class Fault(NamedTuple):
         words: What codecs and decoders say; a decoder that refuses bytes: why, what it expects, and what there is.
     """
 
-    kind: Kind
+    kind: FaultKind
     expected: int = 0
     actual: int = 0
     place: int = 0
@@ -86,12 +91,12 @@ class Fault(NamedTuple):
 class Faulty(Malformed):
     """A page cannot be decoded any further, for a fault."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: PageFault) -> None:
         super().__init__(fault.kind.value, rule=fault.kind.rule)
         self.fault = fault
 
 
-def refused_as(kind: Kind) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+def refused_as(kind: FaultKind) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Have what a decoder refuses be a fault of a kind; an error that has a rule or a fault already passes."""
 
     def decorated(decoder: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -102,7 +107,7 @@ def refused_as(kind: Kind) -> Callable[[Callable[Arguments, Result]], Callable[A
             except Malformed as error:
                 if error.rule is not None or isinstance(error, Faulty):
                     raise
-                raise Faulty(Fault(kind, words=(error.reason, error.expected, error.actual))) from None
+                raise Faulty(PageFault(kind, words=(error.reason, error.expected, error.actual))) from None
 
         return decode
 

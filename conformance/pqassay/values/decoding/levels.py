@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift_wire import VARINT_BITS, VARINT_GOES_ON, VARINT_MASK
 from pqassay_spec.parquet.encoding.levels import (
@@ -359,7 +359,7 @@ class PageCounts:
 def counted(header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader) -> int:
     """The values, nulls and entries of a page by the header of its type. Raises `Faulty`: fewer than none."""
     if header.num_values < 0:
-        raise Faulty(Fault(Kind.IMPOSSIBLE_SIZE))
+        raise Faulty(PageFault(FaultKind.IMPOSSIBLE_SIZE))
     return header.num_values
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqassay.values.decoding.faults import Fault, Kind
+from pqassay.values.decoding.faults import FaultKind, PageFault
 from pqassay_spec.parquet.encoding.list_levels import opened_levels
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
@@ -28,7 +28,7 @@ class ListLevels:
         self._greatest = leaf.max_definition_level
         self._before = NOTHING
 
-    def first_stray(self, repetition: Runs | None, definition: Runs | None) -> Fault | None:
+    def first_stray(self, repetition: Runs | None, definition: Runs | None) -> PageFault | None:
         """The first entry of the next page that goes on with a list that is null, empty or not begun; ``None`` without one.
 
         Args:
@@ -53,7 +53,7 @@ class ListLevels:
             return None
         place = int(stray[0])
         words = ("nothing" if before[place] == NOTHING else str(before[place]),)
-        return Fault(Kind.STRAY_ENTRY, int(opened[place]), int(defined[place]), place, words)
+        return PageFault(FaultKind.STRAY_ENTRY, int(opened[place]), int(defined[place]), place, words)
 
     def skip_page(self) -> None:
         """The next page cannot be read: what follows it may go on with any list."""

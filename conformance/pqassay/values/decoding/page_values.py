@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.faults import Fault, Faulty, Kind
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.levels import LENGTH_SIZE, Runs, read_runs, split_off
 from pqassay.values.decoding.one_page import decoded_alone
 from pqassay_spec.base.errors import Malformed
@@ -60,7 +60,7 @@ def taken(page: PageValues) -> int | None:
     """
     encoding, kind = page.encoding, page.element.type
     if not encodes(encoding, kind):
-        raise Faulty(Fault(Kind.UNSUITABLE_ENCODING))
+        raise Faulty(PageFault(FaultKind.UNSUITABLE_ENCODING))
     if encoding == Encoding.ALP:
         raise NotChecked("its values are encoded by ALP, which pqassay does not read", "tool")
     if not page.count:
@@ -100,7 +100,7 @@ def _of_one_width(page: PageValues) -> int | None:
     if page.length < length:
         raise _too_few(page.length, page.count, length)
     if page.encoding == Encoding.BYTE_STREAM_SPLIT:
-        raise Faulty(Fault(Kind.LONG_STREAMS, length, page.length, page.count))
+        raise Faulty(PageFault(FaultKind.LONG_STREAMS, length, page.length, page.count))
     return length
 
 
@@ -139,7 +139,7 @@ def _indexes(page: PageValues) -> int:
         raise Malformed(message, expected=expected, actual=str(raw[0]) if len(raw) else "0 bytes")
     runs = read_runs(raw[1:], width=raw[0], count=page.count)
     if (greatest := runs.greatest()) >= (page.entries or 0):
-        raise Faulty(Fault(Kind.INDEX_BEYOND, page.entries or 0, greatest))
+        raise Faulty(PageFault(FaultKind.INDEX_BEYOND, page.entries or 0, greatest))
     _require_whole(runs, "indexes")
     return runs.taken + 1
 
@@ -155,7 +155,7 @@ def _booleans(page: PageValues) -> int:
 def _require_whole(runs: Runs, what: str) -> None:
     """Raise `Faulty` unless all groups of the last run are stored."""
     if runs.missing:
-        raise Faulty(Fault(Kind.MISSING_GROUPS, actual=runs.missing, words=(what,)))
+        raise Faulty(PageFault(FaultKind.MISSING_GROUPS, actual=runs.missing, words=(what,)))
 
 
 # ------------------------------------------------------------------------------------------------- differences
@@ -168,9 +168,11 @@ def _header(raw: memoryview, count: int) -> delta_encoding.Header:
     except Malformed as error:
         if error.rule is None:
             raise
-        raise Faulty(Fault(Kind.BAD_BLOCKS, words=(error.reason, error.expected, error.actual))) from None
+        raise Faulty(
+            PageFault(FaultKind.BAD_BLOCKS, words=(error.reason, error.expected, error.actual))
+        ) from None
     if header.total != count:
-        raise Faulty(Fault(Kind.WRONG_TOTAL, count, header.total))
+        raise Faulty(PageFault(FaultKind.WRONG_TOTAL, count, header.total))
     return header
 
 
@@ -185,7 +187,7 @@ def _differences(raw: memoryview, count: int, most: int | None) -> int:
         problem = error
     is_beyond_all = problem is not None and problem.rule is not None
     if most is not None and (widest > most or is_beyond_all):
-        raise Faulty(Fault(Kind.WIDE_DIFFERENCES, most, 0 if is_beyond_all else widest))
+        raise Faulty(PageFault(FaultKind.WIDE_DIFFERENCES, most, 0 if is_beyond_all else widest))
     if problem is not None:
         raise Malformed(problem.reason)
     if last is None:
@@ -194,7 +196,7 @@ def _differences(raw: memoryview, count: int, most: int | None) -> int:
     end = start + last.size * width // 8
     if (there := len(raw)) < end:
         if there >= start + (values * width + 7) // 8:
-            raise Faulty(Fault(Kind.SHORT_MINIBLOCK, end, there))
+            raise Faulty(PageFault(FaultKind.SHORT_MINIBLOCK, end, there))
         message = f"the last miniblock is short of {end - there} bytes"
         raise Malformed(message, expected=f"{end} bytes of differences", actual=f"{there} bytes")
     return end

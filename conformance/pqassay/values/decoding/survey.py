@@ -16,7 +16,7 @@ from pqassay.under_test.pages.walk import PageUnderTest, bodies
 from pqassay.values.decoding import codecs
 from pqassay.values.decoding.crc import crc_fault
 from pqassay.values.decoding.dictionary_pages import entry_faults
-from pqassay.values.decoding.faults import HARMLESS, OF_HEADERS, Fault, Faulty, Kind, refused_as
+from pqassay.values.decoding.faults import HARMLESS, OF_HEADERS, FaultKind, Faulty, PageFault, refused_as
 from pqassay.values.decoding.levels import (
     LENGTH_SIZE,
     PageCounts,
@@ -45,7 +45,7 @@ from pqassay_spec.parquet.thrift import (
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
-_as_page = refused_as(Kind.WRONG_SIZE)
+_as_page = refused_as(FaultKind.WRONG_SIZE)
 beginning, decompressed = _as_page(codecs.beginning), _as_page(codecs.decompressed)
 
 
@@ -63,7 +63,9 @@ class Survey:
 
     shapes: Shapes
     levels: PageCounts | None = None
-    faults: list[tuple[PageUnderTest, Fault]] = field(default_factory=list[tuple[PageUnderTest, Fault]])
+    faults: list[tuple[PageUnderTest, PageFault]] = field(
+        default_factory=list[tuple[PageUnderTest, PageFault]]
+    )
     unread: FormatError | NotChecked | None = None
     uncounted: FormatError | NotChecked | None = None
 
@@ -165,7 +167,7 @@ class _Surveyor:
                 reason.__traceback__ = None  # its frames hold the page
             number += page.is_data
 
-    def _note(self, page: PageUnderTest, fault: Fault) -> None:
+    def _note(self, page: PageUnderTest, fault: PageFault) -> None:
         self.result.faults.append((page, fault))
 
     def has_bytes_beside_values(self) -> bool:
@@ -196,7 +198,7 @@ class _Surveyor:
 
     # ------------------------------------------------------------------------------------------------ levels
 
-    @refused_as(Kind.BAD_LEVELS)
+    @refused_as(FaultKind.BAD_LEVELS)
     def _leveled(self, page: PageUnderTest, body: memoryview, number: int) -> tuple[_Content, int]:
         """A page whose levels are counted, and how many of its values are not null."""
         header = page.data_header
@@ -228,7 +230,7 @@ class _Surveyor:
                 sections.append(levels)
                 rest = rest[levels.taken :]
             else:
-                raise Faulty(Fault(Kind.UNKNOWN_LEVEL_ENCODING))
+                raise Faulty(PageFault(FaultKind.UNKNOWN_LEVEL_ENCODING))
         repetition, definition = sections
         return _Content(repetition, definition, rest, size - (len(start) - len(rest)))
 
@@ -250,7 +252,7 @@ class _Surveyor:
         repetition, definition = header.repetition_levels_byte_length, header.definition_levels_byte_length
         start = repetition + definition
         if min(repetition, definition) < 0 or start > min(len(body), size):
-            raise Faulty(Fault(Kind.IMPOSSIBLE_SIZE))
+            raise Faulty(PageFault(FaultKind.IMPOSSIBLE_SIZE))
         return _Content(
             self._levels(page, body[:repetition], self.greatest_repetition),
             self._levels(page, body[repetition:start], self.greatest_definition),
@@ -269,7 +271,7 @@ class _Surveyor:
             expected = f"{runs.taken} bytes of levels"
             raise Malformed(message, expected=expected, actual=f"{len(section)} bytes")
         if left > 0:
-            self._note(page, Fault(Kind.LEVELS_RUN_ON, runs.taken, len(section)))
+            self._note(page, PageFault(FaultKind.LEVELS_RUN_ON, runs.taken, len(section)))
         return runs
 
     def _count(self, page: PageUnderTest, content: _Content, number: int) -> int:
@@ -284,7 +286,7 @@ class _Surveyor:
             self._note(page, stray)
         for section, what in ((repetition, "repetition levels"), (definition, "definition levels")):
             if section is not None and section.missing:
-                self._note(page, Fault(Kind.MISSING_GROUPS, actual=section.missing, words=(what,)))
+                self._note(page, PageFault(FaultKind.MISSING_GROUPS, actual=section.missing, words=(what,)))
         if self.result.levels is not None:
             starts = repetition is None or repetition.first in (0, None)
             self.result.levels.fill(number, by_definition, by_repetition, starts=starts)
@@ -292,7 +294,7 @@ class _Surveyor:
 
     # ------------------------------------------------------------------------------------------------ values
 
-    @refused_as(Kind.MISSING_VALUES)
+    @refused_as(FaultKind.MISSING_VALUES)
     def _values(self, page: PageUnderTest, content: _Content, count: int) -> None:
         """Check what can be checked of the values without keeping them."""
         header, values, length = page.data_header, content.values, content.length
@@ -307,7 +309,7 @@ class _Surveyor:
             PageValues(values, length, count, header.encoding, element, self.entries, self.is_decoded)
         )
         if needed is not None and length > needed:
-            self._note(page, Fault(Kind.VALUES_RUN_ON, needed, length))
+            self._note(page, PageFault(FaultKind.VALUES_RUN_ON, needed, length))
 
 
 def _histogram(levels: Runs | None, greatest: int, count: int) -> NDArray[np.int64]:
