@@ -80,8 +80,8 @@ def index(
 ) -> None:
     """Add indexes to every Parquet file below a folder, on Spark.
 
-    Types other than idx1 are added to the index directory; other indexes stay. zone-sums sums the last column for
-    each combination of the others.
+    Types other than idx1 are added to the index directory, a proposal of this project; other indexes stay.
+    zone-sums sums the last column for each combination of the others.
 
     Skips indexed files that have not changed. Replaces each file as a whole: after a kill, run it again. If a file
     cannot be indexed, it stays unchanged, the reason is printed, and the exit code is 1.

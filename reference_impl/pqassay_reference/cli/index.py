@@ -151,6 +151,7 @@ def add(
 ) -> None:
     """Add indexes to finished Parquet files, beside those they have.
 
+    Types other than idx1 are added to the index directory, which is a proposal of this project.
     Replaces an index with the same type, granularity and columns. If a file cannot be indexed, the reason is
     printed and the other files are still done.
     """
