@@ -169,5 +169,6 @@ BAD = (
 
     untrue("blm/zeroed", "The bitset of a bloom filter is empty", "A query for any value skips the row group.", "blm/audited", set_to(f"{ROWS}[0].bloom_filter.bitset", bytes(BLOCK_SIZE)), "BLM-007", "BLM-020", also=("BLM-020",)),
     untrue("blm/value-missing", "A bloom filter holds every value but one", "A query for the value skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade not in (None, 8.0))), "BLM-020", predicate=["=", "grade", {"float": "8.0"}]),
+    untrue("blm/zero-for-negative-zero", "A bloom filter holds zero, where negative zero is stored", "A query for negative zero skips the row group in readers that look for its bytes alone.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", abs(grade)) for grade in GRADES if grade is not None)), "BLM-021", since="0.8.0"),
     untrue("blm/without-negative-zero", "A bloom filter holds every value but negative zero, and not zero instead", "A query for zero skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade)), "BLM-021"),
 )  # fmt: skip

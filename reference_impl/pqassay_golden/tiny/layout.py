@@ -10,6 +10,7 @@ from pqassay_spec.parquet.column_order import TYPE_DEFINED
 from pqassay_spec.parquet.thrift import (
     BoundaryOrder,
     ColumnOrder,
+    CompressionCodec,
     Encoding,
     GeospatialStatistics,
     IEEE754TotalOrder,
@@ -42,6 +43,8 @@ class Layout:
             all by default.
         sorted_dictionary: Whether the dictionary page says that its entries ascend. They come in the order of the rows.
         delta: Whether pages without dictionary hold the differences between numbers, which must be INT32 or INT64.
+        runs: Whether pages of booleans without dictionary hold runs.
+        codec: The codec of pages of version 1; those of version 2 are not compressed.
         split: Whether pages without dictionary hold the bytes of their values, all of one width, in as many streams.
         packed_levels: Whether levels that do not repeat are packed, instead of always written as runs.
         crc: Whether page headers carry a CRC.
@@ -80,6 +83,8 @@ class Layout:
     dictionary_pages: int | None = None
     sorted_dictionary: bool = False
     delta: bool = False
+    runs: bool = False
+    codec: CompressionCodec = CompressionCodec.UNCOMPRESSED
     split: bool = False
     packed_levels: bool = False
     crc: bool = True

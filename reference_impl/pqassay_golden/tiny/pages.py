@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pqassay_golden.tiny.codecs import COMPRESSED
 from pqassay_golden.tiny.columns import Entry, Leaf
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.statistics import entries_of, nulls, statistics
@@ -20,6 +21,7 @@ from pqassay_spec.parquet.encoding.levels import bit_width, encode, repeating_ru
 from pqassay_spec.parquet.encoding.names import encodes
 from pqassay_spec.parquet.encoding.plain import LENGTH, packed_booleans
 from pqassay_spec.parquet.thrift import (
+    CompressionCodec,
     DataPageHeader,
     DataPageHeaderV2,
     DictionaryPageHeader,
@@ -36,6 +38,7 @@ class Page:
     """A page: its type, its header's own part, its body.
 
     Attributes:
+        codec: How its body is compressed.
         entries: What a data page holds.
         location: Where it comes to be.
     """
@@ -44,6 +47,7 @@ class Page:
     header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader
     body: bytes
     crc: bool
+    codec: CompressionCodec = CompressionCodec.UNCOMPRESSED
     entries: list[Entry] = field(default_factory=list[Entry])
     location: PageLocation = field(
         default_factory=lambda: PageLocation(offset=0, compressed_page_size=0, first_row_index=0)
@@ -54,13 +58,18 @@ class Page:
         """The encoding of its values."""
         return Encoding(self.header.encoding)
 
+    @property
+    def stored(self) -> bytes:
+        """The body as stored."""
+        return COMPRESSED[self.codec](self.body)
+
     def page_header(self) -> PageHeader:
         """The header of the page."""
         header = PageHeader(
             type=self.type,
             uncompressed_page_size=len(self.body),
-            compressed_page_size=len(self.body),
-            crc=_signed(zlib.crc32(self.body)) if self.crc else None,
+            compressed_page_size=len(self.stored),
+            crc=_signed(zlib.crc32(self.stored)) if self.crc else None,
         )
         match self.header:
             case DataPageHeader():
@@ -123,7 +132,7 @@ def _dictionary_page(leaf: Leaf, layout: Layout, values: list[bytes]) -> Page:
     encoding = Encoding.PLAIN_DICTIONARY if old else Encoding.PLAIN
     is_sorted = True if layout.sorted_dictionary else None
     header = DictionaryPageHeader(num_values=len(values), encoding=encoding, is_sorted=is_sorted)
-    return Page(PageType.DICTIONARY_PAGE, header, _plain(leaf, values), layout.crc)
+    return Page(PageType.DICTIONARY_PAGE, header, _plain(leaf, values), layout.crc, layout.codec)
 
 
 def _data_page(
@@ -142,6 +151,9 @@ def _data_page(
     if dictionary is None and layout.delta:
         encoding = Encoding.DELTA_BINARY_PACKED
         values = _differences(leaf, raws)
+    elif dictionary is None and layout.runs:
+        encoding = Encoding.RLE
+        values = _runs(leaf, raws)
     elif dictionary is None and layout.split:
         encoding = Encoding.BYTE_STREAM_SPLIT
         values = _streams(leaf, raws)
@@ -162,7 +174,7 @@ def _data_page(
             statistics=page_statistics,
         )
         body = repetitions + definitions + values
-        return Page(PageType.DATA_PAGE_V2, header, body, layout.crc, entries)
+        return Page(PageType.DATA_PAGE_V2, header, body, layout.crc, entries=entries)
     header_v1 = DataPageHeader(
         num_values=len(entries),
         encoding=encoding,
@@ -175,7 +187,14 @@ def _data_page(
         for levels, greatest in ((repetitions, leaf.max_repetition), (definitions, leaf.max_definition))
         if greatest
     )
-    return Page(PageType.DATA_PAGE, header_v1, body + values, layout.crc, entries)
+    return Page(PageType.DATA_PAGE, header_v1, body + values, layout.crc, layout.codec, entries)
+
+
+def _runs(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
+    if leaf.element.type != Type.BOOLEAN:
+        raise Refused(f"column {leaf.name}: only booleans are encoded as runs")
+    runs = encode([raw[0] for raw in raws], width=1)
+    return LENGTH.build(len(runs)) + runs
 
 
 def _differences(leaf: Leaf, raws: Sequence[bytes]) -> bytes:

@@ -73,7 +73,6 @@ from pqassay_spec.parquet.thrift import (
     EXTENSION_FIELD,
     ColumnChunk,
     ColumnMetaData,
-    CompressionCodec,
     Encoding,
     FileMetaData,
     KeyValue,
@@ -289,7 +288,7 @@ class TinyParquet:
         size = sum(chunk.metadata.total_compressed_size for chunk in chunks)
         return RowGroup(
             columns=[chunk.record for chunk in chunks],
-            total_byte_size=size,
+            total_byte_size=sum(chunk.metadata.total_uncompressed_size for chunk in chunks),
             num_rows=row_count,
             sorting_columns=None if self.sorting_columns is None else list(self.sorting_columns),
             file_offset=first,
@@ -301,13 +300,17 @@ class TinyParquet:
         start, facts = len(self._out), chunk.metadata
         for number, page in enumerate(chunk.pages):
             page.location.offset = offset = len(self._out)
-            self._out += self._encoded(page.page_header(), f"{chunk.path}.pages[{number}].header") + page.body
+            self._out += (
+                self._encoded(page.page_header(), f"{chunk.path}.pages[{number}].header") + page.stored
+            )
             page.location.compressed_page_size = len(self._out) - offset
         if chunk.data_pages:
             facts.data_page_offset = chunk.data_pages[0].location.offset
         if len(chunk.pages) > len(chunk.data_pages):
             facts.dictionary_page_offset = start
-        facts.total_compressed_size = facts.total_uncompressed_size = len(self._out) - start
+        facts.total_compressed_size = len(self._out) - start
+        spared = sum(len(page.body) - len(page.stored) for page in chunk.pages)
+        facts.total_uncompressed_size = facts.total_compressed_size + spared
         match chunk.layout.behind:
             case bytes() as other:
                 self._out += other
@@ -381,7 +384,7 @@ class TinyParquet:
             type=leaf.element.type,
             encodings=_encodings(pages),
             path_in_schema=list(leaf.path),
-            codec=CompressionCodec.UNCOMPRESSED,
+            codec=layout.codec,
             num_values=len(entries),
             total_uncompressed_size=0,
             total_compressed_size=0,

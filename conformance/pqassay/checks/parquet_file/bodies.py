@@ -19,7 +19,7 @@ from pqassay.under_test.pages.walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation
 from pqassay.values.decoding.crc import crc_fault
 from pqassay.values.decoding.faults import FaultKind, PageFault
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, Type
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, Encoding, Type
 
 
 class At(NamedTuple):
@@ -125,6 +125,21 @@ def pages_have_their_uncompressed_size(at: At) -> Violation:
     return Violation(message, at.chunk.fields.page(at.page) / "uncompressed_page_size", expected, actual)
 
 
+@_about("PQF-161", FaultKind.SEVERAL_MEMBERS, only=lambda chunk: chunk.facts.codec == CompressionCodec.GZIP)
+def gzip_has_one_member(at: At) -> Violation:
+    """Older readers stop behind the first."""
+    message = f"page {at.page.number} is compressed by GZIP in {at.actual} members"
+    return at.body(message, "one member", f"{at.actual} members")
+
+
+@_about("PQF-162", FaultKind.OTHER_FRAMING, only=lambda chunk: chunk.facts.codec == CompressionCodec.LZ4)
+def lz4_has_the_framing_of_hadoop(at: At) -> Violation:
+    """Readers differ on which other framings they know."""
+    [what] = at.words
+    message = f"page {at.page.number} is compressed by LZ4, and is {what} without the framing of Hadoop"
+    return at.body(message, "blocks behind their two lengths", what)
+
+
 # ------------------------------------------------------------------------------------------------ levels
 
 
@@ -152,15 +167,28 @@ def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
     return at.body(message, expected, f"{before} and {at.actual}")
 
 
-@_about("PQF-141", FaultKind.MISSING_GROUPS, only=_has_runs)
+@_about("PQF-141", FaultKind.CUT_RUN, only=_has_runs)
 def runs_hold_the_groups_that_they_count(at: At) -> Violation:
     """Some readers decode a run as a whole, before they look at how many values are wanted."""
-    [what] = at.words
-    groups = f"{at.actual} group{'s' * (at.actual > 1)} of values"
-    message = f"the last run of {what} lacks {groups}" + f" in page {at.page.number}" * what.endswith(
-        "levels"
-    )
-    return at.body(message, "as many groups as the header of the run counts", f"{at.actual} fewer")
+    lacking = f"{at.actual} byte{'s' * (at.actual > 1)}"
+    message = f"the last run of {at.words[0]} in page {at.page.number} lacks {lacking}"
+    return at.body(message, "all bytes of the groups that the header of the run counts", f"{lacking} fewer")
+
+
+@_about("PQF-157", FaultKind.WIDE_RUN, only=_has_indexes_or_booleans)
+def repeated_values_are_as_narrow_as_said(at: At) -> Violation:
+    """Of a boolean that is 2, some readers make true, others false; of levels, PQF-071 says it."""
+    bits = f"{at.expected} bit{'s' * (at.expected > 1)}"
+    message = f"a run of {at.words[0]} of {bits} in page {at.page.number} repeats {at.actual}"
+    return at.body(message, f"a value of {bits}", str(at.actual))
+
+
+@_about("PQF-158", FaultKind.EMPTY_RUN, only=_has_runs)
+def runs_hold_values(at: At) -> Violation:
+    """Some readers take the end of such a run for the end of all."""
+    runs = "a run" if at.actual == 1 else f"{at.actual} runs"
+    message = f"{runs} among the {at.words[0]} of page {at.page.number} hold{'s' * (at.actual == 1)} no value"
+    return at.body(message, "at least one value in each run", "none")
 
 
 @rule("PQF-072", of=SECOND_VERSION)
@@ -226,17 +254,24 @@ def indexes_lie_in_the_dictionary(at: At) -> Violation:
     return at.body(message, f"at most {at.expected - 1}", str(at.actual))
 
 
+@_about("PQF-160", FaultKind.NO_BIT_WIDTH, only=_has_indexes)
+def indexes_have_a_bit_width_even_if_there_are_none(at: At) -> Violation:
+    """Most readers look for it before they look at how many indexes there are."""
+    message = f"page {at.page.number} of indexes has no values, and no bit width either"
+    return at.body(message, "a byte with a bit width", "0 bytes")
+
+
 @_about("PQF-078", FaultKind.MISSING_VALUES)
 def values_are_complete(at: At) -> Violation:
     """By their encoding, whichever it is."""
     return at.body(*at.words)
 
 
-@_about("PQF-079", FaultKind.WIDE_DIFFERENCES, only=_encoded_by(Encoding.DELTA_BINARY_PACKED))
+@_about("PQF-079", FaultKind.WIDE_DIFFERENCES, only=_has_differences)
 def differences_fit_the_type(at: At) -> Violation:
     """Differences wrap around; with more bits than a value has, readers come to different values."""
     bits = f"{at.actual or 'more than 64'} bits"
-    message = f"differences of {bits} between numbers of {at.expected}"
+    message = f"{at.words[0]} of {bits} among numbers of {at.expected}"
     return at.body(message, f"at most {at.expected} bits", bits)
 
 

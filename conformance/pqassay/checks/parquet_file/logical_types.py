@@ -16,7 +16,8 @@ from pqassay.values.claims.bound_claims import bounds_of
 from pqassay.values.claims.value_rules import Claim, ComparedBy
 from pqassay.values.claims.wording import others, value_at, where
 from pqassay_spec.parquet.column_order import Order, type_order, width_of
-from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, NANOSECONDS_OF_DAY
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.schema.logical_values import (
     Allowed,
     NumberRange,
@@ -60,11 +61,11 @@ def _annotation(chunk: ColumnChunkUnderTest) -> str:
 
 
 def _field(chunk: ColumnChunkUnderTest) -> Field:
-    """The annotation of the column in the schema."""
+    """The annotation of the column in the schema; of INT96, which needs none, its type."""
     element, schema = chunk.leaf.element, chunk.file.metadata.schema
     number = next(place for place, each in enumerate(schema) if each is element)
     name = "converted_type" if element.logicalType is None else "logicalType"
-    return in_footer(chunk.file, f"schema[{number}]") / name
+    return in_footer(chunk.file, f"schema[{number}]") / ("type" if element.type == Type.INT96 else name)
 
 
 # ----------------------------------------------------------------------------------------------------- numbers
@@ -154,6 +155,37 @@ def times_are_earlier_than_midnight(chunk: ColumnChunkUnderTest) -> Iterator[Cla
         if last is not None and _beyond(values, day, above=True) is None:
             why = "the midnight that ends the day"
             yield _outside(values, last.place, last.total, why, f"less than {day}")
+
+    yield ComparedBy(compare)
+
+
+_INT96 = Subject(
+    "chunks of INT96", lambda file: [chunk for chunk in CHUNK.find(file) if _is_int96(chunk.leaf)]
+)
+
+
+def _is_int96(leaf: SchemaLeaf) -> bool:
+    return leaf.element.type == Type.INT96
+
+
+@value_rule("PQF-163", of=_INT96, only=lambda audit: any(map(_is_int96, audit.file.leaves)))
+def nanoseconds_lie_within_a_day(_: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """Some readers add them to the day, others drop the day or return null."""
+
+    def compare(values: ChunkValues) -> Iterator[Violation]:
+        from pqassay.values.decoding.keys import nanoseconds_of  # noqa: PLC0415 - numpy, at this tier only
+
+        nanoseconds = nanoseconds_of(values.values)
+        outside = (nanoseconds < 0) | (nanoseconds >= NANOSECONDS_OF_DAY)
+        if outside.any():
+            place = int(outside.argmax())
+            held = f"{nanoseconds[place]} nanoseconds"
+            yield Violation(
+                f"{where(values, place)} holds {held} since midnight{others(int(outside.sum()))}",
+                _field(values.chunk),
+                expected=f"0 to {NANOSECONDS_OF_DAY - 1} nanoseconds",
+                actual=held,
+            )
 
     yield ComparedBy(compare)
 

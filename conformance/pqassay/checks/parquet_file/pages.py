@@ -154,6 +154,21 @@ def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
     return Violation(said, where, f"levels of at most {size} bytes", f"{levels} bytes")
 
 
+@rule("PQF-159", of=SECOND_VERSION)
+def only_levels_take_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Readers pass over as many bytes, whatever they are; a negative length is the matter of PQF-058."""
+    leaf = chunk.leaf
+    for number, header in chunk.second_version:
+        for name, greatest, length in (
+            ("repetition", leaf.max_repetition_level, header.repetition_levels_byte_length),
+            ("definition", leaf.max_definition_level, header.definition_levels_byte_length),
+        ):
+            if length > 0 and not greatest:
+                message = f"a page has {length} bytes of {name} levels, and its column has no such levels"
+                field = chunk.fields.own_header(chunk.data_pages[number]) / f"{name}_levels_byte_length"
+                yield Violation(message, field, "0", str(length))
+
+
 @rule("PQF-059", of=SECOND_VERSION)
 def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only of chunks whose data pages are all of version 2: others do not count rows."""

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of, held
-from pqassay_spec.parquet.column_order import FLOATING, type_order
 
 AT_ONCE = 1 << 16
 """Values that are hashed together: few enough for the processor's cache."""
 
 
 def absent(decoded: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
-    """The values that a filter does not hold, bool; ``None`` where it holds them all; negative zero may be held as the zero that it equals.
+    """The values that a filter does not hold, bool; ``None`` where it holds them all.
 
     Args:
         decoded: The values, no booleans.
@@ -31,13 +30,7 @@ def absent(decoded: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
         prober = _Prober(bitset)
         parts = [prober.absent(piece) for piece in decoded.pieces(AT_ONCE)]
         result = np.concatenate(parts) if any(part.any() for part in parts) else None
-    if (
-        result is not None
-        and type_order(decoded.chunk.leaf.element) in FLOATING
-        and _holds_zero(decoded, bitset)
-    ):
-        result &= ~decoded.is_zero(negative=True)
-    return None if result is None or not result.any() else result
+    return result
 
 
 class _Prober:
@@ -55,9 +48,3 @@ class _Prober:
         self._repeats = len(encoded.dictionary) * 2 < len(piece)  # as in this piece, so in the next
         absent: NDArray[np.bool_] = ~held(self._bitset, hashes_of(encoded.dictionary))
         return absent[encoded.indices.to_numpy()] if absent.any() else np.zeros(len(piece), np.bool_)
-
-
-def _holds_zero(decoded: ChunkValues, bitset: bytes) -> bool:
-    width = decoded.values.type.bit_width // 8
-    zero = pa.Array.from_buffers(pa.binary(width), 1, [None, pa.py_buffer(bytes(width))])
-    return bool(held(bitset, hashes_of(zero))[0])

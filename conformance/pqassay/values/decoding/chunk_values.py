@@ -89,6 +89,8 @@ class ChunkValues:
         self._remembered: dict[Any, Any] = {}
         if _has_bit_packed_levels(chunk):
             raise NotChecked.because(Faulty(PageFault(FaultKind.BIT_PACKED_LEVELS)))
+        if _has_wide_booleans(chunk):
+            raise NotChecked.because(Faulty(PageFault(FaultKind.WIDE_RUN)))
         _require_narrow(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
@@ -450,6 +452,15 @@ def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
     """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
     with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
         return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
+    return False
+
+
+def _has_wide_booleans(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether a run of booleans repeats a number that is none, of which pyarrow takes some for true and some for false."""
+    with suppress(FormatError, NotChecked):
+        return chunk.leaf.element.type == Type.BOOLEAN and any(
+            fault.kind is FaultKind.WIDE_RUN for _, fault in chunk.part(survey_of).faults
+        )
     return False
 
 

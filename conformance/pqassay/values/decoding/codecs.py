@@ -6,6 +6,7 @@ was; so what they make is measured otherwise.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -18,6 +19,12 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_wire import read_varint
 from pqassay_spec.parquet.encoding import lz4_framing
 from pqassay_spec.parquet.thrift import CompressionCodec
+
+GZIP_BITS = 16 + zlib.MAX_WBITS
+"""Has zlib read nothing but GZIP, whose members it checks."""
+
+STEP = 1 << 16
+"""Compressed bytes that are looked at together, so that many members cost no more than one."""
 
 PIECE = 1 << 22
 """Bytes that are decompressed at once, so that a wrong length reserves no memory."""
@@ -36,13 +43,21 @@ SNAPPY_TAG_BITS, MOST_IN_SNAPPY_TAG = 2, 60
 """The length of the bytes that Snappy begins with is less by one above these bits; from 61 on, it counts the bytes that hold the length."""
 
 
-def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
+Note = Callable[[PageFault], None]
+"""What is told of faults that keep nobody from reading the bytes."""
+
+Reader = Callable[[memoryview, int, Note], memoryview]
+"""Decompresses the bytes of a codec, up to one more than are wanted."""
+
+
+def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _: None) -> memoryview:
     """A page body, or the part of it that is compressed.
 
     Args:
         raw: The body as stored.
         codec: A member of `CompressionCodec`.
         length: Bytes that it must have.
+        note: Called with each fault of the form in which it is compressed.
 
     Raises:
         Malformed: It does not decompress, or has another length.
@@ -61,10 +76,10 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
     if reader is None:
         raise Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     try:
-        return _of_length(reader(raw, length), length)
+        return _of_length(reader(raw, length, note), length)
     except MemoryError:  # an ArrowException as well
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, zlib.error) as error:
         name, actual = CompressionCodec(codec).name, f"{len(raw)} bytes that are not"
         message = f"the page does not decompress by {name}: {first_line(error)}"
         raise Malformed(message, expected=f"{length} bytes compressed by {name}", actual=actual) from None
@@ -100,10 +115,29 @@ def _wrong_length(actual: str, length: int) -> Malformed:
     return Malformed(message, expected=f"{length} bytes", actual=actual)
 
 
-def _streamed(name: Literal["brotli", "gzip", "lz4", "zstd"]) -> Callable[[memoryview, int], memoryview]:
+def _gzip(raw: memoryview, length: int, note: Note) -> memoryview:
+    """GZIP, and nothing else that zlib writes, which pyarrow takes as well."""
+    member, members, left = zlib.decompressobj(GZIP_BITS), 1, length + 1
+    pieces: list[bytes] = []
+    for start in range(0, len(raw), STEP):
+        rest: memoryview | bytes = raw[start : start + STEP]
+        while len(rest) and left:
+            if member.eof:
+                member, members = zlib.decompressobj(GZIP_BITS), members + 1
+            pieces.append(member.decompress(rest, left))
+            left -= len(pieces[-1])
+            rest = member.unused_data
+    if left and not member.eof:
+        raise ValueError("its last member is cut off")
+    if members > 1:
+        note(PageFault(FaultKind.SEVERAL_MEMBERS, 1, members))
+    return memoryview(b"".join(pieces))
+
+
+def _streamed(name: Literal["brotli", "lz4", "zstd"]) -> Reader:
     """A reader for a codec that works piecewise: it stops a byte behind what is wanted."""
 
-    def read(raw: memoryview, length: int) -> memoryview:
+    def read(raw: memoryview, length: int, _: Note) -> memoryview:
         stream = pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(raw)), name)
         if length < PIECE:
             return memoryview(stream.read(length + 1))
@@ -137,7 +171,7 @@ def _behind_snappy_length(raw: memoryview, length: int) -> int:
     return end
 
 
-def _snappy(raw: memoryview, length: int) -> memoryview:
+def _snappy(raw: memoryview, length: int, _: Note) -> memoryview:
     """Snappy begins with the length of what it holds."""
     _behind_snappy_length(raw, length)
     if length > MOST_BY_SNAPPY * len(raw) + SLACK:
@@ -145,7 +179,7 @@ def _snappy(raw: memoryview, length: int) -> memoryview:
     return _bytes_of(_SNAPPY.decompress(pa.py_buffer(raw), decompressed_size=length))
 
 
-def _lz4(raw: memoryview, length: int) -> memoryview:
+def _lz4(raw: memoryview, length: int, _: Note) -> memoryview:
     """LZ4 does not say how much it wrote: what also fits into one byte less is shorter."""
     if length > MOST_BY_LZ4 * len(raw) + SLACK:
         raise ValueError(f"{len(raw)} bytes cannot hold {length}")
@@ -160,23 +194,25 @@ def _lz4(raw: memoryview, length: int) -> memoryview:
     return content
 
 
-def _lz4_framed(raw: memoryview, length: int) -> memoryview:
+def _lz4_framed(raw: memoryview, length: int, note: Note) -> memoryview:
     """LZ4 in one of the framings that writers gave it: Hadoop's, the frame of LZ4's own tools, or none."""
-    if bytes(raw[: len(lz4_framing.FRAME_MAGIC)]) == lz4_framing.FRAME_MAGIC:
-        return _streamed("lz4")(raw, length)
     try:
         blocks = lz4_framing.blocks(raw)
     except Malformed:
-        return _lz4(raw, length)
+        is_frame = bytes(raw[: len(lz4_framing.FRAME_MAGIC)]) == lz4_framing.FRAME_MAGIC
+        what, read = ("an LZ4 frame", _streamed("lz4")) if is_frame else ("a bare block", _lz4)
+        content = read(raw, length, note)
+        note(PageFault(FaultKind.OTHER_FRAMING, words=(what,)))
+        return content
     if (size := sum(block.content for block in blocks)) != length:
         raise _wrong_length(f"{size} bytes", length)
-    pieces = [_lz4(raw[block.start : block.start + block.length], block.content) for block in blocks]
+    pieces = [_lz4(raw[block.start : block.start + block.length], block.content, note) for block in blocks]
     return memoryview(b"".join(pieces))
 
 
-_READERS: dict[int, Callable[[memoryview, int], memoryview]] = {
+_READERS: dict[int, Reader] = {
     CompressionCodec.SNAPPY: _snappy,
-    CompressionCodec.GZIP: _streamed("gzip"),
+    CompressionCodec.GZIP: _gzip,
     CompressionCodec.BROTLI: _streamed("brotli"),
     CompressionCodec.ZSTD: _streamed("zstd"),
     CompressionCodec.LZ4: _lz4_framed,

@@ -25,11 +25,16 @@ class FaultKind(Enum):
     """
 
     WRONG_SIZE = "it does not decompress, or has another size without compression"
+    SEVERAL_MEMBERS = "it is compressed by GZIP in several members"
+    OTHER_FRAMING = "it is compressed by LZ4 without the framing of Hadoop"
     WRONG_CRC = "its CRC is not that of its body"
     BAD_LEVELS = "its levels cannot be decoded, are not as many as its values, or exceed the greatest"
     LEVELS_RUN_ON = "runs follow its levels"
     STRAY_ENTRY = "an entry goes on with a list that is not there"
-    MISSING_GROUPS = "its last packed run is not stored as a whole"
+    CUT_RUN = "its last packed run is not stored as a whole"
+    EMPTY_RUN = "a run holds no value"
+    WIDE_RUN = "a run repeats a value of more bits than values have"
+    NO_BIT_WIDTH = "it has no values, and not even the bit width of its indexes"
     MISSING_VALUES = "its values are not all there, or cannot be decoded"
     VALUES_RUN_ON = "bytes follow its values"
     INDEX_BEYOND = "an index is not less than the number of entries"
@@ -53,6 +58,9 @@ class FaultKind(Enum):
 
 
 HARMLESS = {
+    FaultKind.SEVERAL_MEMBERS,
+    FaultKind.OTHER_FRAMING,
+    FaultKind.NO_BIT_WIDTH,
     FaultKind.LEVELS_RUN_ON,
     FaultKind.VALUES_RUN_ON,
     FaultKind.ENTRIES_RUN_ON,

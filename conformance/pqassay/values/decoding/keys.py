@@ -61,6 +61,11 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
     return _of_numbers(order, numbers)
 
 
+def nanoseconds_of(values: Any) -> NDArray[np.int64]:
+    """The nanoseconds of INT96 timestamps, without nulls, as stored."""
+    return physical_rows(values)[:, :DAYS_FROM].copy().view("<i8")[:, 0]
+
+
 def decimal_width(array: Any) -> int:
     """Bytes of the longest value of an array of decimals, or of an entry of their dictionary, 0 for none."""
     if pa.types.is_dictionary(array.type):

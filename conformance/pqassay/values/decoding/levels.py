@@ -6,6 +6,7 @@ What is counted is counted run by run: a run of a million nulls takes no more me
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from pqassay_spec.parquet.encoding.levels import (
     GROUP,
     PACKED,
     bit_packed_size,
-    missing_groups,
+    missing_bytes,
     read_header,
     require_bytes,
     require_count,
@@ -60,7 +61,8 @@ class Runs:
         repeated: The value of each repeating run, int64.
         packed: The values of all packed runs, one behind the other, unsigned.
         taken: Bytes of the section that the runs take.
-        missing: Groups that the header of the last run counts, and of which nothing is stored.
+        missing: Bytes that the header of the last run counts, and that are not stored.
+        empty: Runs of no values, up to the last that is wanted.
     """
 
     lengths: NDArray[np.int64]
@@ -69,6 +71,7 @@ class Runs:
     packed: NDArray[np.unsignedinteger]
     taken: int
     missing: int = 0
+    empty: int = 0
 
     @property
     def first(self) -> int | None:
@@ -131,6 +134,14 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
     return _by_steps(raw, width, count) if runs is None else runs
 
 
+def run_faults(runs: Runs, what: str) -> Iterator[PageFault]:
+    """The faults of runs that hold all values, which ``what`` names."""
+    if runs.empty:
+        yield PageFault(FaultKind.EMPTY_RUN, actual=runs.empty, words=(what,))
+    if runs.missing:
+        yield PageFault(FaultKind.CUT_RUN, actual=runs.missing, words=(what,))
+
+
 def split_off(raw: memoryview, what: str) -> tuple[memoryview, memoryview]:
     """The bytes that follow their length, and what is behind them. Raises `Malformed`: they are not all there."""
     room = max(len(raw) - LENGTH_SIZE, 0)
@@ -169,7 +180,7 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
     headers: list[int] = []
     repeated: list[int] = []
     pieces: list[bytes] = []
-    position, left, missing = 0, count, 0
+    position, left, missing, empty = 0, count, 0, 0
     while left > 0:
         start = position
         if position < available and raw[position] < VARINT_GOES_ON:  # as most are
@@ -181,7 +192,7 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
             enough = position + (length * width + 7) // 8
             require_bytes(enough, available, start)
             pieces.append(raw[position:enough])
-            missing = missing_groups(header, available - position, width=width)
+            missing = missing_bytes(header, available - position, width=width)
             position = min(position + (header >> 1) * width, available)
             header = -(-length // GROUP) << 1 | PACKED
         else:
@@ -190,9 +201,11 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
             end = position + size
             require_bytes(end, available, start)
             value, position = int.from_bytes(raw[position:end], "little"), end
-            if not length:  # a run of nothing says nothing
-                continue
-            repeated.append(value)
+            if length:
+                repeated.append(value)
+        if not length:
+            empty += 1
+            continue
         headers.append(header)
         left -= length
     all_headers = np.array(headers, np.int64)
@@ -202,7 +215,7 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
         counts[-1] -= beyond  # the last group is filled up
     total = int(counts[flags].sum())
     packed = unpacked(b"".join(pieces), width, total)
-    return Runs(counts, flags, np.array(repeated, np.int64), packed, position, missing)
+    return Runs(counts, flags, np.array(repeated, np.int64), packed, position, missing, empty)
 
 
 def _has_short_runs(raw: bytes, width: int) -> bool:

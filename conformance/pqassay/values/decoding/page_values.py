@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
 from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
-from pqassay.values.decoding.levels import LENGTH_SIZE, Runs, read_runs, split_off
+from pqassay.values.decoding.levels import LENGTH_SIZE, Runs, read_runs, run_faults, split_off
 from pqassay.values.decoding.one_page import decoded_alone
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import WIDTHS
@@ -63,20 +63,20 @@ def taken(page: PageValues) -> int | None:
         raise Faulty(PageFault(FaultKind.UNSUITABLE_ENCODING))
     if encoding == Encoding.ALP:
         raise NotChecked("its values are encoded by ALP, which pqassay does not read", "tool")
-    if not page.count:
-        return None if encoding not in (Encoding.PLAIN, Encoding.BYTE_STREAM_SPLIT) else 0
     if encoding in DICTIONARY_ENCODINGS:
         return _indexes(page)
     if encoding == Encoding.RLE:
         return _booleans(page)
     if encoding == Encoding.DELTA_BINARY_PACKED:
-        return _differences(page.raw, page.count, BITS.get(kind or 0))
+        return _differences(page.raw, page.count, BITS[kind or 0])
     if encoding in (Encoding.DELTA_LENGTH_BYTE_ARRAY, Encoding.DELTA_BYTE_ARRAY):
-        if page.is_decoded:
+        if page.is_decoded and page.count:
             _header(page.raw, page.count)
             return None
         return _lengths_first(page) if encoding == Encoding.DELTA_LENGTH_BYTE_ARRAY else _prefixed(page)
     if kind == Type.BYTE_ARRAY:
+        if not page.count:
+            return 0
         return None if page.is_decoded else byte_arrays(page.raw, page.count)
     return _of_one_width(page)
 
@@ -99,7 +99,9 @@ def _of_one_width(page: PageValues) -> int | None:
         return length
     if page.length < length:
         raise _too_few(page.length, page.count, length)
-    if page.encoding == Encoding.BYTE_STREAM_SPLIT:
+    if page.encoding == Encoding.BYTE_STREAM_SPLIT and (
+        page.count or page.length % (width_of_all(page.element, 1) or 1)
+    ):
         raise Faulty(PageFault(FaultKind.LONG_STREAMS, length, page.length, page.count))
     return length
 
@@ -128,19 +130,23 @@ def _too_few(there: int, count: int, needed: int) -> Malformed:
 # -------------------------------------------------------------------------------------------------------- runs
 
 
-def _indexes(page: PageValues) -> int:
-    """Indexes into the dictionary: their bit width, then runs."""
+def _indexes(page: PageValues) -> int | None:
+    """Indexes into the dictionary: their bit width, then runs. What follows the bit width of none is not looked at."""
     raw = page.raw
+    if not page.count and not len(raw):
+        raise Faulty(PageFault(FaultKind.NO_BIT_WIDTH))
     if not len(raw) or raw[0] > WIDEST:
         message, expected = (
             "the indexes have no bit width that the encoding knows",
             f"a first byte of at most {WIDEST}",
         )
         raise Malformed(message, expected=expected, actual=str(raw[0]) if len(raw) else "0 bytes")
+    if not page.count:
+        return None
     runs = read_runs(raw[1:], width=raw[0], count=page.count)
     if (greatest := runs.greatest()) >= (page.entries or 0):
         raise Faulty(PageFault(FaultKind.INDEX_BEYOND, page.entries or 0, greatest))
-    _require_whole(runs, "indexes")
+    _require_sound(runs, raw[0], "indexes")
     return runs.taken + 1
 
 
@@ -148,14 +154,16 @@ def _booleans(page: PageValues) -> int:
     """Booleans in runs, behind the length of all of them."""
     section, _ = split_off(page.raw, "runs of values")
     runs = read_runs(section, width=1, count=page.count)
-    _require_whole(runs, "booleans")
+    _require_sound(runs, 1, "booleans")
     return LENGTH_SIZE + runs.taken
 
 
-def _require_whole(runs: Runs, what: str) -> None:
-    """Raise `Faulty` unless all groups of the last run are stored."""
-    if runs.missing:
-        raise Faulty(PageFault(FaultKind.MISSING_GROUPS, actual=runs.missing, words=(what,)))
+def _require_sound(runs: Runs, width: int, what: str) -> None:
+    """Raise `Faulty` for a value of more bits than a width has, which is repeated, and for what `run_faults` yields."""
+    if (greatest := int(runs.repeated.max(initial=0))) >> width:
+        raise Faulty(PageFault(FaultKind.WIDE_RUN, width, greatest, words=(what,)))
+    for fault in run_faults(runs, what):
+        raise Faulty(fault)
 
 
 # ------------------------------------------------------------------------------------------------- differences
@@ -176,9 +184,11 @@ def _header(raw: memoryview, count: int) -> delta_encoding.Header:
     return header
 
 
-def _differences(raw: memoryview, count: int, most: int | None) -> int:
-    """Bytes of numbers as differences, which take at most so many bits."""
+def _differences(raw: memoryview, count: int, most: int) -> int:
+    """Bytes of numbers as differences, which take at most so many bits, as the first of the numbers does."""
     header = _header(raw, count)
+    if header.bits > most:
+        raise Faulty(PageFault(FaultKind.WIDE_DIFFERENCES, most, header.bits, words=("a first value",)))
     widest, problem, last = 0, None, None
     try:
         for block in delta_encoding.blocks(raw):
@@ -186,8 +196,9 @@ def _differences(raw: memoryview, count: int, most: int | None) -> int:
     except Malformed as error:
         problem = error
     is_beyond_all = problem is not None and problem.rule is not None
-    if most is not None and (widest > most or is_beyond_all):
-        raise Faulty(PageFault(FaultKind.WIDE_DIFFERENCES, most, 0 if is_beyond_all else widest))
+    if widest > most or is_beyond_all:
+        bits = 0 if is_beyond_all else widest
+        raise Faulty(PageFault(FaultKind.WIDE_DIFFERENCES, most, bits, words=("differences",)))
     if problem is not None:
         raise Malformed(problem.reason)
     if last is None:
@@ -204,7 +215,9 @@ def _differences(raw: memoryview, count: int, most: int | None) -> int:
 
 def _lengths(raw: memoryview, count: int, what: str) -> tuple[NDArray[np.int64], int]:
     """Lengths as differences, and the bytes that they take."""
-    end = _differences(raw, count, None)
+    end = _differences(raw, count, BITS[Type.INT32])
+    if not count:
+        return np.zeros(0, np.int64), end
     try:
         decoded = decoded_alone(raw[:end], count, LENGTHS, Encoding.DELTA_BINARY_PACKED)
     except NotChecked as reason:

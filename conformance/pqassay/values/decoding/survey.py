@@ -6,6 +6,7 @@ It notes the faults of each page, and counts the levels of those that can be dec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from pqassay.values.decoding.levels import (
     flat_counts,
     read_bit_packed,
     read_runs,
+    run_faults,
     split_off,
 )
 from pqassay.values.decoding.list_levels import ListLevels
@@ -182,7 +184,9 @@ class _Surveyor:
         if not isinstance(header, DictionaryPageHeader) or self.entries is not None:
             return  # rules about headers and their number say so
         self.entries = header.num_values
-        content = decompressed(body, self.codec, page.header.uncompressed_page_size)
+        content = decompressed(
+            body, self.codec, page.header.uncompressed_page_size, partial(self._note, page)
+        )
         for fault in entry_faults(self.chunk, header, content):
             self._note(page, fault)
 
@@ -213,7 +217,7 @@ class _Surveyor:
         size = page.header.uncompressed_page_size
         start = self._beginning(page, header, body)
         if start is None:
-            start = decompressed(body, self.codec, size)
+            start = decompressed(body, self.codec, size, partial(self._note, page))
         rest = start
         sections: list[Runs | None] = []
         for greatest, encoding in (
@@ -285,8 +289,8 @@ class _Surveyor:
         if stray is not None:
             self._note(page, stray)
         for section, what in ((repetition, "repetition levels"), (definition, "definition levels")):
-            if section is not None and section.missing:
-                self._note(page, PageFault(FaultKind.MISSING_GROUPS, actual=section.missing, words=(what,)))
+            for fault in run_faults(section, what) if section is not None else ():
+                self._note(page, fault)
         if self.result.levels is not None:
             starts = repetition is None or repetition.first in (0, None)
             self.result.levels.fill(number, by_definition, by_repetition, starts=starts)
@@ -301,7 +305,7 @@ class _Surveyor:
         if isinstance(header, DataPageHeaderV2):
             is_compressed = header.is_compressed is not False
             codec = self.codec if is_compressed else CompressionCodec.UNCOMPRESSED
-            values = decompressed(values, codec, length)
+            values = decompressed(values, codec, length, partial(self._note, page))
         if header.encoding == Encoding.PLAIN:
             self._lengths.append(length)
         element = self.chunk.leaf.element

@@ -58,6 +58,11 @@ class Header(NamedTuple):
     first: int
     end: int
 
+    @property
+    def bits(self) -> int:
+        """Bits that the first value takes, its sign included."""
+        return _signed_bits(self.first)
+
 
 class Block(NamedTuple):
     """A block.
@@ -79,9 +84,7 @@ class Block(NamedTuple):
     @property
     def bits(self) -> int:
         """Bits that its differences take, the least one, which has a sign, included."""
-        signed = (self.least if self.least >= 0 else ~self.least).bit_length() + 1
-        widest = max(self.widths)
-        return max(widest, signed)
+        return max(*self.widths, _signed_bits(self.least))
 
     def miniblocks(self) -> Iterator[tuple[int, int, int]]:
         """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
@@ -124,12 +127,14 @@ def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
         bits: Bits of the physical type.
 
     Raises:
-        Malformed: PQF-079, a difference takes more bits than a value; or the bytes end before the values do, or state
-            another number of them.
+        Malformed: PQF-079, a difference or the first value takes more bits than a value; or the bytes end before the values do,
+            or state another number of them.
     """
     header = read_header(data)
     if count is not None and count != header.total:
         raise Malformed(f"the header says {header.total} values, and there should be {count}", offset=0)
+    if header.bits > bits:
+        raise Malformed(f"a first value of {header.bits} bits among numbers of {bits}", rule="PQF-079")
     values = [header.first][: header.total]
     for block in blocks(data):
         if block.bits > bits:
@@ -193,6 +198,10 @@ def blocks(data: bytes | memoryview) -> Iterator[Block]:
         yield Block(unzigzag(least), widths, size, position, held)
         left -= held
         position += size * sum(widths) // 8
+
+
+def _signed_bits(number: int) -> int:
+    return (number if number >= 0 else ~number).bit_length() + 1
 
 
 def _wrapped(value: int, bits: int) -> int:

@@ -59,7 +59,7 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
     """Decode runs until they hold as many values as wanted.
 
     A packed run at the end may hold more values than wanted, as DuckDB's do, which fill up to 256. The bytes of those may be missing here,
-    as in parquet-java, which reads what bytes there are; whether they are, `last_run_is_whole` says.
+    as in most readers; whether they are, `last_run_is_whole` says. So may runs of no values be among the others.
 
     Args:
         data: The runs, and maybe bytes behind them.
@@ -96,25 +96,24 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
     return values, position
 
 
-def missing_groups(header: int, stored: int, *, width: int) -> int:
-    """Groups of a packed run of which no byte is stored.
+def missing_bytes(header: int, stored: int, *, width: int) -> int:
+    """Bytes of a packed run that are not stored.
 
-    Bytes that fill up the last group may be missing: no reader looks for them.  Of a group that is counted and not there, readers
-    make different things, also where none of its values is wanted.
+    Of a group that is counted and not there as a whole, readers make different things, also where none of its values is wanted.
 
-    >>> [missing_groups(3 << 1 | PACKED, stored, width=2) for stored in (6, 5, 4, 2)]
-    [0, 0, 1, 2]
+    >>> [missing_bytes(3 << 1 | PACKED, stored, width=2) for stored in (6, 5, 4, 2)]
+    [0, 1, 2, 4]
 
     Args:
         header: The header of the run.
         stored: Bytes behind it.
         width: Bits of a value.
     """
-    return max(0, (header >> 1) - -(-stored // width)) if width else 0
+    return max(0, (header >> 1) * width - stored)
 
 
 def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
-    """Whether all groups are stored that the last run of so many values counts; see `missing_groups`.
+    """Whether all groups are stored that the last run of so many values counts; see `missing_bytes`.
 
     >>> [last_run_is_whole(bytes.fromhex(run), width=1, count=5) for run in ("03 1d", "05 1d")]
     [True, False]
@@ -128,7 +127,7 @@ def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
     while held < count:
         header, position = read_header(data, position)
         if header & PACKED:
-            if missing_groups(header, len(data) - position, width=width):
+            if missing_bytes(header, len(data) - position, width=width):
                 return False
             held += (header >> 1) * GROUP
             position += (header >> 1) * width

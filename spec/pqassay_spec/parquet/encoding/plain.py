@@ -38,6 +38,9 @@ class Int96Timestamp(FlatStruct):
 JULIAN_DAY_OF_1970 = 2_440_588
 """The Julian day of 1 January 1970."""
 
+NANOSECONDS_OF_DAY = 86_400_000_000_000
+"""The nanoseconds of an INT96 timestamp are fewer."""
+
 LENGTH = Int32ul
 """Byte length, before the bytes of a BYTE_ARRAY value and before the levels of a data page of version 1."""
 
