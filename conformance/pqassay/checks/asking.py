@@ -431,4 +431,5 @@ def violation_from(error: FormatError, rule_id: str) -> Violation:
         length=error.length,
         expected=error.expected,
         actual=error.actual,
+        remedy=error.remedy,
     )

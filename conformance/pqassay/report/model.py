@@ -341,7 +341,7 @@ class Revision:
     commit: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The result of one run of ``pqassay check``.
 
@@ -366,6 +366,16 @@ class Report:
     gate: Gate | None = None
     pin: Pin | None = None
     sample: Sampled | None = None
+
+    def __repr__(self) -> str:
+        """How many files there are, and their outcomes."""
+        summary = self.summary
+        partly = summary.conformant_where_checked
+        where_checked = f"{partly:,} conformant where checked, " if partly else ""
+        return (
+            f"<Report: {summary.files:,} file{'s' * (summary.files != 1)}, {summary.conformant:,} conformant, {where_checked}"
+            f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored>"
+        )
 
     @property
     def exit_code(self) -> int:
