@@ -167,17 +167,17 @@ def _broken_groups(answers: Answers) -> list[tuple[str, Group]]:
 
 def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
     """Whether most structures are misplaced, so that one finding says why; see `pqassay.checks.misplaced`."""
-    found = {rule_id: answer.groups for rule_id, answer in answers.found.items() if answer.groups}
-    places = {rule: {name: group.count for name, group in groups.items()} for rule, groups in found.items()}
+    broken = {rule_id: answer.groups for rule_id, answer in answers.found.items() if answer.groups}
+    places = {rule: {name: group.count for name, group in groups.items()} for rule, groups in broken.items()}
     cause = cause_of(file, places)
     if cause is None:
         return False
-    groups = [*found[cause.rule].values()]
+    groups = [*broken[cause.rule].values()]
     row_groups = set[int | None]().union(*(group.row_groups for group in groups))
     first = [
         # What the rule itself knows to do, it says in words already.
-        one if one.remedy else replace(one, message=cause.reason, remedy=cause.remedy)
-        for one in groups[0].first
+        violation if violation.remedy else replace(violation, message=cause.reason, remedy=cause.remedy)
+        for violation in groups[0].first
     ]
     count = sum(group.count for group in groups)
     merged = Group(None, first, count, row_groups, also=set(cause.others))

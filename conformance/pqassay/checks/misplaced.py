@@ -41,6 +41,9 @@ FEW_COLUMNS = 3
 """Columns with bounds that a file has at least whose bounds are all those of other values."""
 
 
+MOST_DRIFT = 256
+"""Bytes by which chunks may be displaced, one more than the other, that are looked for one by one."""
+
 Places = Mapping[str, Mapping[str | None, int]]
 """In how many places each rule is broken, by column."""
 
@@ -94,18 +97,35 @@ def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
         return None
     where = f"{len(lost)} of {len(tried)} column chunks{' that were tried' * (step > 1)} do not begin where "
     shift = file.framing.footer_start - max(given.end for given in (*file.ranges, *file.offsets))
-    if shift and file.options.reaches("pages"):
-        moved = [chunk for chunk in lost if _is_there(file, chunk, shift)]
-        if len(moved) >= max(FEW, len(lost) - 1):  # the first one may be damaged itself
-            number = f"{abs(shift):,} byte{' was' if abs(shift) == 1 else 's were'} {'inserted' if shift > 0 else 'lost'}"
-            first = shift + min(_start(chunk) for chunk in moved)
-            side = "after" if shift > 0 else "before"
-            reason = f"{number} before offset {first}: {where}the footer places them, but that much {side} it"
-            return Cause(speaker, reason, AGAIN, _left(places, speaker))
+    moved = _moved(file, lost, shift) if shift and file.options.reaches("pages") else None
     reason = (
         f"this footer belongs to another file, or the bytes before it were changed: {where}it places them"
     )
+    if moved is not None:
+        reason = f"{moved}: {where}the footer places them"
     return Cause(speaker, reason, AGAIN, _left(places, speaker))
+
+
+def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int) -> str | None:
+    """Where bytes were inserted or lost, as far as that is all that happened to the body, which is longer or shorter by so many bytes."""
+    number = (
+        f"{abs(shift):,} byte{' was' if abs(shift) == 1 else 's were'} {'inserted' if shift > 0 else 'lost'}"
+    )
+    there = [chunk for chunk in lost if _is_there(file, chunk, shift)]
+    if len(there) >= max(FEW, len(lost) - 1):  # the first one may be damaged itself
+        return f"{number} before offset {shift + min(map(_start, there))}"
+    step, place = 1 if shift > 0 else -1, 0
+    # Behind the last one, there may be no room for what it lost itself.
+    for chunk in sorted(lost, key=_start)[:-1] if abs(shift) <= MOST_DRIFT else ():
+        places = (at for at in range(place, shift + step, step) if _is_there(file, chunk, at))
+        if (found := next(places, None)) is None:
+            return None
+        place = found
+    if not place:
+        return None
+    return (
+        f"{number} in several places, as where a program takes the file for text and translates its line ends"
+    )
 
 
 def _of_zeros(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> int:

@@ -40,7 +40,7 @@ def beginning(source: Source, magic: bytes) -> Diagnosis | None:
     place = head.find(magic + _FIRST_BYTE)
     if place > 0 and (ends_well or kind is None):
         reason = f"{_bytes(head[:place])} in front of the magic {magic.decode()}"
-        return Diagnosis(reason, f"cut them off (tail -c +{place + 1} FILE > COPY), and check the copy")
+        return Diagnosis(reason, f"cut that off (tail -c +{place + 1} FILE > COPY), and check the copy")
     if kind is not None:
         return Diagnosis(f"the file is {kind.reason}", kind.remedy)
     for lost in range(1, len(magic) if ends_well else 0):
@@ -70,7 +70,7 @@ def end(source: Source, magic: bytes) -> Diagnosis | None:
         if _has_footer(tail[:place]):
             left = source.size - len(tail) + whole
             reason = f"{_bytes(tail[whole:])} behind the end of the Parquet file"
-            return Diagnosis(reason, f"cut them off (head -c {left} FILE > COPY), and check the copy")
+            return Diagnosis(reason, f"cut that off (head -c {left} FILE > COPY), and check the copy")
     for lost in range(1, len(magic) + 1):
         kept, missing = tail.removesuffix(magic[:-lost]), magic[-lost:].decode()
         if len(kept) == len(tail) - len(magic) + lost and _has_footer(kept):
@@ -89,11 +89,11 @@ def undone(source: Source) -> Diagnosis | None:
     """What happened to a file that ends with the magic, but not with a footer; ``None`` where nothing is known."""
     tail = _tail(source)
     trials = chain(_displacements(tail), _translations(tail))
-    found = next((diagnosis for diagnosis, footer in trials if _is_footer(footer)), None)
-    if found is None and tail.count("\ufffd".encode()) >= _SHOWN:
+    proven = next((diagnosis for diagnosis, footer in trials if _is_footer(footer)), None)
+    if proven is None and tail.count("\ufffd".encode()) >= _SHOWN:
         reason = "many bytes became EF BF BD: a program read the file as text, and put these in place of all that is none"
         return Diagnosis(reason, f"the bytes are lost; {AS_BINARY}")
-    return found
+    return proven
 
 
 Trial = tuple[Diagnosis, bytes]
@@ -104,7 +104,7 @@ def _displacements(tail: bytes) -> Iterator[Trial]:
     length, body, magic = tail[-8:-4], tail[:-8], tail[-4:].decode("latin-1")
     for extra in range(1, MOST_BYTES + 1):
         reason = f"{_bytes(tail[-4 - extra : -4])} between the footer length and the magic {magic}"
-        yield Diagnosis(reason, f"remove them, or {AGAIN}"), _last(tail[: -4 - extra])
+        yield Diagnosis(reason, f"remove that, or {AGAIN}"), _last(tail[: -4 - extra])
     for lost in range(1, 4):
         reason = f"a part of the footer length is missing: {lost} of its 4 bytes"
         yield Diagnosis(reason, AGAIN), _last(tail[:-4] + bytes(lost))
@@ -112,7 +112,7 @@ def _displacements(tail: bytes) -> Iterator[Trial]:
     yield swapped, _last(body + length[::-1])
     for extra in range(1, MOST_BYTES + 1):
         behind = Diagnosis(
-            f"{_bytes(body[-extra:])} between the footer and its length", f"remove them, or {AGAIN}"
+            f"{_bytes(body[-extra:])} between the footer and its length", f"remove that, or {AGAIN}"
         )
         yield behind, _last(body[:-extra] + length)
 

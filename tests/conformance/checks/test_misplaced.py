@@ -142,3 +142,27 @@ def test_one_lost_page_is_said_of_its_column() -> None:
     found = said(GOOD[:start] + b"\xff\xff" + GOOD[start + 2 :])
 
     assert [("PQF-050", "c2")] == [(rule, column) for rule, column, *_ in found]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "what"), [(b"\r\n", b"\n", "lost"), (b"\r\n", b"\r\r\n", "inserted")]
+)
+def test_line_ends_that_were_translated_back_are_told_by_their_drift(
+    here: bytes, there: bytes, what: str
+) -> None:
+    random_ = random.Random(4)
+    table = pa.table({f"c{number}": [random_.randbytes(20) for _ in range(9000)] for number in range(3)})
+    sink = io.BytesIO()
+    pq.write_table(
+        table, sink, row_group_size=900, use_dictionary=False, compression="none", write_statistics=False
+    )
+    good = sink.getvalue()
+    footer = read_framing(BytesSource(good)).footer_start
+    body = good[:footer].replace(here, there)
+    ((rule, column, text, remedy),) = said(body + good[footer:])
+    number = abs(len(body) - footer)
+
+    assert ("PQF-050", None, AGAIN) == (rule, column, remedy)
+    assert text.startswith(
+        f"{number} bytes were {what} in several places, as where a program takes the file for text"
+    )

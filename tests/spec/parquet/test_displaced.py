@@ -103,8 +103,8 @@ def test_a_file_of_another_format_is_named(data: bytes, reason: str, remedy: str
     assert (error.rule, error.reason, error.remedy) == ("PQF-001", f"the file is {reason}", remedy)
 
 
-TAIL = "cut them off (head -c {} FILE > COPY), and check the copy"
-HEAD = "cut them off (tail -c +{} FILE > COPY), and check the copy"
+TAIL = "cut that off (head -c {} FILE > COPY), and check the copy"
+HEAD = "cut that off (tail -c +{} FILE > COPY), and check the copy"
 LATIN = f"convert it back (iconv -f UTF-8 -t LATIN1), or {AS_BINARY}"
 
 
@@ -128,10 +128,10 @@ LATIN = f"convert it back (iconv -f UTF-8 -t LATIN1), or {AS_BINARY}"
         (FILE + b"\n", "PQF-002", "1 byte (0a) is behind the end of the Parquet file", TAIL.format(SIZE)),
         (FILE + bytes(512), "PQF-002", "512 bytes (00 00 00 00 00 00 00 00 …) are behind the end of the Parquet file", TAIL.format(SIZE)),
         (FILE[:-64] + bytes(64), "PQF-002", "the file ends with 64 zeros: its end, and with it the footer, was not written", AGAIN),
-        (FILE[:-4] + b"\n" + FILE[-4:], "PQF-003", "1 byte (0a) is between the footer length and the magic PAR1", f"remove them, or {AGAIN}"),
+        (FILE[:-4] + b"\n" + FILE[-4:], "PQF-003", "1 byte (0a) is between the footer length and the magic PAR1", f"remove that, or {AGAIN}"),
         (FILE[:-5] + FILE[-4:], "PQF-003", "a part of the footer length is missing: 1 of its 4 bytes", AGAIN),
         (FILE[:-8] + FILE[-8:-4][::-1] + FILE[-4:], "PQF-003", "the footer length has its highest byte first", "write its lowest byte first"),
-        (FILE[:-8] + b"\r\n" + FILE[-8:], "PQF-004", "2 bytes (0d 0a) are between the footer and its length", f"remove them, or {AGAIN}"),
+        (FILE[:-8] + b"\r\n" + FILE[-8:], "PQF-004", "2 bytes (0d 0a) are between the footer and its length", f"remove that, or {AGAIN}"),
     ],
 )  # fmt: skip
 def test_what_happened_to_a_damaged_file_is_said_with_what_to_do(

@@ -137,7 +137,7 @@ def _rules(shown: View) -> Iterator[str]:
         if row.sentence:
             lines += ["", row.sentence]
             rule = rules()[row.rule]
-            reading = next((said for item in row.items if (said := rule.reading_for(item.message))), "")
+            reading = next((text for item in row.items if (text := rule.reading_for(item.message))), "")
             lines += ["", f"*Reading:* {reading}"] if reading else []
         for label, value in row.effects:
             lines += ["", f"**{label}** {escaped(value)}"]
