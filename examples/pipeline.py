@@ -1,7 +1,7 @@
 """The whole pipeline on 1,000 files: produce, index, check, query; a kill in the middle, and a damaged file.
 
 ``make pipeline`` runs it. Every line that begins with ``$`` is a command, printed and then run; the files stay in
-``build-pipeline``.  Needs Java, and the engines of ``pip install 'pqassay[spark,engines]'``.
+``build-pipeline``.  Needs Java, and the engines of ``pip install '.[spark,engines]'``.
 """
 
 from __future__ import annotations

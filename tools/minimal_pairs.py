@@ -272,7 +272,7 @@ class Measurement:
     def ask(self, pair: Pair, rules: Sequence[str]) -> None:
         """Ask all engines about one pair, and count the answers for some of the rules that it breaks."""
         # One rule at a time: a finding that follows from another one is left out where both are asked for.
-        files = [check(str(pair.broken), tier="values", only=[rule], jobs=1).files[0] for rule in rules]
+        files = [check(str(pair.broken), tier="values", rule=[rule], jobs=1).files[0] for rule in rules]
         findings = [finding for file in files for finding in file.findings]
         size = files[0].size
         with TemporaryDirectory(prefix="pqassay-") as name:

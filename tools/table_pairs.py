@@ -172,7 +172,7 @@ class TableMeasurement:
         """What engines do with a table, because of a rule; ``None``, and a reason in `reasons`, where nothing could be asked."""
         found: list[tuple[str, Finding]] = []
         for only in ([rule], []):  # some rules are about what others find as well
-            report = check(str(pair.broken), tier="values", only=only)
+            report = check(str(pair.broken), tier="values", rule=only)
             found = found or [
                 (file.path, one) for file in report.files for one in file.findings if one.rule == rule
             ]

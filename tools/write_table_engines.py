@@ -5,7 +5,7 @@ family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that we
 with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
 table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
 
-    pip install 'pqassay[engines]' daft chdb 'pyspark==4.1.*'
+    pip install '.[engines]' daft chdb 'pyspark==4.1.*'
 """
 
 from __future__ import annotations

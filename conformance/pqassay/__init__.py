@@ -1,9 +1,11 @@
 """The judge: checks Parquet files against the specification, whoever wrote them.
 
 >>> import pqassay
->>> report = pqassay.check(b"no Parquet file at all")
->>> report.files[0].outcome, [finding.rule for finding in report.files[0].findings]
-('nonconformant', ['PQF-001', 'PQF-002'])
+>>> report = pqassay.check(b"not a Parquet file at all")
+>>> report
+<Report: 1 file, 0 conformant, 1 nonconformant, 0 errored>
+>>> report.files[0].findings[0].message
+'the file is text, not a Parquet file'
 """
 
 from __future__ import annotations
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from pqassay.report.model import Finding, Report
 
 __all__ = ["Finding", "Report", "UsageError", "__version__", "check"]
+
+
+def __dir__() -> list[str]:
+    """The names for users, of which some are not imported yet."""
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

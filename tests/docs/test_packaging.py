@@ -266,4 +266,4 @@ def test_the_core_alone_checks_reads_and_runs_and_says_which_extra_brings_spark(
         assert (command, 0) == (command, done.returncode), done.stderr
 
     done = run(core, "pqassay", "spark", "check", str(golden))
-    assert (2, True) == (done.returncode, "pip install 'pqassay[spark]'" in done.stderr)
+    assert (2, True) == (done.returncode, "pip install '.[spark]'" in done.stderr)

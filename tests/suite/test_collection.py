@@ -347,7 +347,7 @@ def test_without_a_second_reader_it_is_said_what_to_install() -> None:
 
     assert (
         "which rows are right is known where two independent readers agree, beside the one under test; there is none: "
-        "pip install 'pqassay[engines]' brings DuckDB, Polars and DataFusion"
+        "pip install '.[engines]' in a checkout of pqassay brings DuckDB, Polars and DataFusion"
     ) == str(error.value)
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pqassay.browser.bench import Bench
-from pqassay.browser.recognised import LONGEST, not_judged
+from pqassay.browser.recognised import not_judged
 from pqassay.browser.tree import Node
 from pqassay.errors import UsageError
 from pqassay.judge.checker import check
@@ -26,6 +26,7 @@ from pqassay.report.view_model import Item
 from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.sources import BytesSource, CallableSource, Source
 from pqassay_spec.grammar.hexdump import ROW
+from pqassay_spec.parquet.other_files import HEAD_LENGTH
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import Tier
 
@@ -66,7 +67,7 @@ class Session:
         main = next((source for source in sources if judged_as(source.name) == "pm"), sources[0])
         self.source: Source = main
         self.name, self.kind = main.name, judged_as(main.name)
-        why = not_judged(encodable(self.name), main.read(0, min(LONGEST, main.size)))
+        why = not_judged(encodable(self.name), main.read(0, min(HEAD_LENGTH, main.size)))
         if why is not None:
             raise UsageError(why)
         self._sources = sources

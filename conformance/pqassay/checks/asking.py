@@ -15,7 +15,7 @@ many things, a subject may offer a screen of all of them at a time: the rules ar
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.by_example import Examples
 from pqassay.checks.conflicts import Conflict, explained
+from pqassay.checks.misplaced import FEW, cause_of
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
@@ -160,13 +161,40 @@ def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestio
     return answers
 
 
+def _broken_groups(answers: Answers) -> list[tuple[str, Group]]:
+    return [(rule_id, group) for rule_id, answer in answers.found.items() for group in answer.groups.values()]
+
+
+def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
+    """Whether most structures are misplaced, so that one finding says why; see `pqassay.checks.misplaced`."""
+    broken = {rule_id: answer.groups for rule_id, answer in answers.found.items() if answer.groups}
+    places = {rule: {name: group.count for name, group in groups.items()} for rule, groups in broken.items()}
+    cause = cause_of(file, places)
+    if cause is None:
+        return False
+    groups = [*broken[cause.rule].values()]
+    row_groups = set[int | None]().union(*(group.row_groups for group in groups))
+    first = [
+        # What the rule itself knows to do, it says in words already.
+        violation if violation.remedy else replace(violation, message=cause.reason, remedy=cause.remedy)
+        for violation in groups[0].first
+    ]
+    count = sum(group.count for group in groups)
+    merged = Group(None, first, count, row_groups, also=set(cause.others))
+    answers.found[cause.rule].groups = {None: merged}
+    for rule in cause.others:
+        answers.found[rule].groups.clear()
+        answers.found[rule].hinder(Broken(cause.rule))
+    return True
+
+
 def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
     """Where one damage breaks several rules, leave all but one of them out; see `pqassay.checks.conflicts`."""
-    broken = [
-        (rule_id, group) for rule_id, answer in answers.found.items() for group in answer.groups.values()
-    ]
+    broken = _broken_groups(answers)
     if len(broken) < 2:
         return
+    if len(broken) >= FEW and _have_one_cause(file, answers):
+        broken = _broken_groups(answers)
     groups: dict[Conflict, Group] = {}
     for rule_id, group in broken:
         verdict = verdict_of(file_rules()[rule_id], file)
@@ -431,4 +459,5 @@ def violation_from(error: FormatError, rule_id: str) -> Violation:
         length=error.length,
         expected=error.expected,
         actual=error.actual,
+        remedy=error.remedy,
     )

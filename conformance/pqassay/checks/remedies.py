@@ -1,7 +1,7 @@
 """The commands that mend a file in which a rule is broken: one table, by rule, or by family where all its rules have the same.
 
 What is false beside the rows is removed: without a page index, a bloom filter, statistics or a hint the file reads equal,
-only slower.  One that is false makes the others suspicious, since one writer wrote them all, so all of a kind go.  An IDX1
+only slower.  What goes is limited to the column and the row groups of the finding.  An IDX1
 index is better than none, so where the column is known it is made anew.  A ``_pm`` is made anew from the Parquet file beside
 it, unless it only repeats what that file itself has wrong.
 """
@@ -9,7 +9,7 @@ it, unless it only repeats what that file itself has wrong.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from pqassay.checks.asking import is_broken
@@ -32,11 +32,32 @@ ATTACHED = {"bloom filter": "--bloom-filters", "column index": "--page-index", "
 """Structures without which the rows are the same, and the option of `pqassay strip` that removes them."""
 
 
-def remedy(file: FileUnderTest, rule_id: str) -> str | None:
-    """The command that mends a file in which a rule is broken, if there is one."""
+OF_COLUMNS = frozenset(("--bloom-filters", "--page-index", "--statistics", "--encoding-stats"))
+OF_ROW_GROUPS = OF_COLUMNS - {"--page-index"} | {"--row-group-hints", "--sorting-columns"}
+"""Options of `pqassay strip` that are limited to some columns, and to some row groups. Readers fail on indexes in some row groups alone (PIX-003)."""
+
+MOST_ROW_GROUPS = 8
+"""Row groups that a command names; of more, it is about all."""
+
+
+def remedy(
+    file: FileUnderTest, rule_id: str, column: str | None = None, row_groups: Collection[int | None] = ()
+) -> str | None:
+    """The command that mends a file in which a rule is broken, in a column and row groups as far as these are known; ``None`` without one."""
     known = REMEDIES.get(rule_id) or REMEDIES.get(rule_id.rpartition("-")[0], nothing)
     try:
-        return known(file) or None
+        command = known(file)
+        if not command.startswith(strip_command(file)):
+            return command or None
+        options = {word for word in command.split() if word.startswith("--")}
+        places: list[str] = []
+        if column is not None and options <= OF_COLUMNS:
+            places += ["--column", column]
+        numbers = [number for number in row_groups if number is not None]
+        if options <= OF_ROW_GROUPS and len(numbers) == len(row_groups) <= MOST_ROW_GROUPS:
+            every = range(len(file.metadata.row_groups))
+            places += [f"--row-group={number}" for number in sorted(numbers) if set(numbers) != set(every)]
+        return f"{command} {command_line(*places)}".rstrip() if places else command
     except (FormatError, NotApplicable, NotChecked):
         return None  # what a command would have to know cannot be read
 

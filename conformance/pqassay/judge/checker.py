@@ -147,7 +147,8 @@ def check(
             ``jobs`` there is none.
         memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
         progress: Told about each file.
-        **options: What is looked for, in which files, and what counts; see `CheckOptions`.
+        **options: What is looked for, in which files, and what counts: the options of ``pqassay check``, by the same names
+            (``skip_rule`` for ``--skip-rule``); see `pqassay.judge.options.CheckOptions`.
 
     Returns:
         The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
@@ -224,7 +225,8 @@ def planned(
 
         known = Baseline.read(baseline)
     tier, crc = options.get("tier"), options.get("crc", False)
-    only, skip = tuple(options.get("only", ())), tuple(options.get("skip", ()))
+    only = tuple(options.get("rule", options.get("only", ())))
+    skip = tuple(options.get("skip_rule", options.get("skip", ())))
     level, profile = options.get("level", "must"), options.get("profile")
     _require_choices(tier, level, profile, (*only, *skip))
     require_release(options.get("rules"))

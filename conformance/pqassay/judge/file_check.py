@@ -350,10 +350,12 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
     younger = _younger(rule, file)
     positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
     holder = file if fields[0] is None else fields[0].structure.file
+    verdict = verdict_of(rule, file)
+    is_news = verdict != "INFO"  # which asks for nothing to be done
     return Finding(
         rule=rule.id,
         level=rule.level,
-        verdict=verdict_of(rule, file),
+        verdict=verdict,
         could=rule.could,
         observed=observed(rule.id),
         path=file.source.name,
@@ -362,8 +364,8 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         at=positions,
         # Names come out of the file, and a message is one line.
         message=printable(group.first[0].message) + younger,
-        remedy=_remedy(rule, group, file),
-        hexdump=hexdump(holder.source, positions[0]),
+        remedy=_remedy(rule, group, file) if is_news else None,
+        hexdump=hexdump(holder.source, positions[0]) if is_news else [],
         explanation=explained(rule.id, group.first, file),
         files=list(group.files),
         also=sorted(group.also),
@@ -381,7 +383,9 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
-    found = next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
+    found = next((v.remedy for v in group.first if v.remedy), None) or remedy(
+        file, rule.id, group.column, group.row_groups
+    )
     if found is None:
         return None
     if not found.startswith(OURS):

@@ -39,7 +39,6 @@ class Option:
         panel: The heading below which it is listed.
         kind: How its value is written.
         metavar: What stands for that on the help page.
-        flag: What it is called on the command line, if not as in Python.
         short: A short form of that.
         in_file: Whether ``pqassay.toml`` may set it.
     """
@@ -48,7 +47,6 @@ class Option:
     panel: Panel
     kind: Kind
     metavar: str = ""
-    flag: str = ""
     short: str = ""
     in_file: bool = True
 
@@ -57,7 +55,7 @@ class CheckOptions(TypedDict, total=False):
     """The rules to check, the files, and what counts: the options that every way to check has.
 
     ``version``, ``snapshot`` and ``ref`` say the same as ``at``, for tables of one kind. ``literal`` holds further paths, in which
-    wildcards mean themselves.
+    wildcards mean themselves. ``only`` and ``skip`` are former names of ``rule`` and ``skip_rule``.
     """
 
     tier: Annotated[
@@ -79,16 +77,16 @@ class CheckOptions(TypedDict, total=False):
             "LEVEL",
         ),
     ]
-    only: Annotated[
+    rule: Annotated[
         Sequence[str],
-        Option(
-            "Check only matching rules, such as `'IDX1-*'`; repeatable.", "Depth", "texts", "GLOB", "rule"
-        ),
+        Option("Check only matching rules, such as `'IDX1-*'`; repeatable.", "Depth", "texts", "GLOB"),
     ]
-    skip: Annotated[
+    skip_rule: Annotated[
         Sequence[str],
-        Option("Skip matching rules; repeatable.", "Depth", "texts", "GLOB", "skip-rule"),
+        Option("Skip matching rules; repeatable.", "Depth", "texts", "GLOB"),
     ]
+    only: Sequence[str]
+    skip: Sequence[str]
     include: Annotated[
         Sequence[str],
         Option("Also check matching files in folders; repeatable.", "Select", "texts", "GLOB"),
@@ -235,7 +233,7 @@ class Declared:
     @property
     def name(self) -> str:
         """Its name in ``pqassay.toml``, and behind ``--`` on the command line."""
-        return self.option.flag or self.keyword.replace("_", "-")
+        return self.keyword.replace("_", "-")
 
 
 def declared(options: type) -> list[Declared]:

@@ -31,6 +31,7 @@ from pqassay.report.order import gravity_of
 from pqassay.stores.formats import formats
 from pqassay.stores.table_files import TableAt, table_around
 from pqassay.stores.targets import is_uri
+from pqassay_spec.base.installing import install
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect, family_of
 from pqassay_spec.table.layout import TableKind
@@ -404,6 +405,12 @@ class _Trial:
                 self._try(engine, ranked[:1])
         best = ranked[0]
         answers = [self._answers[best, engine.name] for engine in engines]
+        if all(one.verdict == "not installed" for one in answers):
+            return Proof(
+                "not provable",
+                reason=f"no engine is installed here; {install('engines')} brings some",
+                engines=answers,
+            )
         query = self.queries[best].query
         most = max((_RANKS.get(one.verdict, 0) for one in answers), default=0)
         return Proof(

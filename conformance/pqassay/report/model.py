@@ -136,7 +136,7 @@ class Finding:
 
     ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
     that break it; both are the same for all findings of a rule.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
-    rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true if the baseline lists it: then it
+    rendered without the file.  ``remedy`` is a command that mends the file, or what else to do; INFO has none.  ``known`` is true if the baseline lists it: then it
     does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
     table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for
@@ -358,7 +358,7 @@ class Revision:
     commit: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The result of one run of ``pqassay check``.
 
@@ -383,6 +383,16 @@ class Report:
     gate: Gate | None = None
     pin: Pin | None = None
     sample: Sampled | None = None
+
+    def __repr__(self) -> str:
+        """How many files there are, and their outcomes."""
+        summary = self.summary
+        partly = summary.conformant_where_checked
+        where_checked = f"{partly:,} conformant where checked, " if partly else ""
+        return (
+            f"<Report: {summary.files:,} file{'s' * (summary.files != 1)}, {summary.conformant:,} conformant, {where_checked}"
+            f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored>"
+        )
 
     @property
     def exit_code(self) -> int:

@@ -287,7 +287,9 @@ class FileUnderTest:
     @Remembered
     def decoded(self) -> tuple[FileMetaData, int]:
         """The decoded footer and the bytes that its struct takes. Raises PQF-004. Its schema may be that of other files, too."""
-        return parquet_file.decode_footer(self.footer, self.framing, shared=SHARED, readers=(CHUNKS,))
+        footer, framing = self.footer, self.framing
+        with parquet_file.undoing(self.source):
+            return parquet_file.decode_footer(footer, framing, shared=SHARED, readers=(CHUNKS,))
 
     @property
     def has_unknown_fields(self) -> bool:

@@ -24,6 +24,7 @@ from pqassay.stores import remote
 from pqassay.stores.remote_source import describe
 from pqassay.stores.targets import is_uri
 from pqassay_lake.history.columns import SCHEMA
+from pqassay_spec.base.installing import install
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA
 
@@ -36,7 +37,7 @@ PREFIX, SUFFIX = "run-", ".parquet"
 ROWS_AT_ONCE = 1 << 16
 """Rows that are read at once."""
 
-NEEDED = "needs {library}, which is not installed: pip install 'pqassay[engines]'"
+NEEDED = f"needs {{library}}, which is not installed: {install('engines')}"
 
 
 class NoRunError(UsageError):

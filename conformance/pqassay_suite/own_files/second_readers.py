@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pqassay.literals.rows import digest
+from pqassay_spec.base.installing import install
 from pqassay_spec.golden.literals import Value
 from pqassay_suite.cases.file_facts import FileFacts
 from pqassay_suite.drivers import protocol
@@ -31,7 +32,7 @@ ENOUGH = 2
 LIMITS = Limits(seconds=20)
 """Limits of reading one file."""
 
-INSTALL = "pip install 'pqassay[engines]' brings DuckDB, Polars and DataFusion"
+INSTALL = f"{install('engines')} brings DuckDB, Polars and DataFusion"
 
 
 class TooFewReadersError(Exception):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from pqassay_spec.base.installing import install
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def command_session(
     except ModuleNotFoundError as error:
         if error.name != "pyspark":
             raise
-        stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
+        stop(f"Spark is not installed. Install it with: {install('spark')}")
     if not is_connected(session):
         server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
         if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere

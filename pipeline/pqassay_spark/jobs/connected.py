@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
+from pqassay_spec.base.installing import install
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +81,7 @@ def connected(address: str, name: str) -> SparkSession:
         _ = session.version  # a server is spoken to when it is asked for something
     except ImportError as error:
         raise SparkStartError(
-            f"{plain_words(str(error))}. Spark Connect needs more: pip install 'pqassay[connect]'"
+            f"{plain_words(str(error))}. Spark Connect needs more: {install('connect')}"
         ) from None
     except (PySparkException, OSError) as error:
         raise SparkStartError(f"{address} does not answer: {grpc_words(str(error))}") from None

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pqassay_spec.base.installing import install
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -80,9 +82,7 @@ def require_arrow() -> None:
     try:
         require_minimum_pyarrow_version()
     except (PySparkException, ImportError) as error:
-        raise SparkStartError(
-            f"{plain_words(str(error))}. Install it with: pip install 'pqassay[spark]'"
-        ) from None
+        raise SparkStartError(f"{plain_words(str(error))}. Install it with: {install('spark')}") from None
 
 
 def require_workers(spark: SparkSession) -> None:

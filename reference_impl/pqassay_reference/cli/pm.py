@@ -112,6 +112,8 @@ def generate(
             file, output, questdb_json=text, path=path.value, blooms=blooms, history=history
         )
     warn_left_out(done.left_out)
+    for doubt in done.doubts[:MOST_WARNINGS]:
+        typer.echo(printable(f"warning: {doubt}"), err=True)
     warn_lost(done.lost, "; --history keeps what QuestDB's updates left" if done.is_questdb else "")
     typer.echo(printable(f"{target}: {_described(done)}"))
 

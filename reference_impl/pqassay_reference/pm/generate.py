@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from pqassay_spec.parquet.file import (
     ENCRYPTED_MAGIC,
     HEAD_SIZE,
     MAGIC,
+    Framing,
     is_summary,
     read_footer,
     read_framing,
@@ -31,7 +34,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.from_parquet import questdb_key
-from pqassay_spec.pm.from_parquet.fields import fields_of
+from pqassay_spec.pm.from_parquet.fields import Field, fields_of
 from pqassay_spec.pm.from_parquet.order import WritingPath
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
@@ -52,6 +55,7 @@ class Generated:
         left_out: What of the Parquet file the newest snapshot does not say.
         is_questdb: Whether the types are QuestDB's own; else they are inferred.
         lost: Sizes of the Parquet file at the snapshots of the file that was replaced, newest first, which this one has not.
+        doubts: What it says that readers will not understand, or hold for false, in words.
     """
 
     raw: bytes
@@ -60,6 +64,7 @@ class Generated:
     left_out: tuple[LeftOut, ...]
     is_questdb: bool
     lost: tuple[int, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def generate(
@@ -96,7 +101,8 @@ def _generate(
     metadata, _ = read_footer(source, framing)
     if is_summary(metadata, source.name, framing):
         raise Refused("it describes other files; generate from those")
-    column_count = len(fields_of(metadata))
+    fields = fields_of(metadata)
+    column_count = len(fields)
     named_key = (
         None
         if questdb_json is None
@@ -121,13 +127,29 @@ def _generate(
             raise Refused("only a Parquet file with a questdb key of its own tells its history")
         earlier = earlier_versions(Version(source, framing, metadata, questdb))
     if not earlier:
-        return Generated(pm_write.create(newest.value), newest.value, 1, newest.left_out, questdb is not None)
+        raw = pm_write.create(newest.value)
+        doubts = tuple(_doubts(fields, framing, questdb))
+        return Generated(raw, newest.value, 1, newest.left_out, questdb is not None, doubts=doubts)
     first, *others = [described(version.source, version, version.questdb).value for version in earlier]
     raw = pm_write.create(first)
     later = [continued(value, first) for value in (*others, newest.value)]
     for value in later:
         raw = pm_write.update(raw, value)
-    return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True)
+    doubts = tuple(_doubts(fields, framing, questdb))
+    return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True, doubts=doubts)
+
+
+def _doubts(fields: Sequence[Field], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
+    """What readers of ``_pm`` will not understand, or hold for false, though it is what the Parquet file says."""
+    groups = Counter(field.name for field in fields if len(field.leaf.path) > 1 and not field.list_dimensions)
+    for name, count in groups.items():
+        each = "its one leaf as a column" if count == 1 else f"each of its {count} leaves as a column"
+        yield f"column {name} is a group: _pm describes {each} called {name}, and says nothing of the group"
+    if questdb is not None and questdb.unused_bytes > framing.size:
+        yield (
+            f"unused_bytes of the questdb key is {questdb.unused_bytes}, and the Parquet file has {framing.size} bytes: "
+            "_pm says the same, which is false (PM-080)"
+        )
 
 
 def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:

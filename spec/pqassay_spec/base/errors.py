@@ -23,6 +23,7 @@ class FormatError(Exception):
         length: How many bytes there are wrong, 0 if unknown.
         expected: What should be there, for people.
         actual: What is there, for people.
+        remedy: What to do, where that is known.
         file: Name of the file, if known.
     """
 
@@ -36,6 +37,7 @@ class FormatError(Exception):
         length: int = 0,
         expected: str = "",
         actual: str = "",
+        remedy: str = "",
         file: str | None = None,
     ) -> None:
         super().__init__(reason)
@@ -46,6 +48,7 @@ class FormatError(Exception):
         self.length = length
         self.expected = expected
         self.actual = actual
+        self.remedy = remedy
         self.file = file
 
     def __str__(self) -> str:
@@ -54,7 +57,8 @@ class FormatError(Exception):
         where.append(self.field or "")
         place = ", ".join(part for part in where if part)
         rule = f" [{self.rule}]" if self.rule else ""
-        return f"{place}: {self.reason}{rule}" if place else f"{self.reason}{rule}"
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{place}: {self.reason}{remedy}{rule}" if place else f"{self.reason}{remedy}{rule}"
 
     def within(
         self,

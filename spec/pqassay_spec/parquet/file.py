@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -25,6 +26,8 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_decoder import ListReader, decode
 from pqassay_spec.grammar.trace import Leaf, trace
+from pqassay_spec.parquet import displaced
+from pqassay_spec.parquet.other_files import AGAIN, Diagnosis
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, FileMetaData
 
 MAGIC = b"PAR1"
@@ -34,7 +37,7 @@ ENCRYPTED_MAGIC = b"PARE"
 """Begins and ends a Parquet file whose footer is encrypted."""
 
 FOREIGN_MAGICS = {
-    ENCRYPTED_MAGIC: "the footer is encrypted; pqassay has no keys",
+    ENCRYPTED_MAGIC: "the footer is encrypted, and pqassay has no keys: decrypt a copy to check it",
     b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay reads none of them",
     b"PARX": "PARX marks a footer that is proposed and not specified; pqassay does not read it",
 }
@@ -123,31 +126,40 @@ def read_head(source: Source) -> None:
         Unsupported: The footer is encrypted, or of a kind that is only proposed.
         Malformed: Rule PQF-001, the file is too short or begins with something else.
     """
-    if source.size < HEAD_SIZE + TAIL_SIZE:
+    magic = source.read(0, min(MAGIC_SIZE, source.size))
+    if magic in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[magic], field="head.magic", offset=0)
+    least = HEAD_SIZE + TAIL_SIZE
+    if not MAGIC.startswith(magic):
+        known = displaced.beginning(source, MAGIC)
+        if known is not None or source.size >= least:
+            raise _wrong_magic("begins", magic, known, rule="PQF-001", field="head.magic", offset=0)
+    if source.size < least:
         raise Malformed(
-            f"{source.size} bytes are too few for a Parquet file, which has at least {HEAD_SIZE + TAIL_SIZE}",
+            f"{source.size} bytes are too few for a Parquet file, which has at least {least}"
+            if source.size
+            else "the file is empty",
             rule="PQF-001",
             field="head.magic",
             offset=0,
-            expected=f"at least {HEAD_SIZE + TAIL_SIZE} bytes",
+            expected=f"at least {least} bytes",
             actual=f"{source.size} bytes",
+            remedy=AGAIN,
         )
-    magic = source.read(0, HEAD_SIZE)
-    if magic in FOREIGN_MAGICS:
-        raise Unsupported(FOREIGN_MAGICS[magic], field="head.magic", offset=0)
-    if magic != MAGIC:
-        raise _wrong_magic("begins", magic, rule="PQF-001", field="head.magic", offset=0)
 
 
-def _wrong_magic(how: str, magic: bytes, *, rule: str, field: str, offset: int) -> Malformed:
+def _wrong_magic(
+    how: str, magic: bytes, known: Diagnosis | None, *, rule: str, field: str, offset: int
+) -> Malformed:
     return Malformed(
-        f"the file {how} with {magic!r}, not with {MAGIC!r}",
+        f"the file {how} with {magic!r}, not with {MAGIC!r}" if known is None else known.reason,
         rule=rule,
         field=field,
         offset=offset,
         length=MAGIC_SIZE,
         expected=repr(MAGIC),
         actual=repr(magic),
+        remedy="" if known is None else known.remedy,
     )
 
 
@@ -156,7 +168,7 @@ def read_framing(source: Source) -> Framing:
 
     Raises:
         Unsupported: The footer is encrypted, or of a kind that is only proposed.
-        Malformed: Rules PQF-001 (too short), PQF-002 (magic at the end), PQF-003 (footer length).
+        Malformed: Rules PQF-001 (too short, or neither begins nor ends with the magic), PQF-002 (magic at the end), PQF-003 (footer length).
     """
     if source.size < HEAD_SIZE + TAIL_SIZE:
         read_head(source)
@@ -166,25 +178,43 @@ def read_framing(source: Source) -> Framing:
     if magic in FOREIGN_MAGICS:
         raise Unsupported(FOREIGN_MAGICS[magic], field="tail.magic", offset=place)
     if magic != MAGIC:
-        raise _wrong_magic("ends", magic, rule="PQF-002", field="tail.magic", offset=place)
+        read_head(source)
+        known = displaced.end(source, MAGIC)
+        raise _wrong_magic("ends", magic, known, rule="PQF-002", field="tail.magic", offset=place)
     (length,) = _FOOTER_LENGTH.unpack_from(raw)
     available = tail_start - HEAD_SIZE
     if not 0 < length <= available:
+        known = displaced.undone(source)
         raise Malformed(
-            f"a footer of {length} bytes, where there are {available} bytes between head and tail",
+            f"a footer of {length} bytes, where there are {available} bytes between head and tail"
+            if known is None
+            else known.reason,
             rule="PQF-003",
             field="tail.footer_length",
             offset=tail_start,
             length=TAIL_SIZE - MAGIC_SIZE,
             expected=f"1 to {available}",
             actual=str(length),
+            remedy="" if known is None else known.remedy,
         )
     return Framing(source.size, tail_start - length, length)
 
 
 def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
-    """Read the footer and decode it; return and raise what `decode_footer` does."""
-    return decode_footer(source.read(framing.footer_start, framing.footer_length), framing)
+    """Read the footer and decode it; return and raise what `decode_footer` does, with what happened to the file if that is known."""
+    with undoing(source):
+        return decode_footer(source.read(framing.footer_start, framing.footer_length), framing)
+
+
+@contextmanager
+def undoing(source: Source) -> Iterator[None]:
+    """Add to an error of a footer that cannot be decoded what happened to the file, if that is known."""
+    try:
+        yield
+    except Malformed as error:
+        if (known := displaced.undone(source)) is not None:
+            error.reason, error.remedy = f"{known.reason} ({error.reason})", known.remedy
+        raise
 
 
 def decode_footer(

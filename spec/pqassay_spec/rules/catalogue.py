@@ -114,6 +114,7 @@ class Rule:
         verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
         practice: Why the verdict is weaker than the level: what real software does.
         reading: For POLICY: the reading of the ambiguous text that is taken.
+        reading_of: Of what alone the reading speaks: the message of a finding to which it applies names it.
         decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it, ``either`` if it may as
             well leave the structure aside.
         capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
@@ -139,11 +140,16 @@ class Rule:
     verdict: Verdict
     practice: str = ""
     reading: str = ""
+    reading_of: str = ""
     decode: Decoding | Literal[""] = ""
     capability: str = ""
     excluded: str = ""
     against: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+
+    def reading_for(self, message: str) -> str:
+        """The reading, if a finding with this message is about what it speaks of; empty if not."""
+        return self.reading if self.reading_of in message else ""
 
     @property
     def judges_files(self) -> bool:

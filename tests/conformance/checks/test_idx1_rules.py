@@ -22,7 +22,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
-from pqassay_spec.rules.catalogue import Tier, file_rules
+from pqassay_spec.rules.catalogue import Tier, file_rules, rules
 from pqassay_suite.cases.case import GoldenCase
 
 GOOD = Idx1File().build()
@@ -183,7 +183,10 @@ def test_an_encrypted_footer_is_unsupported_not_corrupt() -> None:
     report = pqassay.check(b"PARE" + GOOD[4:-4] + b"PARE")
 
     assert ("errored", []) == (report.files[0].outcome, report.files[0].findings)
-    assert report.files[0].error == "the footer is encrypted; pqassay has no keys"
+    assert (
+        "the footer is encrypted, and pqassay has no keys: decrypt a copy to check it"
+        == report.files[0].error
+    )
 
 
 def test_a_signed_footer_may_be_followed_by_its_signature() -> None:
@@ -234,7 +237,10 @@ def test_the_footer_tier_reads_no_blob() -> None:
 BROKEN_INDEXES = [
     golden
     for golden in golden_cases()
-    if golden.case.family == "IDX1" and golden.case.kind == "invalid" and golden.case.mutation is not None
+    if golden.case.family == "IDX1"
+    and golden.case.kind == "invalid"
+    and golden.case.mutation is not None
+    and not all(rules()[rule].verdict == "INFO" for rule in golden.case.rules)
 ]
 
 LEFT_OVER = {"PQF-037"}
@@ -255,19 +261,18 @@ def commands(path: Path) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("golden", BROKEN_INDEXES, ids=lambda golden: golden.case.id)
-def test_each_command_leaves_a_file_without_findings_and_the_same_rows(
+def test_the_commands_leave_a_file_without_findings_and_the_same_rows(
     golden: GoldenCase, tmp_path: Path
 ) -> None:
     path = copied(golden, tmp_path)
-    before, rows = path.read_bytes(), pq.read_table(path)
+    rows = pq.read_table(path)
 
     assert commands(path)
     for program, *arguments in commands(path):
-        path.write_bytes(before)
         result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
         assert ("pqassay", 0) == (program, result.exit_code), result.output
-        assert set() == reported(path) - LEFT_OVER
-        assert rows == pq.read_table(path)
+    assert set() == reported(path) - LEFT_OVER
+    assert rows == pq.read_table(path)
 
 
 @pytest.mark.parametrize("golden", BROKEN_INDEXES, ids=lambda golden: golden.case.id)
@@ -280,13 +285,16 @@ def test_stripping_the_index_always_helps(golden: GoldenCase, tmp_path: Path) ->
     assert set() == reported(path) - LEFT_OVER - {"PQF-006"}
 
 
-def test_every_rule_of_the_index_has_a_remedy(tmp_path: Path) -> None:
+def test_every_rule_of_the_index_has_a_remedy_but_for_news(tmp_path: Path) -> None:
     mended: set[str] = set()
     for golden in BROKEN_INDEXES:
         findings = pqassay.check(copied(golden, tmp_path), tier="values").files[0].findings
         mended |= {finding.rule for finding in findings if finding.remedy and finding.rule.startswith("IDX1")}
 
-    assert {rule for rule in file_rules() if rule.startswith("IDX1")} == mended
+    grave = {
+        rule.id for rule in file_rules().values() if rule.id.startswith("IDX1") and rule.verdict != "INFO"
+    }
+    assert grave == mended
 
 
 def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:

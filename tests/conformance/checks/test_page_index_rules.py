@@ -144,16 +144,16 @@ LEFT_OVER = {"PQF-037", "PQF-055"}
 """What can be said of an index that the footer does not name, and of a data page that the footer misplaces as well."""
 
 
-def test_the_command_of_a_finding_makes_the_file_clean(removable: list[Path], tmp_path: Path) -> None:
+def test_the_commands_of_the_findings_make_the_file_clean(removable: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "it's.parquet"
-    command = f"pqassay strip {shlex.quote(str(path))} --page-index"
     for golden in removable:
         path.write_bytes(golden.read_bytes())
-        assert {command} == remedies(path), golden
+        for command in sorted(remedies(path)):
+            assert command.startswith(f"pqassay strip {shlex.quote(str(path))} --page-index"), golden
+            result = CliRunner().invoke(app, [*shlex.split(command)[1:], "--values-are-right"])
+            assert 0 == result.exit_code, golden
 
-        result = CliRunner().invoke(app, [*shlex.split(command)[1:], "--values-are-right"])
-
-        assert (0, set()) == (result.exit_code, broken(path.read_bytes(), "values") - LEFT_OVER), golden
+        assert set() == broken(path.read_bytes(), "values") - LEFT_OVER, golden
         rows = repr(pq.read_table(golden).to_pylist())  # NaN equals NaN
         assert rows == repr(pq.read_table(path).to_pylist()), golden
 

@@ -279,7 +279,7 @@ VALID = [
 ]  # fmt: skip
 
 INVALID = [
-    Case("text instead of a file", lambda: b"no Parquet file at all", ("PQF-001", "PQF-002")),
+    Case("text instead of a file", lambda: b"no Parquet file at all", ("PQF-001",)),
     Case("hidden without key", signed(hidden=True, key=False), ("PQF-014",)),
     Case("a name twice in groups of one name", schema(group(), BYTES_LEAF, group(), BYTES_LEAF), ("PQF-018",)),
     Case("text on fixed bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, TEXT, type_length=4, converted_type=ConvertedType.UTF8)), ("PQF-155",)),

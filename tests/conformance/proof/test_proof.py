@@ -35,7 +35,7 @@ from pqassay.proof.queries import Column, Comparison, Kind, Query, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import _answer, _said, _table, compared, plan
 from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema, members
-from pqassay.report.renderers.proof_text import write_proof
+from pqassay.report.renderers.proof_text import plain_lines, write_proof
 from pqassay.report.renderers.text import render
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
@@ -555,3 +555,24 @@ def test_an_answer_that_cannot_be_compared_is_no_error_of_the_engine(tmp_path: P
 
     assert found.is_incomparable
     assert not found.has_panicked
+
+
+def test_a_proof_without_engines_says_what_to_install(monkeypatch: pytest.MonkeyPatch, lake: Path) -> None:
+    absent = [replace(engine, distribution="no-such-distribution") for engine in ENGINES]
+    monkeypatch.setattr(trial, "require_engines", lambda _: absent)
+    report = pqassay.check(lake / "page_elsewhere.parquet", tier="values", rule=["PIX-040"])
+    found = trial.proved(report).files[0].findings[0].proof
+    assert found is not None
+    reason = "no engine is installed here; pip install '.[engines]' in a checkout of pqassay brings some"
+    assert ("not provable", reason) == (found.outcome, found.reason)
+    assert [f"none: {reason}"] == plain_lines(found)
+
+
+@pytest.mark.parametrize(("engine", "is_noted"), [("pyarrow dataset", True), ("DuckDB", False)])
+def test_a_proof_by_pyarrow_alone_says_what_is_missing(engine: str, is_noted: bool) -> None:
+    absent = EngineAnswer("Polars", "not installed", error="python -m pip install polars")
+    shown = Proof(
+        "not misled", 1, "SELECT id FROM file", ["id"], None, 20, [EngineAnswer(engine, "right", "1"), absent]
+    )
+    note = "no engine is installed here but pyarrow; pip install '.[engines]' in a checkout of pqassay brings others"
+    assert is_noted == (note in plain_lines(shown))

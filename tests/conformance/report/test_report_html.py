@@ -98,7 +98,9 @@ def test_links_within_the_page_lead_somewhere_and_ids_are_unique() -> None:
 
 def test_the_marked_bytes_are_those_of_the_finding() -> None:
     report = museum()
-    finding = next(each for file in report.files for each in file.findings if each.at[0].length > 1)
+    finding = next(
+        each for file in report.files for each in file.findings if each.at[0].length > 1 and each.hexdump
+    )
     files = [dataclasses.replace(report.files[1], path="one.parquet", findings=[finding])]
     page = Page(rendered(dataclasses.replace(report, files=files, summary=summarise(files)), FormatName.HTML))
     first = finding.at[0]

@@ -221,7 +221,7 @@ def test_a_damaged_sketch_is_refused(lake: Path) -> None:
 
 def test_without_the_library_it_is_said_what_to_install(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasketches", None)
-    assert "pip install 'pqassay[sketches]'" in refusal(lake, f"SELECT {DISTINCT}(customer) FROM t")
+    assert "pip install '.[sketches]'" in refusal(lake, f"SELECT {DISTINCT}(customer) FROM t")
     assert [(90,)] == [
         tuple(row.values()) for row in Answerer.open(lake).ask("SELECT COUNT(*) FROM t").table.to_pylist()
     ]

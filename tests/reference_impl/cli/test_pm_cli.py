@@ -574,3 +574,29 @@ def test_help_starts_without_what_only_commands_need() -> None:
     done = processes.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "[]\n" == done.stdout
+
+
+def test_generating_warns_of_groups_and_of_dead_bytes_that_cannot_be(tmp_path: Path) -> None:
+    table = pa.table({"a": [1], "pair": [{"x": 1, "y": "b"}], "one": [{"x": 1}], "list": [[1.5]]})
+    pq.write_table(table, tmp_path / "data.parquet")
+    size = (tmp_path / "data.parquet").stat().st_size
+    schema = [{"column_type": kind, "column_top": 0} for kind in (6, 6, 26, 6, 10)]
+    key = tmp_path / "key.json"
+    groups = (
+        "warning: column pair is a group: _pm describes each of its 2 leaves as a column called pair, and says nothing of the group\n"
+        "warning: column one is a group: _pm describes its one leaf as a column called one, and says nothing of the group\n"
+    )
+    for unused, warning in (
+        (size, ""),
+        (size + 1, f"warning: unused_bytes of the questdb key is {size + 1}, and the Parquet file has {size} bytes: _pm says the same, which is false (PM-080)\n"),
+    ):  # fmt: skip
+        key.write_text(json.dumps({"version": 1, "schema": schema, "unused_bytes": unused}))
+        done = run("generate", tmp_path / "data.parquet", "--questdb-json", key)
+
+        assert (0, groups + warning) == (done.exit_code, done.stderr)
+
+
+def test_generating_from_plain_columns_warns_of_nothing(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1], "list": [[1.5]]}), tmp_path / "data.parquet")
+
+    assert "" == run("generate", tmp_path / "data.parquet").stderr

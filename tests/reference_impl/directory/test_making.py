@@ -215,7 +215,7 @@ def test_an_index_that_grows_too_large_is_refused(path: Path) -> None:
 def test_without_the_library_sketches_say_how_to_get_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "datasketches", None)
 
-    with pytest.raises(Refused, match=r"pip install 'pqassay\[sketches\]'"):
+    with pytest.raises(Refused, match=r"pip install '\.\[sketches\]'"):
         _made(path, IndexType.HLL, "metal", placement=Placement.INLINE)
 
 

@@ -136,7 +136,8 @@ def _rules(shown: View) -> Iterator[str]:
         lines = [title if row.effects else f"{title}: {escaped(row.could)}"]
         if row.sentence:
             lines += ["", row.sentence]
-            reading = rules()[row.rule].reading
+            rule = rules()[row.rule]
+            reading = next((text for item in row.items if (text := rule.reading_for(item.message))), "")
             lines += ["", f"*Reading:* {reading}"] if reading else []
         for label, value in row.effects:
             lines += ["", f"**{label}** {escaped(value)}"]

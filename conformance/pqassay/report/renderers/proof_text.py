@@ -9,12 +9,16 @@ from rich.console import Console
 
 from pqassay.report.model import EngineAnswer, Proof
 from pqassay.report.renderers.line import Part, counted, write_row
+from pqassay_spec.base.installing import install
 
 ERROR_LENGTH = 100
 """Characters of an engine's error that are shown; the JSON report has all."""
 
 COMMAND = "try it"
 """The label of a line for a shell."""
+
+ALWAYS_HERE = "pyarrow"
+"""Begins the name of the engine that pqassay itself needs."""
 
 STYLES = {"rows lost": "bold red", "wrong rows": "bold red", "refused": "yellow", "crashed": "yellow"}
 
@@ -59,6 +63,9 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
         return
     yield "proof", [proof.query]
     rows, tried = counted(proof.true_rows or 0, "row"), counted(proof.tried, "query", "queries")
+    asked = [answer.engine for answer in proof.engines if answer.verdict != "not installed"]
+    if len(proof.engines) > 1 and all(engine.startswith(ALWAYS_HERE) for engine in asked):
+        yield "", [f"no engine is installed here but {ALWAYS_HERE}; {install('engines')} brings others"]
     yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
     names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in proof.engines]
     width = max(map(len, names), default=0)

@@ -370,8 +370,8 @@ def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None
         if label == "could":  # what was proved on this very file comes before what is known of the rule
             write_proof_()
         write_row(console, label, value)
-    if rule is not None and rule.reading:
-        write_row(console, "reading", rule.reading)
+    if rule is not None and (reading := rule.reading_for(finding.message)):
+        write_row(console, "reading", reading)
     for row in finding.hexdump:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
 

@@ -20,6 +20,7 @@ from pqassay.values.decoding.hashes import hashes_of
 from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
 from pqassay.values.directory.columns import by_bits, doubles, one_array, without_nan
+from pqassay_spec.base.installing import install
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.sketches import is_text, preamble_problem
 from pqassay_spec.parquet.column_order import FLOATING
@@ -33,7 +34,7 @@ def _library() -> Any:
         import datasketches  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra, without types
     except ImportError:
         raise NotChecked(
-            "sketches are compared with the values by the package datasketches: pip install 'pqassay[sketches]'",
+            f"sketches are compared with the values by the package datasketches: {install('sketches')}",
             "tool",
         ) from None
     return datasketches

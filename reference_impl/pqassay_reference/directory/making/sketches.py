@@ -17,6 +17,7 @@ from pqassay_reference.directory.making.described_data import DescribedColumn, D
 from pqassay_reference.directory.making.ordered_values import ColumnValues, Uniques, is_bytes
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_reference.errors import Refused
+from pqassay_spec.base.installing import install
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.sketches import build_sketches, hll_item, kll_item
 from pqassay_spec.parquet.column_order import TOTAL
@@ -34,7 +35,7 @@ def library() -> Any:
         module: Any = importlib.import_module("datasketches")  # an extra, which only sketches need
     except ImportError:
         raise Refused(
-            "sketches need the library datasketches: pip install 'pqassay[sketches]' (it has no wheels for Python 3.14 yet)"
+            f"sketches need the library datasketches: {install('sketches')} (it has no wheels for Python 3.14 yet)"
         ) from None
     return module
 

@@ -1,0 +1,183 @@
+"""Structures that are not where the footer places them: where that is so of most of them, it has one cause, and is one finding.
+
+The footer is then that of another file, bytes were inserted or lost, or a part of the body was never written.  Which of these it is, trying
+shows: whether pages begin a constant number of bytes further on, or zeros are where they should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.layout import COLUMN_INDEXES, FILTERS, OFFSET_INDEXES
+from pqassay.under_test.pages.walk import each_page
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import is_near
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.other_files import AGAIN
+from pqassay_spec.rules.catalogue import file_rules
+
+OF_CHUNKS = ("PQF-001", "PQF-050", "PQF-051", "PQF-008", "PQF-009")
+"""Rules that are broken where column chunks are not in their place; the first of them that is broken speaks."""
+
+OF_STRUCTURES = {"PIX-010": OFFSET_INDEXES, "PIX-020": COLUMN_INDEXES, "BLM-002": FILTERS}
+"""The same of other structures, each with its kind."""
+
+OF_STATISTICS = ("STA-040", "STA-041", "STA-048")
+"""Rules that are broken where bounds are those of other values."""
+
+LEFT_BESIDE = ("PQF-008", "PQF-009", "PQF-037")
+"""Rules of tier ``footer`` that are broken with them; other rules of that tier the footer breaks by itself."""
+
+DISPLACED = "IDX1-009"
+"""Says by itself that structures were displaced, and by what."""
+
+FEW, SAMPLE, REMOTE_SAMPLE = 2, 64, 8
+"""Chunks or structures that one cause explains at least; and chunks that are tried, of a file here and in a store."""
+
+FEW_COLUMNS = 3
+"""Columns with bounds that a file has at least whose bounds are all those of other values."""
+
+
+MOST_DRIFT = 256
+"""Bytes by which chunks may be displaced, one more than the other, that are looked for one by one."""
+
+Places = Mapping[str, Mapping[str | None, int]]
+"""In how many places each rule is broken, by column."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What explains that several rules are broken.
+
+    Attributes:
+        rule: The one that speaks.
+        reason: What happened, in words.
+        remedy: What to do.
+        others: Those that are left to it.
+    """
+
+    rule: str
+    reason: str
+    remedy: str
+    others: frozenset[str]
+
+
+def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
+    """The one cause of what is broken; ``None`` where there may be several."""
+    if DISPLACED in places or not places.keys() & {*OF_CHUNKS[1:], *OF_STRUCTURES, *OF_STATISTICS}:
+        return None
+    try:
+        return _of_chunks(file, places) or _of_structures(file, places)
+    except (FormatError, NotApplicable, NotChecked, OSError):
+        return None
+
+
+def _left(places: Places, speaker: str) -> frozenset[str]:
+    """The rules that are left to one: those that look beyond the footer."""
+    beyond = {rule for rule in places if file_rules()[rule].tier != "footer" or rule in LEFT_BESIDE}
+    return frozenset(beyond - {speaker})
+
+
+def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
+    """The cause where chunks are not in their place: all that begin with zeros, or most."""
+    speaker = next((rule for rule in OF_CHUNKS if rule in places), None)
+    chunks = [chunk for chunk in file.part(ColumnChunks).all if chunk_start(chunk.chunk) is not None]
+    step = -(-len(chunks) // (SAMPLE if is_near(file.source) else REMOTE_SAMPLE)) or 1
+    tried = chunks[::step]
+    lost = [chunk for chunk in tried if not _is_there(file, chunk, 0)]
+    if speaker is None:
+        return None
+    if step == 1 and (zeros := _of_zeros(file, chunks)):
+        reason = f"zeros are where pages of {zeros} of {len(chunks)} column chunks should begin: a part of the file was never written"
+        return Cause(speaker, reason, AGAIN, frozenset(places.keys() & OF_CHUNKS) - {speaker})
+    if len(lost) < FEW or 2 * len(lost) <= len(tried):
+        return None
+    where = f"{len(lost)} of {len(tried)} column chunks{' that were tried' * (step > 1)} do not begin where "
+    shift = file.framing.footer_start - max(given.end for given in (*file.ranges, *file.offsets))
+    moved = _moved(file, lost, shift) if shift and file.options.reaches("pages") else None
+    reason = (
+        f"this footer belongs to another file, or the bytes before it were changed: {where}it places them"
+    )
+    if moved is not None:
+        reason = f"{moved}: {where}the footer places them"
+    return Cause(speaker, reason, AGAIN, _left(places, speaker))
+
+
+def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int) -> str | None:
+    """Where bytes were inserted or lost, as far as that is all that happened to the body, which is longer or shorter by so many bytes."""
+    number = (
+        f"{abs(shift):,} byte{' was' if abs(shift) == 1 else 's were'} {'inserted' if shift > 0 else 'lost'}"
+    )
+    there = [chunk for chunk in lost if _is_there(file, chunk, shift)]
+    if len(there) >= max(FEW, len(lost) - 1):  # the first one may be damaged itself
+        return f"{number} before offset {shift + min(map(_start, there))}"
+    step, place = 1 if shift > 0 else -1, 0
+    # Behind the last one, there may be no room for what it lost itself.
+    for chunk in sorted(lost, key=_start)[:-1] if abs(shift) <= MOST_DRIFT else ():
+        places = (at for at in range(place, shift + step, step) if _is_there(file, chunk, at))
+        if (found := next(places, None)) is None:
+            return None
+        place = found
+    if not place:
+        return None
+    return (
+        f"{number} in several places, as where a program takes the file for text and translates its line ends"
+    )
+
+
+def _of_zeros(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> int:
+    """The number of chunks in which zeros are in place of a page; 0 if one is broken otherwise."""
+    number = 0
+    for chunk in chunks if file.options.reaches("pages") else ():
+        try:
+            _ = chunk.pages
+        except FormatError as error:
+            start = error.offset
+            if start is None or start + 8 > file.source.size or any(file.source.read(start, 8)):
+                return 0
+            number += 1
+    return number
+
+
+def _start(chunk: ColumnChunkUnderTest) -> int:
+    return chunk_start(chunk.chunk) or 0
+
+
+def _is_there(file: FileUnderTest, chunk: ColumnChunkUnderTest, shift: int) -> bool:
+    """Whether a first page begins where a chunk does, so many bytes further on; where pages are not read, whether there is room for it."""
+    start = _start(chunk) + shift
+    end = start + chunk.facts.total_compressed_size
+    if not file.framing.body_start <= start <= end <= file.framing.footer_start:
+        return False
+    if not file.options.reaches("pages"):
+        return True
+    try:
+        return next(each_page(file.source, start, end, "", 0), None) is not None or start == end
+    except FormatError:
+        return False
+
+
+def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
+    """The cause where chunks are in their place, and most indexes or filters, or the bounds of all columns, are not theirs."""
+    bounds = [rule for rule in OF_STATISTICS if rule in places]
+    columns = {chunk.column for chunk in file.part(ColumnChunks).having("statistics")}
+    are_others = len(columns) >= FEW_COLUMNS and columns == {name for rule in bounds for name in places[rule]}
+    contradict = f"the bounds of all {len(columns)} columns contradict their values"
+    for rule, kind in OF_STRUCTURES.items():
+        total, lost = file.part(ColumnChunks).count(kind), sum(places.get(rule, {}).values())
+        if lost >= FEW and 2 * lost > total:
+            reason = f"{lost:,} of {total:,} structures ({kind}) are not where the footer places them"
+            if are_others:
+                reason = f"this footer belongs to another file: {reason}, and {contradict}"
+                return Cause(rule, reason, AGAIN, _left(places, rule))
+            return Cause(rule, reason, "", frozenset(places.keys() & OF_STRUCTURES) - {rule})
+    if are_others:
+        reason = f"{contradict}, as where the footer belongs to another file"
+        others = {
+            rule for rule in places if file_rules()[rule].compares_values and rule[:3] in ("STA", "PIX")
+        }
+        return Cause(bounds[0], reason, "", frozenset(others - {bounds[0]}))
+    return None
