@@ -391,7 +391,7 @@ class Report:
         where_checked = f"{partly:,} conformant where checked, " if partly else ""
         return (
             f"<Report: {summary.files:,} file{'s' * (summary.files != 1)}, {summary.conformant:,} conformant, {where_checked}"
-            f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored>"
+            f"{summary.broken_words}, {summary.errored:,} errored>"
         )
 
     @property
