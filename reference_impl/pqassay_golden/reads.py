@@ -93,6 +93,8 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column"),
     **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
     **_anything("No engine reads a time of day outside of the day as another does.", "time-below-zero time-of-the-next-day"),
+    **_anything("The run repeats a boolean that is none; engines take it for true, for false, or refuse it.", "flag-of-2"),
+    **_anything("The nanoseconds are those of another day; engines add them to the day or drop them.", "moment-before-midnight"),
     **_anything("Levels that no list has; engines make different lists of them.", "list-goes-on-as-null empty-list-goes-on"),
     **_anything("The rows are in another file; who reads a summary believes it or looks there.", "summary-stale"),
     **_anything("Keys and values are of different lists; engines go by the one or by the other.", "values-of-other-maps"),

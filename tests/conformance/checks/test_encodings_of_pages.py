@@ -303,7 +303,7 @@ SIZES = [len(word) for word in WORDS]
         (lengths([*SIZES[:-1], 2**31 - 1]) + TEXT, {"PQF-078"}),
         (lengths(SIZES)[:-1], {"PQF-092"}),
         (b"\x01" + lengths(SIZES)[1:] + TEXT, {"PQF-090"}),
-        (delta_encoding.encode([(1 << 63) - 1, -(1 << 63), 0, 7, 0, 0], bits=128) + TEXT, {"PQF-078"}),
+        (delta_encoding.encode([(1 << 63) - 1, -(1 << 63), 0, 7, 0, 0], bits=128) + TEXT, {"PQF-079"}),
     ],
 )
 def test_byte_arrays_behind_their_lengths(values: bytes, rules: set[str], statistics: bool) -> None:

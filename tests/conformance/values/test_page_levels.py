@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import zlib
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +18,7 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import levels as page_levels
 from pqassay.values.decoding.codecs import decompressed
-from pqassay.values.decoding.faults import FaultKind, Faulty
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.levels import PageCounts, read_bit_packed, read_runs
 from pqassay.values.decoding.survey import counts_of, survey
 from pqassay_spec.base.errors import Malformed
@@ -297,13 +299,56 @@ FRAMINGS = {
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_lz4_is_read_in_each_framing_that_writers_gave_it(framing: str) -> None:
     raw = memoryview(FRAMINGS[framing])
+    faults: list[PageFault] = []
 
-    assert CONTENT == bytes(decompressed(raw, CompressionCodec.LZ4, len(CONTENT)))
+    assert CONTENT == bytes(decompressed(raw, CompressionCodec.LZ4, len(CONTENT), faults.append))
+    others = {"frame": [("an LZ4 frame",)], "bare": [("a bare block",)]}
+    assert others.get(framing, []) == [fault.words for fault in faults]
     for wrong in (0, len(CONTENT) - 1, len(CONTENT) + 1, 2**31 - 1):
         with pytest.raises(Malformed, match=OTHER_SIZE):
             decompressed(raw, CompressionCodec.LZ4, wrong)
     with pytest.raises(Malformed, match=OTHER_SIZE):
         decompressed(raw[:-3], CompressionCodec.LZ4, len(CONTENT))
+
+
+def deflated(bits: int) -> bytes:
+    """The content as zlib writes it: in its own format, in that of GZIP, or without any."""
+    stream = zlib.compressobj(wbits=bits)
+    return stream.compress(CONTENT) + stream.flush()
+
+
+GZIP, ZLIB, BARE = deflated(31), deflated(15), deflated(-15)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        ZLIB,
+        BARE,
+        GZIP + b"\0",
+        GZIP + ZLIB,
+        GZIP[:-8],
+        GZIP[:-8] + b"\1\2\3\4" + GZIP[-4:],
+        GZIP[:-4] + b"\1\2\3\4",
+        gzip.compress(b"") + ZLIB,
+    ],
+)
+def test_gzip_is_nothing_else_that_zlib_writes(raw: bytes) -> None:
+    with pytest.raises(Malformed, match=OTHER_SIZE):
+        decompressed(memoryview(raw), CompressionCodec.GZIP, len(CONTENT))
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 70_000])
+def test_gzip_may_have_several_members(members: int) -> None:
+    raw = gzip.compress(CONTENT[:1000]) + gzip.compress(b"") * (members - 2) + gzip.compress(CONTENT[1000:])
+    faults: list[PageFault] = []
+
+    content = decompressed(
+        memoryview(raw if members > 1 else GZIP), CompressionCodec.GZIP, len(CONTENT), faults.append
+    )
+
+    assert CONTENT == bytes(content)
+    assert [members] * (members > 1) == [fault.actual for fault in faults]
 
 
 def test_nothing_compressed_into_nothing_is_nothing() -> None:
