@@ -40,6 +40,11 @@ class Undefined(NamedTuple):
     number: int
 
 
+def is_as_defined(record: Record) -> bool:
+    """Whether all enum values and union members in a struct, and in all structs in it, are declared, and no union is crowded."""
+    return not any(True for _ in undefined_members(record)) and not any(True for _ in crowded_unions(record))
+
+
 def undefined_members(record: Record) -> Iterator[Undefined]:
     """Yield the enum values and union members without declaration in a struct and in all structs in it."""
     for path, struct in structs_in(record):

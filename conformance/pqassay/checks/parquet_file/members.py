@@ -5,7 +5,7 @@ What a later version of the format may define is unknown: it is a finding, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -27,7 +27,7 @@ from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.grammar.thrift_shapes import Shape
 from pqassay_spec.parquet.thrift import ColumnChunk
-from pqassay_spec.parquet.undefined import Undefined, crowded_unions, undefined_members
+from pqassay_spec.parquet.undefined import Undefined, crowded_unions, is_as_defined, undefined_members
 
 
 class Members(NamedTuple):
@@ -58,37 +58,35 @@ def _members(
 
 def _odd_elements(schema: Schema) -> list[int]:
     """The positions of the elements of a schema with undefined values or crowded unions."""
-    return [number for number, element in enumerate(schema.elements) if _is_odd(element)]
-
-
-def _is_odd(record: Record) -> bool:
-    return any(True for _ in undefined_members(record)) or any(True for _ in crowded_unions(record))
+    return [number for number, element in enumerate(schema.elements) if not is_as_defined(element)]
 
 
 @lru_cache(maxsize=256)
 def _is_odd_shape(shape: Shape) -> bool:
     """Whether chunks of a shape are odd: enums and unions are the same in all of them."""
-    return _is_odd(decoder(ColumnChunk)(shape.example, 0, len(shape.example))[0])
+    return not is_as_defined(decoder(ColumnChunk)(shape.example, 0, len(shape.example))[0])
 
 
-def _of_footer(file: FileUnderTest) -> list[Members]:
-    """What is odd in the footer and, where they are read, in the headers of bloom filters."""
-    metadata, leaves = file.metadata, file.leaves
+def _of_schema(file: FileUnderTest) -> list[Members]:
+    """What is odd in the elements of the schema."""
+    places = file.schema.view(_odd_elements)
+    names = {id(leaf.element): leaf.name for leaf in file.leaves} if places else {}
+    return [
+        members
+        for place in places
+        for element in (file.metadata.schema[place],)
+        for members in _members(element, in_footer(file, f"schema[{place}]"), names.get(id(element)))
+    ]
+
+
+def _of_chunks(file: FileUnderTest) -> list[Members]:
+    """What is odd in the footer's records of column chunks, and in the encryption that it names."""
+    algorithm, groups = file.metadata.encryption_algorithm, file.metadata.row_groups
     found: list[Members] = []
-    if metadata.encryption_algorithm is not None:
-        found += _members(metadata.encryption_algorithm, in_footer(file, "encryption_algorithm"), None)
-    names = {id(leaf.element): leaf.name for leaf in leaves} if file.schema.view(_odd_elements) else {}
-    for number in file.schema.view(_odd_elements):
-        element = metadata.schema[number]
-        found += _members(element, in_footer(file, f"schema[{number}]"), names.get(id(element)))
-    orders = metadata.column_orders or []
-    for number, order in enumerate(orders):
-        column = leaves[number].name if len(leaves) == len(orders) else None
-        # One that is not defined is the matter of STA-003: readers ignore the bounds.
-        for members in _members(order, in_footer(file, f"column_orders[{number}]"), column):
-            found.append(members._replace(undefined=[]))
+    if algorithm is not None:
+        found += _members(algorithm, in_footer(file, "encryption_algorithm"), None)
     for row_group, ordinal in _unproved_chunks(file):
-        chunk = metadata.row_groups[row_group].columns[ordinal]
+        chunk = groups[row_group].columns[ordinal]
         field = in_footer(file, f"row_groups[{row_group}].columns[{ordinal}]")
         found += _members(chunk, field, ".".join(path_in_schema(chunk) or []) or None, row_group)
     return found
@@ -108,33 +106,44 @@ def _placed(violation: Violation, members: Members) -> Violation:
     return replace(violation, column=members.column, row_group=members.row_group)
 
 
-def _of_footer_and_filters(file: FileUnderTest) -> list[Members]:
-    """As `_of_footer`, with the headers of bloom filters where they are read."""
-    found = list(file.part(_of_footer))
-    if file.options.reaches("index"):
-        for chunk in file.part(ColumnChunks).having("bloom_filter"):
-            with suppress(FormatError, NotApplicable, NotChecked):
-                header, _ = chunk.bloom_filter_header
-                found += _members(header, chunk.fields.bloom_header, chunk.column, chunk.row_group)
+def _of_all(file: FileUnderTest) -> list[Members]:
+    """What is odd in the footer and, where they are read, in the headers of bloom filters."""
+    found = [*file.part(_of_schema), *file.part(_of_chunks)]
+    leaves, orders = file.leaves, file.metadata.column_orders or []
+    for number, order in enumerate(orders):
+        column = leaves[number].name if len(leaves) == len(orders) else None
+        found += _members(order, in_footer(file, f"column_orders[{number}]"), column)
+    for chunk in _with_filters(file):
+        with suppress(FormatError, NotApplicable, NotChecked):
+            header, _ = chunk.bloom_filter_header
+            found += _members(header, chunk.fields.bloom_header, chunk.column, chunk.row_group)
     return found
 
 
-FOOTER_MEMBERS = Subject(
-    "enums and unions of the footer", lambda file: file.part(_of_footer), _placed, agrees_if_empty=True
-)
-"""What is odd in a structure of the footer."""
-
-UNIONS = Subject("unions", _of_footer_and_filters, _placed, agrees_if_empty=True)
-"""What is odd in a structure of the footer, or in the header of a bloom filter."""
+def _with_filters(file: FileUnderTest) -> Sequence[ColumnChunkUnderTest]:
+    """The chunks with bloom filters, where these are read."""
+    with suppress(FormatError, NotApplicable, NotChecked):
+        return file.part(ColumnChunks).having("bloom_filter") if file.options.reaches("index") else ()
+    return ()
 
 
-@rule("PQF-167", of=FOOTER_MEMBERS, faults=(FaultKind.UNKNOWN_CODEC,))
-def footer_members_are_defined(members: Members) -> Iterator[Violation]:
-    """A later version of the format may define them: until then nobody knows what they mean."""
+def _subject(name: str, find: Callable[[FileUnderTest], list[Members]]) -> Subject[Members]:
+    return Subject(name, lambda file: file.part(find), _placed, agrees_if_empty=True)
+
+
+@rule("PQF-167", of=_subject("enums and unions of the schema", _of_schema))
+def schema_is_defined(members: Members) -> Iterator[Violation]:
+    """A later version of the format may define the rest: until then nobody knows what it means."""
     yield from report_undefined((each, members.field) for each in members.undefined)
 
 
-@rule("PQF-168", of=UNIONS)
+@rule("PQF-171", of=_subject("enums and unions of chunks", _of_chunks), faults=(FaultKind.UNKNOWN_CODEC,))
+def chunks_are_defined(members: Members) -> Iterator[Violation]:
+    """Readers that decode the numbers into names fail, whatever the pages have."""
+    yield from report_undefined((each, members.field) for each in members.undefined)
+
+
+@rule("PQF-168", of=_subject("unions", _of_all))
 def unions_have_one_member(members: Members) -> Iterator[Violation]:
     """Readers take the first member or the last one, or refuse the file."""
     for path, names in members.crowded:

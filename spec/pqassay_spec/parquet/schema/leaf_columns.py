@@ -54,7 +54,7 @@ class SchemaLeaf(NamedTuple):
     @property
     def is_defined(self) -> bool:
         """Whether the format defines its physical type and all repetition types, from which its levels follow."""
-        return self.parent.is_defined and self.element.type in _TYPES and _is_defined(self.element)
+        return self.parent.is_defined and self.element.type in _TYPES and has_defined_repetition(self.element)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
                 field=f"footer.schema[{index}]",
             )
         length = group.path_length + len(element.name) + 1
-        defined = group.is_defined and _is_defined(element)
+        defined = group.is_defined and has_defined_repetition(element)
         parents.append(
             SchemaGroup(group, element.name, len(parents), length, definition, repetition, defined)
         )
@@ -144,7 +144,8 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
     return columns
 
 
-def _is_defined(element: SchemaElement) -> bool:
+def has_defined_repetition(element: SchemaElement) -> bool:
+    """Whether the repetition type of an element, if it has one, is one that the format defines."""
     return element.repetition_type is None or element.repetition_type in _REPETITIONS
 
 

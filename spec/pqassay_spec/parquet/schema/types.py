@@ -114,13 +114,16 @@ CONVERTED: dict[int, Annotation] = {
 def annotation_of(element: SchemaElement) -> str | None:
     """The name in `ANNOTATIONS` of an element's logical type, its parameters included.
 
-    ``None`` without a logical type, and for one that is not known: readers ignore those. A name that the table does not
-    have, ``INTEGER(7, signed)``, is a logical type with parameters that do not exist.
+    ``None`` without a logical type, and for one that is not known, which readers ignore, or that is two at once. A name that the
+    table does not have, ``INTEGER(7, signed)``, is a logical type with parameters that do not exist.
     """
     logical = element.logicalType
     if logical is None:
         return None
-    name = next((row.name for row in LogicalType.fields if getattr(logical, row.name) is not None), None)
+    names = [row.name for row in LogicalType.fields if getattr(logical, row.name) is not None]
+    if len(names) != 1:
+        return None
+    name = names[0]
     time = logical.TIME or logical.TIMESTAMP
     if time is not None:
         unit = time.unit
