@@ -28,6 +28,8 @@ OWN = f"{ENTRIES}.header.dictionary_page_header"
 
 MINE = ["PQF-07*", "PQF-08*", "PQF-09*", "PQF-171", "PQF-169"]
 
+LZO_END = bytes.fromhex("11 00 00")
+
 WORDS = [b"tin", b"lead", b"zinc", b"lead", b"copper", b"tin"]
 
 
@@ -90,14 +92,25 @@ def test_a_codec_that_there_is_not_is_found_from_the_footer_on(codec: int, versi
     assert {"PQF-171"} == found(data)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_lzo_is_not_checked_and_breaks_no_rule(version: int) -> None:
-    data = tiny("int32", [1, 2], statistics=True, version=version)
+@pytest.mark.parametrize(
+    "lzo",
+    [b"\x19" + bytes(8) + LZO_END, bytes.fromhex("00 00 00 08 00 00 00 0c") + b"\x19" + bytes(8) + LZO_END],
+)
+def test_lzo_is_not_checked_and_breaks_no_rule(lzo: bytes) -> None:
+    data = body(tiny("int32", [1, 2], statistics=True), lzo)
+    data = mutate(data, Mutation("set", f"{CHUNK}.pages[0].header.uncompressed_page_size", 8))
     report = pqassay.check(mutate(data, Mutation("set", f"{FACTS}.codec", 3)), tier="values")
 
     assert (None, []) == (report.files[0].error, report.files[0].findings)
     (coverage,) = report.coverages.values()
     assert "LZO" in coverage.reasons["STA-040"]
+
+
+@pytest.mark.parametrize("raw", [bytes(8), bytes(range(40)), b"\0", LZO_END[1:]])
+def test_pages_that_do_not_end_as_lzo_does_are_not_compressed_by_it(raw: bytes) -> None:
+    data = body(tiny("int32", [1, 2], statistics=False), raw)
+
+    assert {"PQF-070"} == found(mutate(data, Mutation("set", f"{FACTS}.codec", 3)))
 
 
 @pytest.mark.parametrize("encoding", [-1, 11, 77])
