@@ -32,6 +32,9 @@ CONTRADICTED = {
 and encoding_stats, by which all pages have a dictionary."""
 
 
+BROKEN = ("nonconformant", "untrue")
+
+
 def made(*columns: Column, **layout: Any) -> bytes:
     return TinyParquet(columns, page_index=True, layout=Layout(encoding_stats=True, **layout)).build()
 
@@ -80,11 +83,11 @@ def test_an_undefined_enum_value_is_a_warning_and_a_gap_and_fails_the_strict(
 
     verdicts = {finding.verdict for finding in report.findings if finding.verdict != "INFO"}
     error = next((rule for end, rule in CONTRADICTED.items() if path.endswith(end)), None)
-    assert ("nonconformant" if error else "conformant where checked") == report.outcome
+    assert (report.outcome in BROKEN) if error else (report.outcome == "conformant where checked")
     assert verdicts <= {"FAIL", "WARN"} if error else verdicts == {"WARN"}
     assert error is None or error in {finding.rule for finding in report.findings}
     assert any("unknown, perhaps of a later version" in gap.reason for gap in report.gaps)
-    assert "nonconformant" == judged(broken, profile="strict").outcome
+    assert judged(broken, profile="strict").outcome in BROKEN
 
 
 @pytest.mark.parametrize("path", ["footer.schema[1].type", "footer.schema[1].repetition_type"])
@@ -197,13 +200,13 @@ def test_pages_of_an_encrypted_file_that_can_be_read_are_not_encrypted() -> None
     assert [] == judged(FLAT, only=["PQF-170"]).findings
 
 
-class _Keys(pe.KmsClient):  # type: ignore[misc]  # pyarrow has no types
+class _Keys(pe.KmsClient):
     """Keys that are not secret."""
 
-    def wrap_key(self, key_bytes: bytes, _: str) -> bytes:
-        return base64.b64encode(key_bytes)
+    def wrap_key(self, key_bytes: Any, _: str) -> str:
+        return base64.b64encode(key_bytes).decode()
 
-    def unwrap_key(self, wrapped_key: bytes, _: str) -> bytes:
+    def unwrap_key(self, wrapped_key: str, _: str) -> Any:
         return base64.b64decode(wrapped_key)
 
 
