@@ -195,7 +195,7 @@ class Alike(NamedTuple):
 
 def alike_chunks(metadata: FileMetaData, schema: Schema) -> Alike | None:
     """The chunks of a footer: one for each leaf in each row group, none of which is encrypted; ``None`` where that is not so, or none are alike."""
-    if not metadata.row_groups:
+    if not metadata.row_groups or not schema.are_defined:
         return None
     kinds = schema.view(leaf_kinds)
     orders = metadata.column_orders

@@ -38,6 +38,7 @@ from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     DataPageHeaderV2,
     Encoding,
+    FileMetaData,
     OffsetIndex,
     PageType,
     RowGroup,
@@ -312,7 +313,14 @@ class ColumnChunkUnderTest:
     def pages(self) -> list[PageUnderTest]:
         """Its pages, dictionary page included, in the order in which they are. Raises what `walk` and `chunk_range` do."""
         start, end = chunk_range(self.file, self.chunk, self.path)
-        return walk(self.file.source, start, end, self.path, self.facts.num_values)
+        try:
+            return walk(self.file.source, start, end, self.path, self.facts.num_values)
+        except Malformed as error:
+            if (
+                self.chunk.crypto_metadata is not None
+            ):  # encrypted after all, though the footer names no algorithm
+                raise Malformed(error.reason, rule="PQF-170") from None
+            raise
 
     @Remembered
     def data_pages(self) -> list[PageUnderTest]:
@@ -349,14 +357,21 @@ class ColumnChunkUnderTest:
         return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
 
 
-def why_left_out(chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf) -> NotChecked | None:
+def why_left_out(
+    metadata: FileMetaData, chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf
+) -> NotChecked | None:
     """Why nobody can look into a chunk in this file, if so."""
     of = f"row group {row_group} of column {leaf.name}"
-    if chunk.file_path:
-        return NotChecked(f"{of} is stored in another file", "file")
-    if chunk.crypto_metadata is not None or chunk.meta_data is None:
+    if chunk.meta_data is None or is_encrypted(metadata, chunk):
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
-    return None
+    if not leaf.is_defined:
+        return NotChecked(f"how column {leaf.name} is stored is unknown, perhaps of a later version", "tool")
+    return NotChecked(f"{of} is stored in another file", "file") if chunk.file_path else None
+
+
+def is_encrypted(metadata: FileMetaData, chunk: ColumnChunk) -> bool:
+    """Whether a chunk is encrypted as it says: a footer that names no algorithm is that of a file without encryption (PQF-170)."""
+    return chunk.crypto_metadata is not None and metadata.encryption_algorithm is not None
 
 
 class ColumnChunks:
@@ -378,9 +393,10 @@ class ColumnChunks:
         """
         if self.file.is_summary:
             raise NotApplicable
-        leaves = self.file.leaves
+        leaves, metadata = self.file.leaves, self.file.metadata
+        are_defined = self.file.schema.are_defined
         chunks: list[ColumnChunkUnderTest] = []
-        for number, group in enumerate(self.file.metadata.row_groups):
+        for number, group in enumerate(metadata.row_groups):
             if len(group.columns) != len(leaves):
                 raise Malformed(
                     f"row group {number} lists {len(group.columns)} column chunks for {len(leaves)} leaves",
@@ -391,12 +407,14 @@ class ColumnChunks:
                 )
             for ordinal, (chunk, leaf) in enumerate(zip(group.columns, leaves, strict=True)):
                 facts = chunk.meta_data
-                if facts is None or chunk.file_path or chunk.crypto_metadata is not None:
-                    reason = why_left_out(chunk, number, leaf)
+                if facts is None or chunk.file_path or chunk.crypto_metadata is not None or not are_defined:
+                    reason = why_left_out(metadata, chunk, number, leaf)
                     if reason is not None:
                         self.left_out.note(reason, leaf.name)
                     # Readers that ignore the path find the pages that may be here: these are judged as well.
-                    if facts is None or chunk.crypto_metadata is not None or self.file.is_elsewhere(chunk):
+                    if facts is None or (
+                        reason is not None and (reason.obstacle != "file" or self.file.is_elsewhere(chunk))
+                    ):
                         continue
                 if not leaf.is_at(facts.path_in_schema):
                     raise Malformed(

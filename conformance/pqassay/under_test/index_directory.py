@@ -163,7 +163,8 @@ class EntryUnderTest:
         positions = self.ordinals
         for number, group in enumerate(self.file.metadata.row_groups):
             for position, leaf in zip(positions, self.leaves, strict=True):
-                if (reason := why_left_out(group.columns[position], number, leaf)) is not None:
+                reason = why_left_out(self.file.metadata, group.columns[position], number, leaf)
+                if reason is not None:
                     raise reason
             yield number
 

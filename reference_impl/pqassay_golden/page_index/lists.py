@@ -154,7 +154,7 @@ BAD = (
     _bad("bounds-swapped", "The bounds of a page changed places", SKIPPED, "ordered-three-ways", Mutation("swap", _chunk(0, "column_index.min_values[1]"), _chunk(0, "column_index.max_values[1]")), "PIX-024"),
     _bad("unordered-called-ascending", "Bounds that do neither are said to ascend", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.boundary_order"), 1), "PIX-025"),
     _bad("ascending-called-descending", "Bounds that ascend are said to descend", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 2), "PIX-025"),
-    _bad("order-without-a-name", "The order of the bounds is one that the format does not know", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 3), "PIX-025", scan=REFUSABLE),
+    _bad("order-without-a-name", "The order of the bounds is one that the format does not know", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 3), "PIX-087", scan=REFUSABLE),
     _bad("null-counts-swapped", "A page of nothing but nulls is said to hold none, a page of values nothing else", SKIPPED, "null-pages", Mutation("swap", _chunk(0, "column_index.null_counts[0]"), _chunk(0, "column_index.null_counts[1]")), "PIX-026"),
     _bad("values-called-nulls", "A page of values is called one of nothing but nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.null_pages[1]"), True), "PIX-026"),
     _bad("list-called-nulls", "A page of lists that hold values is called one of nothing but nulls", SKIPPED, "histograms", set_to(_chunk(2, "column_index.null_pages[1]"), True), "PIX-026"),

@@ -8,7 +8,7 @@ from functools import partial
 
 from pqassay_golden.parquet_file.framing import LEAD, METALS, TWO_COLUMNS, YEARS
 from pqassay_golden.reads import NOTHING_TO_READ
-from pqassay_golden.recipes import Good, Made, Valid, bad, input_of, set_to
+from pqassay_golden.recipes import Bad, Good, Made, Valid, bad, input_of, set_to
 from pqassay_golden.rows import literal_rows
 from pqassay_golden.statistics.values import audited, untrue
 from pqassay_golden.tiny.parquet import (
@@ -191,7 +191,12 @@ BAD = (
     _bad("repetition-as-i64", "The repetition type of a column is written as an i64", "Readers that skip the field find no repetition type; pyarrow and DuckDB then take the levels of a page for values.", "plain", set_to("footer.schema[1].repetition_type:header", bytes.fromhex("26")), "PQF-039", since="0.6.0"),
     _bad("filter-length-as-list", "The length of a bloom filter is written as a list of three numbers", "Readers that skip the field read the filter with one request more; Polars and DataFusion refuse the file.", "blm/two-blocks", set_to(f"{CHUNK}.bloom_filter_length:header", bytes.fromhex("19 35 02 04")), "BLM-006", "PQF-130", since="0.7.0"),
     _bad("repetition-missing", "A column does not say whether it is required, optional or repeated", "pyarrow and DuckDB take it for required, and the levels of its pages for values.", "plain", Mutation("remove", "footer.schema[1].repetition_type"), "PQF-040", since="0.6.0"),
-    _bad("repetition-unknown", "The repetition type of a column is the fourth of three", "Readers refuse the file, or take the column for what they like.", "plain", set_to("footer.schema[1].repetition_type", 3), "PQF-040", since="0.6.0"),
+    _bad("repetition-unknown", "The repetition type of a column is the fourth of three", "Readers refuse the file, or take the column for what they like.", "plain", set_to("footer.schema[1].repetition_type", 3), "PQF-167", since="0.6.0"),
+    _bad("type-unknown", "The physical type of a column is the ninth of eight", "Readers refuse the file.", "plain", set_to("footer.schema[2].type", 8), "PQF-167", since="0.7.0"),
+    _bad("converted-type-unknown", "The converted type of a number is one that the format does not define", "Readers refuse the file, or ignore the type.", "plain", set_to("footer.schema[2].converted_type", 77), "PQF-167", since="0.7.0"),
+    _bad("logical-type-unknown", "The logical type of a text is one that the format does not define", "Readers refuse the file, or ignore the type.", "plain", Mutation("set", "footer.schema[1].logicalType.STRING:header", bytes.fromhex("0c 28")), "PQF-167", since="0.7.0"),
+    Bad("pqf/time-unit-unknown", "The unit of a timestamp is one that the format does not define", "Readers refuse the file.", "pqf/times", Mutation("set", "footer.schema[4].logicalType.TIMESTAMP.unit.MICROS:header", bytes.fromhex("9c")), ("PQF-167",), tier="footer", since="0.7.0"),
+    _bad("logical-type-twice", "A text is both STRING and JSON", "Readers refuse the file, or take one of both.", "types", set_to("footer.schema[1].logicalType", {"STRING": {}, "JSON": {}}), "PQF-168", since="0.7.0"),
     _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", "summary", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035"),
     _bad("summary-stale", "A summary file has two offsets that are exchanged in its file", "Readers that use it look for pages in the wrong place.", "summary-beside-its-file", Mutation("swap", f"{CHUNK}.data_page_offset", f"{GROUP}.columns[1].meta_data.data_page_offset"), "PQF-156", since="0.7.0"),
     _bad("blob-without-key", "No key names the blob behind the row groups any more", "Programs that rewrite the file drop the bytes.", "blob", Mutation("remove", "footer.key_value_metadata[0]"), "PQF-037", tier="index"),

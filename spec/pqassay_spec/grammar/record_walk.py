@@ -80,22 +80,29 @@ def has_unknown(record: Record) -> bool:
     return False
 
 
+def structs_in(record: Record, path: str = "") -> Iterator[tuple[str, Record]]:
+    """Yield all structs in a struct and, last, the struct itself, each with its path: inner structs come first."""
+    for name, is_list in _parts(type(record)):
+        value: Any = getattr(record, name)
+        if value is None:
+            continue
+        place = f"{path}.{name}" if path else name
+        if is_list:
+            for index, element in enumerate(cast("list[Record]", value)):
+                yield from structs_in(element, f"{place}[{index}]")
+        else:
+            yield from structs_in(value, place)
+    yield path, record
+
+
 def unknown_fields(record: Record, path: str) -> Iterator[tuple[str, Record, UnknownField]]:
     """Yield the unknown fields of the struct and of all structs in it, each with the struct and its path.
 
     Those of inner structs come first, as their bytes do where a writer puts unknown fields last.
     """
-    for name, is_list in _parts(type(record)):
-        value: Any = getattr(record, name)
-        if value is None:
-            continue
-        if is_list:
-            for index, element in enumerate(cast("list[Record]", value)):
-                yield from unknown_fields(element, f"{path}.{name}[{index}]")
-        else:
-            yield from unknown_fields(value, f"{path}.{name}")
-    for unknown in record.unknown:
-        yield path, record, unknown
+    for place, struct in structs_in(record, path):
+        for unknown in struct.unknown:
+            yield place, struct, unknown
 
 
 def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:

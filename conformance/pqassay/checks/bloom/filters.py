@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.checks.surveys import counts_of
+from pqassay.checks.undefined import unknown
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.layout import FILTERS
@@ -94,6 +95,7 @@ def header_is_whole(chunk: ColumnChunkUnderTest) -> None:
 def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each union has one member, and a reader that does not know it cannot use the filter."""
     header, _ = chunk.bloom_filter_header
+    problem = None
     for name, known, what in (
         ("algorithm", header.algorithm.BLOCK, "BLOCK, the split block algorithm"),
         ("hash", header.hash.XXHASH, "XXHASH"),
@@ -101,8 +103,11 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     ):
         if known is None:
             ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
+            problem = unknown(f"the {name} of the bloom filter of {chunk}")
             said = f"the {name} of the bloom filter of {chunk} is one that the format does not know"
             yield Violation(said, chunk.fields.bloom_header / name, what, f"member {ids}")
+    if problem is not None:
+        raise problem
 
 
 def _is_whole_blocks(size: int) -> bool:

@@ -121,7 +121,7 @@ class IndexedColumn:
         """Raise `NotChecked` where pages of a column are encrypted or stored in another file; decoders look for them in this one."""
         for number, row_group in enumerate(self.file.metadata.row_groups):
             chunk = row_group.columns[ordinal] if ordinal < len(row_group.columns) else None
-            reason = chunk and why_left_out(chunk, number, leaf)
+            reason = chunk and why_left_out(self.file.metadata, chunk, number, leaf)
             if chunk and reason:
                 raise NotChecked(f"{reason}, {show(chunk.file_path)}", "file") if chunk.file_path else reason
 

@@ -11,6 +11,7 @@ from typing import Any
 from pqassay.checks import rule
 from pqassay.checks.page_index.lists import counts_add_up
 from pqassay.checks.subjects import COLUMN_INDEX, COUNTING_NAN
+from pqassay.checks.undefined import report_undefined
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
@@ -19,6 +20,7 @@ from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.column_order import TOTAL, Order, excludes_numbers, shown, type_order, width_of
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
+from pqassay_spec.parquet.undefined import undefined_members
 from pqassay_spec.rules.catalogue import file_rules
 
 NUMBERS = (Order.FLOAT, Order.HALF)
@@ -134,6 +136,14 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     )
 
 
+@rule("PIX-087", of=COLUMN_INDEX)
+def boundary_order_is_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A later version of the format may define others."""
+    yield from report_undefined(
+        (each, chunk.fields.column_index) for each in undefined_members(chunk.column_index)
+    )
+
+
 @rule("PIX-025", of=COLUMN_INDEX)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
@@ -141,9 +151,7 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if boundary_order == BoundaryOrder.UNORDERED:
         return
     if boundary_order not in COMPARED:
-        said = f"the boundary_order of {chunk} is {boundary_order}, which has no name"
-        yield Violation(said, chunk.fields.column_index / "boundary_order", "0, 1 or 2", str(boundary_order))
-        return
+        raise Broken("PIX-087")
     bounds = chunk.page_bounds
     pages, *lists = bounds.comparable
     compare = COMPARED[boundary_order]

@@ -13,12 +13,10 @@ from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
 from pqassay.under_test.layout import GroupSums
 from pqassay.under_test.violation import Violation, name_in
-from pqassay.values.decoding.faults import FaultKind
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.encoding.names import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
 from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
-from pqassay_spec.parquet.thrift import CompressionCodec, RowGroup, Type
+from pqassay_spec.parquet.thrift import RowGroup, Type
 from pqassay_spec.rules import created_by
 
 BINARY_TYPES = (int(Type.BYTE_ARRAY), int(Type.FIXED_LEN_BYTE_ARRAY))
@@ -374,33 +372,6 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         said = "the dictionary page of the chunk is said to be behind its first data page"
         field = chunk.fields.facts / "dictionary_page_offset"
         yield Violation(said, field, f"less than {data}", str(dictionary))
-
-
-# ------------------------------------------------------------------------------------------- codecs and encodings
-
-
-@rule("PQF-082", of=CHUNK, faults=(FaultKind.UNKNOWN_CODEC,))
-def codec_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Nobody can decompress pages by a codec that does not exist."""
-    codec = chunk.facts.codec
-    if codec not in CODECS:
-        said = f"the format defines no codec {codec}"
-        known = ", ".join(f"{member} ({member.name})" for member in CompressionCodec)
-        yield Violation(said, chunk.fields.facts / "codec", f"one of {known}", str(codec))
-
-
-@rule("PQF-083", of=CHUNK)
-def listed_encodings_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Readers that decode the list into names fail, whichever encodings the pages have."""
-    facts = chunk.facts
-    listed = [("encodings[{}]", encoding) for encoding in facts.encodings]
-    counted = [("encoding_stats[{}].encoding", entry.encoding) for entry in facts.encoding_stats or ()]
-    for group in (listed, counted):
-        for place, (name, encoding) in enumerate(group):
-            if encoding not in ENCODINGS:
-                said = f"the chunk lists encoding {encoding}, which the format does not define"
-                field = chunk.fields.facts / name.format(place)
-                yield Violation(said, field, "an encoding of the format", str(encoding))
 
 
 # ------------------------------------------------------------------------------------- row groups and summary files

@@ -14,8 +14,11 @@ from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.pages.walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
 from pqassay.values.decoding.faults import FaultKind
-from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS, encodes, for_type
+from pqassay_spec.parquet.encoding.names import ENCODINGS, ENTRY_ENCODINGS, encodes, for_type
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
+
+OF_NO_ENTRIES = ENCODINGS.difference(ENTRY_ENCODINGS)
+"""Encodings that the entries of a dictionary do not have."""
 
 
 @rule("PQF-050", of=PAGES)
@@ -251,7 +254,7 @@ def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
 def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nobody knows how other encodings would hold levels."""
     for page, name, encoding in chunk.unusual_levels:
-        if encoding != Encoding.BIT_PACKED:
+        if encoding != Encoding.BIT_PACKED and encoding in ENCODINGS:
             yield Violation(
                 f"the {name} of page {page.number} is {_encoding(encoding)}",
                 chunk.fields.page(page) / "data_page_header" / name,
@@ -279,7 +282,7 @@ def values_have_an_encoding_of_their_type(chunk: ColumnChunkUnderTest) -> Iterat
     kind = chunk.leaf.element.type
     for page in chunk.data_pages:
         own = page.own_header
-        if own is not None and not encodes(own.encoding, kind):
+        if own is not None and own.encoding in ENCODINGS and not encodes(own.encoding, kind):
             yield Violation(
                 f"the values of page {page.number}, of type {chunk.leaf.physical_type}, are encoded by "
                 f"{_encoding(own.encoding)}",
@@ -294,7 +297,7 @@ def entries_are_plain(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Under either name of the encoding."""
     for page in chunk.pages:
         own = page.own_header
-        if page.is_dictionary and own is not None and own.encoding not in ENTRY_ENCODINGS:
+        if page.is_dictionary and own is not None and own.encoding in OF_NO_ENTRIES:
             yield Violation(
                 f"the entries of the dictionary are encoded by {_encoding(own.encoding)}",
                 chunk.fields.own_header(page) / "encoding",

@@ -21,9 +21,9 @@ from pqassay_spec.parquet.schema.types import (
     converted_of,
     most_digits,
 )
-from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement, Type
+from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
 
-REPETITIONS = frozenset(map(int, FieldRepetitionType))
+PHYSICAL = frozenset(map(int, Type))
 
 
 def _elements(file: FileUnderTest) -> list[ElementUnderTest]:
@@ -66,11 +66,9 @@ FIXED = Subject(
 def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Without it, nobody can tell the levels of a column. One that is written with another type PQF-039 reports."""
     element, kind = place.part, place.part.repetition_type
-    if kind not in REPETITIONS and not _is_mistyped(element):
-        given = "none" if kind is None else str(kind)
-        said = f"the repetition type of {show(element.name)} is {given}"
-        field = place.field if kind is None else place.field / "repetition_type"
-        yield Violation(said, field, "0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)", given)
+    if kind is None and not _is_mistyped(element):
+        said = f"the repetition type of {show(element.name)} is none"
+        yield Violation(said, place.field, "0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)", "none")
 
 
 def _is_mistyped(element: SchemaElement) -> bool:
@@ -92,7 +90,7 @@ def annotations_are_possible(place: ElementUnderTest) -> Iterator[Violation]:
         yield from _digits(place)
 
 
-@rule("PQF-155", of=ANNOTATED, only=lambda place: place.part.type is not None)
+@rule("PQF-155", of=ANNOTATED, only=lambda place: place.part.type in PHYSICAL)
 def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not ignore the annotation refuse the file."""
     annotation = _annotation(place.part)

@@ -64,7 +64,7 @@ class PmValues:
         chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(pair.metadata.row_groups):
             for column, (chunk, leaf) in enumerate(zip(group.columns, pair.leaves, strict=True)):
-                reason = why_left_out(chunk, number, leaf)
+                reason = why_left_out(pair.metadata, chunk, number, leaf)
                 facts: Any = chunk.meta_data  # None only where there is a reason
                 item = ColumnChunkUnderTest(pair.parquet, number, column, group, chunk, facts, leaf)
                 if reason is None:

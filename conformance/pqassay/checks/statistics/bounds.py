@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, STATISTICS, Subject
+from pqassay.checks.undefined import unknown
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
@@ -106,17 +107,21 @@ def orders_are_those_of_the_leaves(listed: ColumnOrders) -> Iterator[Violation]:
 
 @rule("STA-003", of=COLUMN_ORDERS)
 def orders_are_known(listed: ColumnOrders) -> Iterator[Violation]:
-    """Each order is a member of the union."""
+    """A later version of the format may define others."""
     orders, leaves = listed.orders, listed.leaves
+    member = 0
     for number, order in enumerate(orders):
         if order.unknown:
+            member = order.unknown[0].id
             yield Violation(
-                message=f"order {number} is member {order.unknown[0].id} of the union, which is not defined",
+                message=f"order {number} is member {member} of the union, which is not defined; a later version may define it",
                 field=in_footer(listed.file, f"column_orders[{number}]"),
                 expected="1, 2 or 3",
-                actual=str(order.unknown[0].id),
+                actual=str(member),
                 column=leaves[number].name if len(leaves) == len(orders) else None,
             )
+    if member:
+        raise unknown(f"member {member} of ColumnOrder")
 
 
 @rule("STA-004", of=COLUMN_ORDERS)

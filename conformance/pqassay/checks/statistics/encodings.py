@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES
+from pqassay.checks.subjects import DATA_PAGES, PAGES
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.pages.walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.violation import Violation, name_in
-from pqassay_spec.parquet.encoding.names import PAGE_TYPES
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
 
 LEVELS = frozenset((Encoding.RLE, Encoding.BIT_PACKED))
@@ -40,16 +39,6 @@ def dictionaries_are_those_of_all_pages(chunk: ColumnChunkUnderTest) -> Iterator
                 actual="dictionaries alone",
             )
             return
-
-
-@rule("STA-059", of=CHUNK, only=lambda chunk: bool(chunk.facts.encoding_stats))
-def page_types_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """DuckDB, DataFusion and Spark refuse the whole file."""
-    for number, entry in enumerate(chunk.facts.encoding_stats or ()):
-        if entry.page_type not in PAGE_TYPES:
-            said = f"encoding_stats count pages of type {entry.page_type}, which is not defined"
-            field = (chunk.fields.facts / "encoding_stats")[number] / "page_type"
-            yield Violation(said, field, f"0 to {max(PAGE_TYPES)}", str(entry.page_type))
 
 
 @rule("STA-062", of=PAGES)

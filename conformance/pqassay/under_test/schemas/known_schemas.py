@@ -26,6 +26,7 @@ class Schema:
     Attributes:
         elements: Its elements, depth first.
         leaves: Its leaves, in order.
+        are_defined: Whether the format defines the types and the repetition types of all leaves.
         sound: For those who ask rules about the schema alone: which of them applied, where none was broken.
     """
 
@@ -33,6 +34,7 @@ class Schema:
         """Raise what `pqassay_spec.parquet.schema.leaf_columns.leaves` does."""
         self.elements: Sequence[SchemaElement] = metadata.schema
         self.leaves = leaves(metadata)
+        self.are_defined = all(leaf.is_defined for leaf in self.leaves)
         self.sound: dict[Hashable, frozenset[str]] = {}
         self._views: dict[Any, Any] = {}
 

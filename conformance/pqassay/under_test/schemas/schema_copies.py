@@ -17,6 +17,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift_wire import field_ranges
 from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
+from pqassay_spec.parquet.undefined import is_as_defined
 
 LONGEST = 1 << 24
 """Characters of a value that is read; a schema of 100,000 columns takes half of them."""
@@ -97,8 +98,10 @@ class Copies:
         return faults
 
     def _found(self, value: str, schema: Sequence[SchemaElement]) -> tuple[Fault, ...]:
+        root = schema_tree(schema)
         try:
-            return tuple(islice(self._find(value, schema_tree(schema)), MOST_FAULTS))
+            faults = (fault for fault in self._find(value, root) if not _is_of_unknown_column(fault, root))
+            return tuple(islice(faults, MOST_FAULTS))
         except Malformed as error:
             return (Fault(error.rule or "", error.reason, "", ""),)
 
@@ -108,6 +111,18 @@ class Copies:
         if known is None or known.faults or not pair.file.footer.startswith(known.beginning):
             return None
         return (pair.file.metadata.created_by,)
+
+
+def _is_of_unknown_column(fault: Fault, root: SchemaNode) -> bool:
+    """Whether a fault is about a column whose types are not as the format defines them: nobody knows what goes with those."""
+    left = [
+        child for child in root.children if fault.column and f"{fault.column}.".startswith(f"{child.name}.")
+    ]
+    for node in left:  # which grows meanwhile
+        if not is_as_defined(node.element):
+            return True
+        left += node.children
+    return False
 
 
 def read_json(value: str, rule: str) -> Any:

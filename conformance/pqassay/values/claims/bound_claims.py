@@ -20,6 +20,7 @@ from pqassay_spec.parquet.column_order import (
     FLOATING,
     TOTAL,
     Order,
+    annotation_fits,
     is_nan,
     shown,
     type_order,
@@ -69,8 +70,12 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
         bounds = chunk.facts.statistics
         if bounds is not None and (bounds.min_value, bounds.max_value) != (None, None):
             raise Broken("STA-016")
+    raise _no_order(chunk)
+
+
+def _no_order(chunk: ColumnChunkUnderTest) -> NotChecked:
     kind = chunk.leaf.physical_type
-    raise NotChecked(
+    return NotChecked(
         f"the order of column {chunk.column}, {kind}, is none, or none that pqassay knows", "file"
     )
 
@@ -81,6 +86,8 @@ def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundCompari
     Some writers compare by sign, and others, DuckDB among them, as the type does. Raises `NotChecked`.
     """
     kind, natural = chunk.leaf.element.type, type_order(chunk.leaf.element)
+    if not annotation_fits(chunk.leaf.element):
+        raise _no_order(chunk)
     if natural is Order.UNSIGNED:
         return BoundComparison(Order.SIGNED), BoundComparison(natural)
     if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -30,6 +31,9 @@ PIECE = 1 << 22
 """Bytes that are decompressed at once, so that a wrong length reserves no memory."""
 
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
+
+LZO_END = bytes.fromhex("11 00 00")
+"""Ends a stream of LZO1X."""
 
 MOST_BY_SNAPPY = 32
 """Bytes that one byte of Snappy can stand for, and more: a copy of 64 bytes takes 3."""
@@ -71,6 +75,7 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
     if not length and not len(raw):
         return raw  # some writers compress nothing into nothing
     if codec == CompressionCodec.LZO:
+        _require_lzo(raw, length)
         raise NotChecked(NOT_READ, "tool")
     reader = _READERS.get(codec)
     if reader is None:
@@ -83,6 +88,17 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
         name, actual = CompressionCodec(codec).name, f"{len(raw)} bytes that are not"
         message = f"the page does not decompress by {name}: {first_line(error)}"
         raise Malformed(message, expected=f"{length} bytes compressed by {name}", actual=actual) from None
+
+
+def _require_lzo(raw: memoryview, length: int) -> None:
+    """Raise `Malformed` where a body is certainly not compressed by LZO: no end of a stream, bare or in Hadoop's framing."""
+    if raw[-len(LZO_END) :] == LZO_END:
+        return
+    with suppress(Malformed):
+        if sum(block.content for block in lz4_framing.blocks(raw)) == length:
+            return
+    message = "the page does not end as LZO does, nor is it framed as Hadoop frames blocks"
+    raise Malformed(message, expected="bytes compressed by LZO", actual=f"{len(raw)} bytes that are not")
 
 
 def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
+from pqassay.values.decoding.faults import FaultKind, PageFault, wrong_encoding
 from pqassay.values.decoding.keys import keys_of, less
 from pqassay.values.decoding.levels import counted
 from pqassay.values.decoding.one_page import decoded_alone
@@ -38,7 +38,7 @@ def entry_faults(
     """
     count, there = counted(header), len(content)
     if header.encoding not in ENTRY_ENCODINGS:
-        raise Faulty(PageFault(FaultKind.UNSUITABLE_ENTRY_ENCODING))
+        raise wrong_encoding(header.encoding, FaultKind.UNSUITABLE_ENTRY_ENCODING)
     needed = _size_of_entries(chunk, count, content)
     if needed is None:
         return

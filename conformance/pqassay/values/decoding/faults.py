@@ -12,6 +12,7 @@ from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.encoding.names import ENCODINGS
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -48,6 +49,7 @@ class FaultKind(Enum):
     UNSORTED_ENTRY = "an entry of a dictionary that is marked sorted is less than the one before"
     IMPOSSIBLE_SIZE = "it has a negative size or count, or levels that are longer than itself"
     UNKNOWN_CODEC = "there is no such codec"
+    UNKNOWN_ENCODING = "there is no such encoding"
     UNKNOWN_LEVEL_ENCODING = "levels have no such encoding"
     BIT_PACKED_LEVELS = "its levels have the deprecated encoding, whose bits pyarrow takes from the other end"
     UNSUITABLE_ENCODING = "values of its type have no such encoding"
@@ -71,6 +73,7 @@ HARMLESS = {
 OF_HEADERS = {
     FaultKind.IMPOSSIBLE_SIZE,
     FaultKind.UNKNOWN_CODEC,
+    FaultKind.UNKNOWN_ENCODING,
     FaultKind.UNKNOWN_LEVEL_ENCODING,
     FaultKind.BIT_PACKED_LEVELS,
     FaultKind.UNSUITABLE_ENCODING,
@@ -102,6 +105,11 @@ class Faulty(Malformed):
     def __init__(self, fault: PageFault) -> None:
         super().__init__(fault.kind.value, rule=fault.kind.rule)
         self.fault = fault
+
+
+def wrong_encoding(encoding: int, kind: FaultKind) -> Faulty:
+    """The fault of a page with an encoding that is wrong where it is: of this kind, or an encoding that is not defined."""
+    return Faulty(PageFault(kind if encoding in ENCODINGS else FaultKind.UNKNOWN_ENCODING))
 
 
 def refused_as(kind: FaultKind) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault, wrong_encoding
 from pqassay.values.decoding.levels import LENGTH_SIZE, Runs, read_runs, run_faults, split_off
 from pqassay.values.decoding.one_page import decoded_alone
 from pqassay_spec.base.errors import Malformed
@@ -60,7 +60,7 @@ def taken(page: PageValues) -> int | None:
     """
     encoding, kind = page.encoding, page.element.type
     if not encodes(encoding, kind):
-        raise Faulty(PageFault(FaultKind.UNSUITABLE_ENCODING))
+        raise wrong_encoding(encoding, FaultKind.UNSUITABLE_ENCODING)
     if encoding == Encoding.ALP:
         raise NotChecked("its values are encoded by ALP, which pqassay does not read", "tool")
     if encoding in DICTIONARY_ENCODINGS:

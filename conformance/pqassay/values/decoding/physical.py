@@ -85,10 +85,14 @@ def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
 
 
 def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
-    """An element with nothing but its type. Of an INT96, pyarrow would make a timestamp, which may not hold it."""
+    """An element with nothing but its type. Of an INT96, pyarrow would make a timestamp, which may not hold it.
+
+    A type that is not defined, for which pyarrow refuses the file, is another one: such a column is not decoded.
+    """
     is_int96 = element.type == Type.INT96
+    kind = element.type if element.type is None or element.type in _PHYSICAL else Type.BYTE_ARRAY
     return SchemaElement(
-        type=Type.FIXED_LEN_BYTE_ARRAY if is_int96 else element.type,
+        type=Type.FIXED_LEN_BYTE_ARRAY if is_int96 else kind,
         type_length=WIDTHS[Type.INT96] if is_int96 else element.type_length,
         repetition_type=element.repetition_type,
         name=str(number),

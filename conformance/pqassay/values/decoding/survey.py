@@ -17,7 +17,15 @@ from pqassay.under_test.pages.walk import PageUnderTest, bodies
 from pqassay.values.decoding import codecs
 from pqassay.values.decoding.crc import crc_fault
 from pqassay.values.decoding.dictionary_pages import entry_faults
-from pqassay.values.decoding.faults import HARMLESS, OF_HEADERS, FaultKind, Faulty, PageFault, refused_as
+from pqassay.values.decoding.faults import (
+    HARMLESS,
+    OF_HEADERS,
+    FaultKind,
+    Faulty,
+    PageFault,
+    refused_as,
+    wrong_encoding,
+)
 from pqassay.values.decoding.levels import (
     LENGTH_SIZE,
     PageCounts,
@@ -234,7 +242,7 @@ class _Surveyor:
                 sections.append(levels)
                 rest = rest[levels.taken :]
             else:
-                raise Faulty(PageFault(FaultKind.UNKNOWN_LEVEL_ENCODING))
+                raise wrong_encoding(encoding, FaultKind.UNKNOWN_LEVEL_ENCODING)
         repetition, definition = sections
         return _Content(repetition, definition, rest, size - (len(start) - len(rest)))
 

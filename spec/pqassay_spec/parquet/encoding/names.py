@@ -14,16 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, Encoding, PageType, Type
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, Encoding, Type
 
 CODECS = frozenset(map(int, CompressionCodec))
 """The codecs that there are."""
 
 ENCODINGS = frozenset(map(int, Encoding))
 """The encodings that there are, of values and of levels."""
-
-PAGE_TYPES = frozenset(map(int, PageType))
-"""The types of pages that there are."""
 
 _ALL = frozenset(Type)
 

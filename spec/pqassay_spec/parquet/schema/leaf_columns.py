@@ -23,10 +23,15 @@ DEEPEST = 1000
 """Levels below the root that are read; no writer comes near, and decoders that recurse end their process beyond."""
 
 
+_TYPES = frozenset(map(int, Type))
+_REPETITIONS = frozenset(map(int, FieldRepetitionType))
+
+
 class SchemaGroup(NamedTuple):
     """The root or a group below it; its path is that of its parent and its name.
 
-    A path of its own for each would take, of a deep schema, memory that grows with the square of its depth.
+    A path of its own for each would take, of a deep schema, memory that grows with the square of its depth.  ``is_defined`` is
+    false where it, or a group around it, has a repetition type that the format does not define.
     """
 
     parent: SchemaGroup | None
@@ -35,6 +40,7 @@ class SchemaGroup(NamedTuple):
     path_length: int
     definition: int
     repetition: int
+    is_defined: bool = True
 
 
 class SchemaLeaf(NamedTuple):
@@ -44,6 +50,11 @@ class SchemaLeaf(NamedTuple):
     element: SchemaElement
     max_definition_level: int
     max_repetition_level: int
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the format defines its physical type and all repetition types, from which its levels follow."""
+        return self.parent.is_defined and self.element.type in _TYPES and has_defined_repetition(self.element)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -123,11 +134,19 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
                 field=f"footer.schema[{index}]",
             )
         length = group.path_length + len(element.name) + 1
-        parents.append(SchemaGroup(group, element.name, len(parents), length, definition, repetition))
+        defined = group.is_defined and has_defined_repetition(element)
+        parents.append(
+            SchemaGroup(group, element.name, len(parents), length, definition, repetition, defined)
+        )
         left.append(_children(elements, index))
     if any(left):
         raise Malformed("a group has fewer children than it says", rule="PQF-004", field="footer.schema")
     return columns
+
+
+def has_defined_repetition(element: SchemaElement) -> bool:
+    """Whether the repetition type of an element, if it has one, is one that the format defines."""
+    return element.repetition_type is None or element.repetition_type in _REPETITIONS
 
 
 def _children(elements: list[SchemaElement], index: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pqassay_spec.parquet.schema.leaf_columns import has_defined_repetition
 from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement
 
 
@@ -36,13 +37,17 @@ def misfits(schema: Sequence[SchemaElement]) -> Iterator[Misfit]:
         if kind == "MAP" and _is_repeated(element) and _kind(schema[parents[index]]) == "MAP":
             continue  # the entries of a map, which old writers annotate as well
         inner = members[index]
+        if not all(has_defined_repetition(schema[place]) for place in inner):
+            continue
         if len(inner) != 1 or not _is_repeated(schema[inner[0]]):
             yield Misfit(index, kind, "one repeated member", _count(len(inner)))
         elif kind == "MAP":
             entry = members[inner[0]]
             if not 1 <= len(entry) <= 2:
                 yield Misfit(index, kind, "entries of a key and a value", f"entries of {len(entry)} members")
-            elif schema[entry[0]].repetition_type != FieldRepetitionType.REQUIRED:
+            elif schema[entry[0]].repetition_type != FieldRepetitionType.REQUIRED and has_defined_repetition(
+                schema[entry[0]]
+            ):
                 yield Misfit(index, kind, "a required key", "a key that is not required")
 
 

@@ -17,7 +17,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pqassay_spec.parquet.thrift import ConvertedType, LogicalType, SchemaElement, Type
+from pqassay_spec.parquet.thrift import (
+    EXTENSION_FIELD,
+    ConvertedType,
+    LogicalType,
+    SchemaElement,
+    TimeUnit,
+    Type,
+)
 
 
 class Carrier(NamedTuple):
@@ -114,21 +121,28 @@ CONVERTED: dict[int, Annotation] = {
 def annotation_of(element: SchemaElement) -> str | None:
     """The name in `ANNOTATIONS` of an element's logical type, its parameters included.
 
-    ``None`` without a logical type, and for one that is not known: readers ignore those. A name that the table does not
-    have, ``INTEGER(7, signed)``, is a logical type with parameters that do not exist.
+    ``None`` without a logical type, and for one that is not known, which readers ignore, or that is two at once. A name that the
+    table does not have, ``INTEGER(7, signed)``, is a logical type with parameters that do not exist.
     """
     logical = element.logicalType
     if logical is None:
         return None
-    name = next((row.name for row in LogicalType.fields if getattr(logical, row.name) is not None), None)
+    name = _member(logical)
     time = logical.TIME or logical.TIMESTAMP
     if time is not None:
-        unit = time.unit
-        known = next((row.name for row in type(unit).fields if getattr(unit, row.name) is not None), None)
-        return known and f"{name}({known})"
+        known = _member(time.unit)
+        return name and known and f"{name}({known})"
     if name == "INTEGER" and logical.INTEGER is not None:
         return f"INTEGER({logical.INTEGER.bitWidth}, {'' if logical.INTEGER.isSigned else 'un'}signed)"
     return name
+
+
+def _member(union: LogicalType | TimeUnit) -> str | None:
+    """The name of the only member of a union; ``None`` where it is not known, or there are two."""
+    if union.unknown and any(unknown.id != EXTENSION_FIELD for unknown in union.unknown):
+        return None
+    names = [row.name for row in union.fields if getattr(union, row.name) is not None]
+    return names[0] if len(names) == 1 else None
 
 
 def converted_of(element: SchemaElement) -> str | None:

@@ -1,0 +1,30 @@
+"""What is said of enum values and union members that the format does not define: a finding, and a gap as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.undefined import Undefined
+
+
+def report_undefined(undefined: Iterable[tuple[Undefined, Field]]) -> Iterator[Violation]:
+    """Yield a violation for each undefined member, with the structure that it is in.
+
+    Raises:
+        NotChecked: There was one. A later version of the format may define it, so that what depends on it cannot be judged.
+    """
+    first: Undefined | None = None
+    for each, field in undefined:
+        first = first or each
+        said = f"{each.name} is not defined by this version of the format; a later one may define it"
+        yield Violation(said, field / each.path, each.defined, str(each.number))
+    if first is not None:
+        raise unknown(first.name)
+
+
+def unknown(name: str) -> NotChecked:
+    """The reason why what depends on an undefined member is not checked."""
+    return NotChecked(f"{name} is unknown, perhaps of a later version of the format", "tool")
