@@ -177,6 +177,17 @@ def test_a_page_of_nulls_is_read_to_its_end(
     assert ("nonconformant" if rules not in ([], ["PQF-160"]) else "conformant") == outcome
 
 
+@pytest.mark.parametrize("encoding", WITHOUT_VALUES)
+def test_a_page_of_a_chunk_without_places_may_be_empty(encoding: str) -> None:
+    """All engines read such a file."""
+    column = Column("number", "int32", [7], optional=False)
+    data = TinyParquet((column,), statistics=False, layout=Layout(**WITHOUT_VALUES[encoding][0])).build()
+    page = 1 if encoding == "RLE_DICTIONARY" else 0
+    header = f"{CHUNK}.pages[{page}].header.data_page_header.num_values"
+
+    assert ("conformant", []) == judged(mutate(data, Mutation("set", header, 0)), b"", page)
+
+
 @pytest.mark.parametrize(
     ("body", "rules"), [(section(), []), (b"", ["PQF-078"]), (b"\0\0", ["PQF-078"]), (section(b"\4")[:4], ["PQF-078"])]
 )  # fmt: skip
