@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Scalar, TableColumn
 from pqassay.under_test.chunks import ColumnChunks
@@ -86,28 +86,30 @@ class ClaimedColumn:
                 self.problem = reason.with_traceback(None)
 
 
+Made = TypeVar("Made")
+
 MOST_PLANS = 8
 """Pairs of the columns of a table and the schema of files that are remembered; a lake has few."""
 
 
-class _Plans:
-    """The columns of a table beside the schema of files, each made once while it is remembered."""
+class Plans(Generic[Made]):
+    """What comes of the columns of a table beside the schema of files, each made once while it is remembered."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[object, Schema, list[ClaimedColumn]]] = []
+        self._known: list[tuple[object, Schema, Made]] = []
 
-    def of(self, metrics: ColumnMetrics, schema: Schema) -> list[ClaimedColumn]:
-        """The columns, those aside that are several in a file, or none."""
-        for columns, of_file, plan in self._known:
-            if columns is metrics.schema and of_file is schema:
+    def of(self, columns: object, schema: Schema, make: Callable[[], Made]) -> Made:
+        """What is remembered, or is made."""
+        for of_table, of_file, plan in self._known:
+            if of_table is columns and of_file is schema:
                 return plan
-        made = [ClaimedColumn(column, schema) for column in metrics.columns() if column.type not in NESTED]
+        made = make()
         # A list that is replaced as a whole needs no lock.
-        self._known = [(metrics.schema, schema, made), *self._known[: MOST_PLANS - 1]]
+        self._known = [(columns, schema, made), *self._known[: MOST_PLANS - 1]]
         return made
 
 
-_PLANS = _Plans()
+_PLANS = Plans[list[ClaimedColumn]]()
 
 
 class ClaimedBound(NamedTuple):
@@ -159,7 +161,16 @@ class ClaimedFile:
     @Remembered
     def columns(self) -> list[ClaimedColumn]:
         """The columns of the table, lists and maps aside. Raises what the leaves do."""
-        return [] if self.claims.metrics is None else _PLANS.of(self.claims.metrics, self.file.schema)
+        metrics, schema = self.claims.metrics, self.file.schema
+        if metrics is None:
+            return []
+        return _PLANS.of(
+            metrics.schema,
+            schema,
+            lambda: [
+                ClaimedColumn(column, schema) for column in metrics.columns() if column.type not in NESTED
+            ],
+        )
 
     @Remembered
     def statistics(self) -> dict[int, list[tuple[int, Statistics | None]]]:

@@ -135,6 +135,7 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
         if isinstance(deleted, str)
         else deleted,
         remedy=REMEDY,
+        schema=state.fields,
     )
 
 
