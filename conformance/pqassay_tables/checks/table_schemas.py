@@ -28,53 +28,55 @@ def has_schema(file: ClaimedFile) -> bool:
 
 def other_types(file: ClaimedFile, problem: Problem) -> Iterator[Violation]:
     """Columns whose type is not that of the table's columns."""
-    for one in mismatches(file, problem):
+    for mismatch in mismatches(file, problem):
         yield Violation(
-            f"column {one.field.name} is {one.actual} in {file.name}, and {one.field.held or one.field.form} ({one.field.type}) in the table",
-            in_footer(file.file, f"schema[{one.place}]"),
-            expected=str(one.field.held or f"a {one.field.form}"),
-            actual=one.actual,
-            column=one.field.name,
+            f"column {mismatch.field.name} is {mismatch.actual} in {file.name}, and {mismatch.field.held or mismatch.field.form} ({mismatch.field.type}) in the table",
+            in_footer(file.file, f"schema[{mismatch.place}]"),
+            expected=str(mismatch.field.held or f"a {mismatch.field.form}"),
+            actual=mismatch.actual,
+            column=mismatch.field.name,
         )
 
 
 def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
     """Columns that are not in the file, and cannot be null."""
-    for one in mismatches(file, Problem.ABSENT):
-        if not _is_constant(file, one.field):
+    for mismatch in mismatches(file, Problem.ABSENT):
+        if not _is_constant(file, mismatch.field):
             yield Violation(
-                f"{file.name} has no column {one.field.name}, which cannot be null",
+                f"{file.name} has no column {mismatch.field.name}, which cannot be null",
                 claim_field(file.file, file.claims.place),
-                expected=_looked_for(one.field),
+                expected=_looked_for(mismatch.field),
                 actual="none",
-                column=one.field.name,
+                column=mismatch.field.name,
             )
 
 
 def columns_not_found(file: ClaimedFile) -> Iterator[Violation]:
     """That readers look for columns, and do not find those that the file has."""
-    found = [one for one in mismatches(file, Problem.NOT_FOUND) if not _is_constant(file, one.field)]
-    if not found:
+    lost = [
+        mismatch for mismatch in mismatches(file, Problem.NOT_FOUND) if not _is_constant(file, mismatch.field)
+    ]
+    if not lost:
         return
-    names = ", ".join(one.field.name for one in found[:SHOWN])
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    names = ", ".join(mismatch.field.name for mismatch in lost[:SHOWN])
+    more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
     yield Violation(
-        f"readers find {names}{more} null in {file.name}, which has {found[0].actual}",
-        in_footer(file.file, f"schema[{found[0].place}]"),
-        expected=_looked_for(found[0].field),
-        actual=found[0].actual,
+        f"readers find {names}{more} null in {file.name}, which has {lost[0].actual}",
+        in_footer(file.file, f"schema[{lost[0].place}]"),
+        expected=_looked_for(lost[0].field),
+        actual=lost[0].actual,
     )
 
 
 def names_of_another_case(file: ClaimedFile) -> Iterator[Violation]:
     """Columns whose names differ from those of the table by upper and lower case."""
-    for one in mismatches(file, Problem.CASE):
+    for mismatch in mismatches(file, Problem.CASE):
         yield Violation(
-            f"column {one.field.name} of the table is called {one.actual} in {file.name}",
-            in_footer(file.file, f"schema[{one.place}].name"),
-            expected=one.field.names[0],
-            actual=one.actual,
-            column=one.field.name,
+            f"column {mismatch.field.name} of the table is called {mismatch.actual} in {file.name}",
+            in_footer(file.file, f"schema[{mismatch.place}].name"),
+            expected=mismatch.field.names[0],
+            actual=mismatch.actual,
+            column=mismatch.field.name,
         )
 
 

@@ -204,16 +204,20 @@ class TableSchema:
     Attributes:
         fields: The columns.
         widens: Whether values of a type may have been written before it was changed to that of the table: ``(table, file)``.
-        by_id: Whether columns are found by ids alone, where a file has any.
+        mode: How columns are found in files: by ``id``, by a ``name`` that is not that of users, or by that, ``none``.
+        last_id: The greatest id that a column has had; 0 where columns have none.
     """
 
     fields: tuple[TableField, ...]
     widens: Callable[[Held, Held], bool] = field(repr=False)
-    by_id: bool = False
+    mode: str
+    last_id: int
 
     @cached_property
     def _digest(self) -> str:
-        return sha256(repr((self.fields, self.by_id)).encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256(
+            repr((self.fields, self.mode, self.last_id)).encode("utf-8", "surrogatepass")
+        ).hexdigest()
 
     def __repr__(self) -> str:
         """The same for the same columns, in every process: stamps of files are made with it."""

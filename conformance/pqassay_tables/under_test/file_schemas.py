@@ -47,8 +47,8 @@ def mismatches(file: ClaimedFile, *problems: Problem) -> list[Mismatch]:
     table, schema = file.claims.schema, file.file.schema
     if not isinstance(table, TableSchema):
         return []
-    found = _PLANS.of(table, schema, lambda: list(_Comparison(table).of_schema(schema)))
-    return [one for one in found if one.problem in problems]
+    known = _PLANS.of(table, schema, lambda: list(_Comparison(table).of_schema(schema)))
+    return [mismatch for mismatch in known if mismatch.problem in problems]
 
 
 class _Comparison:
@@ -56,39 +56,50 @@ class _Comparison:
 
     def __init__(self, table: TableSchema) -> None:
         self._table = table
+        self._by_id = table.mode == "id"
 
     def of_schema(self, schema: Schema) -> Iterator[Mismatch]:
         """All that is wrong."""
-        return self._members(self._table.fields, schema_tree(schema.elements).children)
+        nodes = schema_tree(schema.elements).children
+        return self._members(self._table.fields, nodes, is_telling=True)
 
-    def _members(self, fields: Sequence[TableField], nodes: Sequence[SchemaNode]) -> Iterator[Mismatch]:
+    def _members(
+        self, fields: Sequence[TableField], nodes: Sequence[SchemaNode], *, is_telling: bool
+    ) -> Iterator[Mismatch]:
+        """The columns of a group; that it has none of them tells nothing where others of another name may have been there."""
         absent: list[TableField] = []
         for field in fields:
-            node, is_called_so = self._found(field, nodes)
+            node, is_called_so = self._looked_up(field, nodes)
             if node is None:
                 absent.append(field)
                 continue
             if not is_called_so:
                 yield Mismatch(Problem.CASE, field, node.place, node.name)
             yield from self._field(field, node)
-        nameless = {node.name: node for node in nodes if self._table.by_id and node.element.field_id is None}
+        is_left = len(absent) == len(fields) and is_telling and not any(map(self._was_there, nodes))
+        nameless = {node.name: node for node in nodes if self._by_id and node.element.field_id is None}
         for field in absent:
-            node = nameless.get(field.name.rpartition(".")[2])
+            namesake = nameless.get(field.name.rpartition(".")[2])
             if field.is_required:
                 yield Mismatch(Problem.ABSENT, field, -1, "none")
-            elif node is not None:
-                yield Mismatch(Problem.NOT_FOUND, field, node.place, "a column of its name without an id")
-            elif len(absent) == len(fields) and nodes:
+            elif namesake is not None:
+                yield Mismatch(Problem.NOT_FOUND, field, namesake.place, "a column of its name without an id")
+            elif is_left and nodes:
                 yield Mismatch(Problem.NOT_FOUND, field, nodes[0].place, "columns of other names or ids")
 
-    def _found(self, field: TableField, nodes: Sequence[SchemaNode]) -> tuple[SchemaNode | None, bool]:
+    def _was_there(self, node: SchemaNode) -> bool:
+        """Whether a column is one that the table has had, as its id tells."""
+        return 0 < (node.element.field_id or 0) <= self._table.last_id
+
+    def _looked_up(self, field: TableField, nodes: Sequence[SchemaNode]) -> tuple[SchemaNode | None, bool]:
         """The column among those of a group, and whether it has its very name or id."""
-        of_id = next((node for node in nodes if node.element.field_id == field.field_id), None)
-        if field.field_id is not None and of_id is not None:
-            return of_id, True
-        named = [node for node in nodes if not self._table.by_id or node.element.field_id is None]
+        if field.field_id is not None:
+            of_id = next((node for node in nodes if node.element.field_id == field.field_id), None)
+            if of_id is not None:
+                return of_id, True
+        named = [node for node in nodes if not self._by_id or node.element.field_id is None]
         exact = next((node for node in named if node.name in field.names), None)
-        if exact is not None or self._table.by_id:
+        if exact is not None or self._by_id:
             return exact, True
         folded = {name.casefold() for name in field.names}
         return next((node for node in named if node.name.casefold() in folded), None), False
@@ -101,10 +112,10 @@ class _Comparison:
         if field.held is not None and node.is_leaf and is_single:
             yield from self._leaf(field, node)
         elif field.form == "struct" and is_single and not (node.is_leaf or node.is_list or node.is_map):
-            yield from self._members(field.members, node.children)
+            yield from self._members(field.members, node.children, is_telling=self._table.mode != "name")
         elif field.form == "list" and node.is_list and node.elements():
             inner = next(
-                (one for one in node.elements() if _may_be(field.members[0], one)), node.elements()[0]
+                (item for item in node.elements() if _may_be(field.members[0], item)), node.elements()[0]
             )
             yield from self._field(field.members[0], inner, is_item=inner.is_repeated)
         elif field.form == "list" and node.is_repeated and not is_item:
@@ -119,10 +130,10 @@ class _Comparison:
         held = held_in(node.element)
         if held is None or field.held is None:
             return
-        found = fit(field.held, held)
-        if found is Fit.SAME or (found is not Fit.OTHER and self._table.widens(field.held, held)):
+        fits = fit(field.held, held)
+        if fits is Fit.SAME or (fits is not Fit.OTHER and self._table.widens(field.held, held)):
             return
-        problem = self._type(field) if found is Fit.NOT else Problem.OTHER_TYPE
+        problem = self._type(field) if fits is Fit.NOT else Problem.OTHER_TYPE
         yield Mismatch(problem, field, node.place, str(held))
 
     def _type(self, field: TableField) -> Problem:

@@ -323,9 +323,9 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
         ),
         layout=Layout(exact=True),
     ).build()
-    by_one = isinstance(compared, int)
+    by = [compared] if isinstance(compared, int) else list(compared)
     keys = (Column("id", "int64", [100], field_id=1), Column("metal", "string", ["gold"], field_id=2))
-    equal = TinyParquet(keys[: 1 if by_one else 2], layout=Layout(exact=True)).build()
+    equal = TinyParquet(keys[: len(by)], layout=Layout(exact=True)).build()
     raw = NAMED.encode() if bound is None else bound
     bounds = {DELETE_POSITION: int64(1), DELETE_FILE_PATH: raw}
     entries = [
@@ -347,7 +347,7 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
                 equal,
                 1,
                 content=2,
-                equality_ids=[compared] if by_one else list(compared),
+                equality_ids=by,
             ),
             snapshot=EARLIER,
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
+from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.data import CLAIMED
 from pqassay_tables.checks.table_schemas import (
@@ -15,6 +16,7 @@ from pqassay_tables.checks.table_schemas import (
     names_of_another_case,
     other_types,
 )
+from pqassay_tables.metadata.delta.statistics import DeltaMetrics, unknown_columns
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.file_schemas import Problem
 
@@ -40,6 +42,9 @@ def names_are_those_of_the_table(file: ClaimedFile) -> Iterator[Violation]:
 @rule("DLT-069", of=CLAIMED, only=is_data_file)
 def columns_are_found(file: ClaimedFile) -> Iterator[Violation]:
     """Readers find nulls instead of the values."""
+    metrics = file.claims.metrics
+    if isinstance(metrics, DeltaMetrics) and unknown_columns(metrics.schema, metrics.stats):
+        raise Broken("DLT-055")
     return columns_not_found(file)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.table.delta import COLUMN_ID, INTEGER_BITS, PHYSICAL_NAME
+from pqassay_spec.table.delta import COLUMN_ID, INTEGER_BITS, MAX_COLUMN_ID, PHYSICAL_NAME
 from pqassay_tables.metadata.column_types import MICROS, Held, TableField, TableSchema
 from pqassay_tables.metadata.delta.actions import Json, parse
 from pqassay_tables.metadata.delta.schema import DEEPEST, DeltaSchema, decimal_of
@@ -41,8 +41,16 @@ def table_schema(metadata: Json, schema: DeltaSchema, *, may_be_wider: bool) -> 
     return TableSchema(
         tuple(one._replace(is_constant=one.name in partition) for one in fields),
         may_have_been if may_be_wider else was_never,
-        schema.mode == "id",
+        schema.mode,
+        _last_id(metadata) if schema.mode != "none" else 0,
     )
+
+
+def _last_id(metadata: Json) -> int:
+    """The greatest id that a column has had, as properties of the table tell; 0 where they do not."""
+    configuration: Any = metadata.get("configuration")
+    given = str(configuration.get(MAX_COLUMN_ID, "")) if isinstance(configuration, dict) else ""
+    return int(given[:10]) if given.isdecimal() else 0
 
 
 def was_never(_: Held, __: Held) -> bool:

@@ -32,18 +32,20 @@ _HELD = {
 _INNER = {"list": ("element",), "map": ("key", "value")}
 
 
-def table_schema(declared: Json, names: Mapping[int, tuple[str, ...]], version: int) -> TableSchema:
+def table_schema(
+    declared: Json, names: Mapping[int, tuple[str, ...]], version: int, last_id: Any
+) -> TableSchema:
     """The columns of a schema.
 
     Args:
         declared: The schema.
         names: The names that files without ids may have for the columns, by their ids.
         version: That of the format.
+        last_id: The greatest id that a column has had, as the metadata have it.
     """
     fields = tuple(_members(declared, "", names, 0, is_required=True))
-    return TableSchema(
-        fields, may_have_been if version >= DATES_WIDENED_SINCE else may_have_been_number, by_id=True
-    )
+    widens = may_have_been if version >= DATES_WIDENED_SINCE else may_have_been_number
+    return TableSchema(fields, widens, "id", last_id if type(last_id) is int else 0)
 
 
 def may_have_been_number(table: Held, file: Held) -> bool:

@@ -66,7 +66,8 @@ class IcebergState:
     @cached_property
     def fields(self) -> TableSchema:
         """The columns that readers look for in data files."""
-        return table_schema(self.schema.newest, self.schema.aliases, self.version)
+        last_id = self.metadata.get("last-column-id")
+        return table_schema(self.schema.newest, self.schema.aliases, self.version, last_id)
 
     @cached_property
     def first_row_ids(self) -> dict[Entry, int]:
