@@ -192,4 +192,5 @@ BAD_TABLES = (
     _bad("row-id-stored-twice", "A file stores one row id twice", OTHER_ROWS, "moved-rows", moved((90, None, 90)), "102", "values"),
     _bad("row-id-stored-and-inherited", "A row inherits the id that another one has stored", OTHER_ROWS, "moved-rows", moved((90, None, 11)), "102", "values"),
     _bad("truncated-and-wrapped", "The least numbers are in the partition of the greatest", "Queries for numbers below another one skip the file, and rows are missing.", "truncated", truncated(2_147_483_646), "103", "meta"),
+    _bad("text-said-to-be-bytes", "A list of text is one of bytes in the schema", "Some readers refuse the file.", "typed", _evolved([*COLUMNS[:2], _field(3, "tags", {**TAGS, "element": "binary"})]), "104"),
 )  # fmt: skip

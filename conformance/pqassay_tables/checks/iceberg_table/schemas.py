@@ -34,3 +34,9 @@ def required_columns_are_there(file: ClaimedFile) -> Iterator[Violation]:
 def columns_are_found(file: ClaimedFile) -> Iterator[Violation]:
     """Readers find nulls instead of the values, or fail."""
     return columns_not_found(file)
+
+
+@rule("ICE-104", of=CLAIMED, only=has_schema)
+def types_are_the_very_ones_of_the_table(file: ClaimedFile) -> Iterator[Violation]:
+    """Readers that compare types refuse the file."""
+    return other_types(file, Problem.OTHER_TYPE)
