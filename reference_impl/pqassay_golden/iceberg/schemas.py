@@ -35,7 +35,7 @@ def _field(number: int, name: str, kind: Any, *, required: bool = False) -> Json
     return {"id": number, "name": name, "required": required, "type": kind}
 
 
-def _table(
+def one_file(
     columns: Sequence[Json],
     data: bytes,
     rows: int,
@@ -60,7 +60,7 @@ def _table(
 PLACES = {"type": "struct", "fields": [_field(4, "x", "double"), _field(5, "y", "double")]}
 TAGS = {"type": "list", "element-id": 6, "element": "string", "element-required": False}
 COLUMNS = [_field(1, "id", "long"), _field(2, "place", PLACES), _field(3, "tags", TAGS)]
-TYPED = _table(
+TYPED = one_file(
     COLUMNS,
     TinyParquet(
         (
@@ -84,7 +84,7 @@ def _evolved(columns: Sequence[Json]) -> TableMutation:
     return TableMutation(file=METADATA, op="write", line=0, to=json.dumps(content, separators=(",", ":")))
 
 
-NAMED = _table(
+NAMED = one_file(
     COLUMNS[:1],
     TinyParquet((Column("id", "int64", [1, 2, 3]),), layout=Layout(exact=True)).build(),
     3,
@@ -109,7 +109,7 @@ def moved(stored: Sequence[int | None] = (90, None, 95), first: int = 10) -> Fil
         layout=Layout(exact=True),
         row_group_rows=2,
     ).build()
-    return _table(COLUMNS[:1], data, 3, version=3, first=first, next_row_id=100)
+    return one_file(COLUMNS[:1], data, 3, version=3, first=first, next_row_id=100)
 
 
 MOVED = moved()
