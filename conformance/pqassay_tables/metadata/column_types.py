@@ -216,7 +216,9 @@ class TableSchema:
     @cached_property
     def _digest(self) -> str:
         return sha256(
-            repr((self.fields, self.mode, self.last_id)).encode("utf-8", "surrogatepass")
+            repr((self.fields, self.mode, self.last_id, self.widens.__name__)).encode(
+                "utf-8", "surrogatepass"
+            )
         ).hexdigest()
 
     def __repr__(self) -> str:

@@ -118,9 +118,10 @@ _PLANS = Plans[list[ClaimedColumn]]()
 
 def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
     """A bound; ``None`` of what is no value of the type, of which rules of tier ``meta`` speak."""
-    with suppress(ValueError):
+    try:
         return read(raw)
-    return None
+    except ValueError:
+        return None
 
 
 class ClaimedBound(NamedTuple):
