@@ -15,7 +15,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from places import GOLDEN_FILES
 from pqassay_golden.delta.table import INFO, Json, add, commit, compact, lines, metadata
+from pqassay_golden.iceberg.files import (
+    LIST,
+    MANIFEST,
+    METADATA,
+    data_file,
+    entry,
+    listed,
+    manifest,
+    manifest_list,
+)
+from pqassay_golden.iceberg.files import metadata as iceberg_metadata
 from pqassay_golden.iceberg.schemas import one_file
 from pqassay_spec.table.iceberg import NAME_MAPPING
 
@@ -60,8 +72,8 @@ def delta(
     protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": list(features), "writerFeatures": list(features)}  # fmt: skip
     plain = {"minReaderVersion": 1, "minWriterVersion": 2}
     described = metadata(compact(schema), tuple(partition or ()), **properties)
-    entry = add("part-0.parquet", data, None, partition)
-    log = lines(INFO, {"protocol": protocol if features else plain}, described, entry)
+    added = add("part-0.parquet", data, None, partition)
+    log = lines(INFO, {"protocol": protocol if features else plain}, described, added)
     return made(folder, {commit(0): log, "part-0.parquet": data})
 
 
@@ -357,3 +369,31 @@ def test_stored_row_ids_are_those_of_one_row_each(
     data = stored(pa.table({"n": [1, 2, 3], "_row_id": ids}, schema=schema), row_group_size=in_group)
     files = one_file([of_type("long")], data, 3, version=3, first=first, next_row_id=following)
     assert broken == made(tmp_path, files)
+
+
+# ------------------------------------------------------------------------------------------- one damage, one finding
+
+
+@pytest.mark.parametrize(
+    ("case", "rule"), [("dlt/bounds-inverted", "DLT-012"), ("ice/bounds-inverted", "ICE-017")]
+)
+def test_bounds_that_changed_places_are_one_finding(case: str, rule: str) -> None:
+    report = pqassay.check(GOLDEN_FILES / case / "table", tier="values")
+    assert [rule] == [finding.rule for file in report.files for finding in file.findings]
+
+
+@pytest.mark.parametrize("path", ["file:/warehouse/metals/data/part-0.parquet", "/warehouse/metals/data/part-0.parquet"])  # fmt: skip
+def test_a_file_that_is_named_in_two_ways_is_live_twice(tmp_path: Path, path: str) -> None:
+    data = stored(numbered(pa.int32()))
+    entries = [entry(data_file("data/part-0.parquet", data, 2)), entry(data_file("data/part-0.parquet", data, 2, file_path=path))]  # fmt: skip
+    files = one_file([of_type("int")], data, 2)
+    of_data = manifest(entries, columns=[of_type("int")])
+    assert ["ICE-011"] == made(
+        tmp_path,
+        {
+            **files,
+            METADATA: iceberg_metadata([of_type("int")], rows=4),
+            LIST: manifest_list([listed(MANIFEST, of_data, entries)]),
+            MANIFEST: of_data,
+        },
+    )
