@@ -286,6 +286,7 @@ class Case(NamedTuple):
 
 NAN_ABOVE = "DLT-038"
 NULL_PAGE = "PIX-052"
+WRAPS = "ICE-103"
 
 
 TRANSFORMS: tuple[tuple[str, by.Transform[Any, Any]], ...] = (
@@ -326,7 +327,10 @@ CASES = [
             iceberg_added,
         ),
     ),
-    *(Case(polars_partitioned, given) for given in TRANSFORMS),
+    *(
+        Case(polars_partitioned, given, (WRAPS,) if given[0] == "int" and "truncate" in str(given[1]) else ())
+        for given in TRANSFORMS
+    ),
 ]
 
 

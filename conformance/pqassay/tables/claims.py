@@ -256,6 +256,24 @@ class DeletesClaims:
     named: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RowIdClaims:
+    """What a table says of the ids of the rows of a data file, some of which the file may store.
+
+    Attributes:
+        place: Where the table says it.
+        path, field_id: How the column of stored ids is found in the file, see `TableColumn`.
+        first: The id of the first row, from which rows without a stored id count on; ``None`` where they have none.
+        end: The first id that no row has.
+    """
+
+    place: Place
+    path: tuple[str, ...]
+    field_id: int | None
+    first: int | None
+    end: int
+
+
 class ColumnMetrics(Protocol):
     """Counts and bounds of the columns of one file, as the format of its table holds them."""
 
@@ -308,6 +326,8 @@ class FileClaims:
         first_split: Where the first part of the file begins that is read by itself.
         splits: Where the others begin.
         remedy: The command of the table's own software that makes the claims anew, for findings.
+        row_ids: The ids of its rows; ``None`` where they have none.
+        schema: The columns that readers look for in the file, in a form of the format; its ``repr`` is the same in every process.
     """
 
     table: TableKind
@@ -324,3 +344,5 @@ class FileClaims:
     first_split: Count | None = None
     splits: tuple[int, ...] = ()
     remedy: str = field(default="", compare=False)
+    row_ids: RowIdClaims | None = None
+    schema: object = None

@@ -89,7 +89,7 @@ class IcebergRows(TableRows):
         claims = values.file.claims
         if claims is None:
             return groups
-        starts = np.concatenate(([0], np.cumsum([len(rows) for rows in groups])))
+        starts = np.cumsum([0, *(len(rows) for rows in groups)])
         gone = np.zeros(starts[-1], bool)
         if claims.deleted is not None:
             vector = values.file.part(DeletionVector)

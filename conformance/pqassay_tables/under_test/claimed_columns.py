@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Scalar, TableColumn
 from pqassay.under_test.chunks import ColumnChunks
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import Order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import Statistics
+from pqassay_spec.table.layout import TableKind
 from pqassay_tables.under_test.claimed_bounds import Stored, Stores, form_of, storing
 from pqassay_tables.under_test.table import claim_field
 
@@ -86,28 +87,41 @@ class ClaimedColumn:
                 self.problem = reason.with_traceback(None)
 
 
+Made = TypeVar("Made")
+
+CROSSED: Mapping[TableKind, str] = {"delta": "DLT-012", "iceberg": "ICE-017"}
+"""The rules that the lower bound of a column is not greater than the upper one: of one that is, what is false nobody knows."""
+
 MOST_PLANS = 8
 """Pairs of the columns of a table and the schema of files that are remembered; a lake has few."""
 
 
-class _Plans:
-    """The columns of a table beside the schema of files, each made once while it is remembered."""
+class Plans(Generic[Made]):
+    """What comes of the columns of a table beside the schema of files, each made once while it is remembered."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[object, Schema, list[ClaimedColumn]]] = []
+        self._known: list[tuple[object, Schema, Made]] = []
 
-    def of(self, metrics: ColumnMetrics, schema: Schema) -> list[ClaimedColumn]:
-        """The columns, those aside that are several in a file, or none."""
-        for columns, of_file, plan in self._known:
-            if columns is metrics.schema and of_file is schema:
+    def of(self, columns: object, schema: Schema, make: Callable[[], Made]) -> Made:
+        """What is remembered, or is made."""
+        for of_table, of_file, plan in self._known:
+            if of_table is columns and of_file is schema:
                 return plan
-        made = [ClaimedColumn(column, schema) for column in metrics.columns() if column.type not in NESTED]
+        made = make()
         # A list that is replaced as a whole needs no lock.
-        self._known = [(metrics.schema, schema, made), *self._known[: MOST_PLANS - 1]]
+        self._known = [(columns, schema, made), *self._known[: MOST_PLANS - 1]]
         return made
 
 
-_PLANS = _Plans()
+_PLANS = Plans[list[ClaimedColumn]]()
+
+
+def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
+    """A bound; ``None`` of what is no value of the type, of which rules of tier ``meta`` speak."""
+    try:
+        return read(raw)
+    except ValueError:
+        return None
 
 
 class ClaimedBound(NamedTuple):
@@ -159,7 +173,16 @@ class ClaimedFile:
     @Remembered
     def columns(self) -> list[ClaimedColumn]:
         """The columns of the table, lists and maps aside. Raises what the leaves do."""
-        return [] if self.claims.metrics is None else _PLANS.of(self.claims.metrics, self.file.schema)
+        metrics, schema = self.claims.metrics, self.file.schema
+        if metrics is None:
+            return []
+        return _PLANS.of(
+            metrics.schema,
+            schema,
+            lambda: [
+                ClaimedColumn(column, schema) for column in metrics.columns() if column.type not in NESTED
+            ],
+        )
 
     @Remembered
     def statistics(self) -> dict[int, list[tuple[int, Statistics | None]]]:
@@ -191,25 +214,28 @@ class ClaimedFile:
     def bounds(self) -> list[ClaimedBound]:
         """The bounds of columns that the file has."""
         found: list[ClaimedBound] = []
-        given = [(metric, metric is Metric.UPPER, self.metrics.given(metric)) for metric in BOUNDS]
+        lower, upper = (self.metrics.given(metric) for metric in BOUNDS)
         for column in self.columns:
-            reading, store = column.table.reading, column.store
-            if column.leaf is None or reading is None:
+            if column.leaf is None or column.table.reading is None:
                 continue
-            for metric, above, raws in given:
-                raw = raws.get(column.key)
-                if raw is None:
+            read = column.table.reading.read
+            values = [
+                None if raw is None else _value(read, raw)
+                for raw in (lower.get(column.key), upper.get(column.key))
+            ]
+            least, greatest = values
+            is_crossed = least is not None and greatest is not None and least > greatest  # type: ignore[operator] # of one type
+            for metric, value in zip(BOUNDS, values, strict=True):
+                if value is None:
                     continue
-                try:
-                    value = reading.read(raw)
-                except ValueError:
-                    continue  # of what is no value of the type, rules of tier ``meta`` speak
-                cut, stored, problem = column.table.cut, None, column.problem
+                above, cut, stored, problem = metric is Metric.UPPER, column.table.cut, None, column.problem
                 slack = cut - 1 if cut and above and value % cut == 0 else 0  # of moments
                 try:
-                    stored = store(value, slack, above) if store is not None else None
+                    stored = column.store(value, slack, above) if column.store is not None else None
                 except NotChecked as reason:
                     problem = reason
+                if is_crossed:
+                    problem = Broken(CROSSED[self.claims.table])
                 found.append(ClaimedBound(column, metric, value, stored, problem))
         return found
 

@@ -70,6 +70,7 @@ def deleting(
     of_both: Sequence[Delete] = OF_BOTH,
     of_one: Sequence[Delete] = OF_ONE,
     position_id: int = DELETE_POSITION,
+    first_row_id: int | None = None,
     **more: Any,
 ) -> Files:
     """A table whose rows two files delete: one is of both data files, one says that it is of the second.
@@ -77,6 +78,7 @@ def deleting(
     Args:
         of_both, of_one: The deletes of each.
         position_id: The id of the column of positions in the first.
+        first_row_id: The first row id of the data files.
         **more: More of the metadata, see `metadata`.
     """
     datas = {
@@ -101,7 +103,7 @@ def deleting(
         METADATA: metadata(COLUMNS, sequence=2, **more),
         LIST: manifest_list(
             [
-                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER, first_row_id=first_row_id),
                 listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
             ]
         ),
@@ -114,7 +116,7 @@ def deleting(
 
 POSITIONS = deleting()
 
-UPGRADED = deleting(version=3)
+UPGRADED = deleting(version=3, first_row_id=0, next_row_id=2 * ROWS)
 _VERSION = UPGRADED[DELETES].index(b"format-version") + len(b"format-version") + 1
 """Where the header of the manifest of deletes says its version."""
 

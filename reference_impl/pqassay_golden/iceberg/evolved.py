@@ -265,11 +265,11 @@ def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
     )
     entries = [entry(one)]
     data = manifest(entries, columns=SITES, version=3)
-    content: Json = json.loads(metadata(SITES, rows=2, version=3))
+    content: Json = json.loads(metadata(SITES, rows=2, version=3, next_row_id=2))
     content["last-column-id"] = 6
     return {
         METADATA: f"{json.dumps(content, separators=(',', ':'))}\n".encode(),
-        LIST: manifest_list([listed(MANIFEST, data, entries)]),
+        LIST: manifest_list([listed(MANIFEST, data, entries, first_row_id=0)]),
         MANIFEST: data,
         SITE: SITE_DATA,
     }

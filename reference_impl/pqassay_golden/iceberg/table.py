@@ -6,7 +6,7 @@ A false claim takes as many bytes as the true one, so that lengths that other fi
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -308,12 +308,12 @@ DELETES = "metadata/deletes-0.avro"
 NAMED = f"{LOCATION}/data/part-0.parquet"
 
 
-def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) -> Files:
+def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, sequence: int = 2) -> Files:
     """A table with position deletes of one data file, and an equality delete.
 
     Args:
         bound: Both bounds of the path that the position deletes have.
-        compared: The id of the column that the equality delete compares.
+        compared: The id of the column that the equality delete compares, or those of two, which the delete has: 1 and 2.
         sequence: The sequence number of the deletes.
     """
     positions = TinyParquet(
@@ -323,7 +323,9 @@ def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) ->
         ),
         layout=Layout(exact=True),
     ).build()
-    equal = TinyParquet((Column("id", "int64", [100], field_id=1),), layout=Layout(exact=True)).build()
+    by = [compared] if isinstance(compared, int) else list(compared)
+    keys = (Column("id", "int64", [100], field_id=1), Column("metal", "string", ["gold"], field_id=2))
+    equal = TinyParquet(keys[: len(by)], layout=Layout(exact=True)).build()
     raw = NAMED.encode() if bound is None else bound
     bounds = {DELETE_POSITION: int64(1), DELETE_FILE_PATH: raw}
     entries = [
@@ -340,7 +342,14 @@ def deletes(bound: bytes | None = None, compared: int = 1, sequence: int = 2) ->
             snapshot=EARLIER,
         ),
         entry(
-            data_file("data/equal.parquet", equal, 1, content=2, equality_ids=[compared]), snapshot=EARLIER
+            data_file(
+                "data/equal.parquet",
+                equal,
+                1,
+                content=2,
+                equality_ids=by,
+            ),
+            snapshot=EARLIER,
         ),
     ]
     data = manifest(entries, content="deletes", columns=COLUMNS)
@@ -396,11 +405,11 @@ READ_FAILS = "Queries fail."
 def difference(good: Files, bad: Files) -> TableMutation:
     """The one range of bytes in which two tables differ, as a mutation. Raises `Refused` where there is more, or less."""
     names = [name for name in good if good[name] != bad[name]]
-    if len(names) != 1 or len(good[names[0]]) != len(bad[names[0]]):
+    if len(names) != 1 or len(good[names[0]]) > len(bad[names[0]]):
         raise Refused(f"not one range of one file differs, but {names}")
     old, new = good[names[0]], bad[names[0]]
-    places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
-    start, end = places[0], places[-1] + 1
+    places = [place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other]
+    start, end = places[0], places[-1] + 1 if len(old) == len(new) else len(new)
     return TableMutation(file=names[0], op="bytes", offset=start, to=new[start:end].hex())
 
 

@@ -63,12 +63,15 @@ def puffin_file(blobs: Sequence[bytes]) -> tuple[bytes, list[int]]:
     return data + puffin.MAGIC + payload + tail, starts
 
 
-def vectors(change: Json | None = None, second: bytes | None = None) -> Files:
+def vectors(
+    change: Json | None = None, second: bytes | None = None, first_row_id: int | None = None
+) -> Files:
     """A table of version 3 with a deletion vector for each of its files.
 
     Args:
         change: Other claims about the second vector.
         second: The second vector itself.
+        first_row_id: The first row id that the manifest list gives to the manifest of vectors.
     """
     raws = [vector(positions) for positions in POSITIONS]
     blobs = [deletion_vector.stored(raws[0]), deletion_vector.stored(second or raws[1])]
@@ -96,11 +99,11 @@ def vectors(change: Json | None = None, second: bytes | None = None) -> Files:
     ]
     of_data = manifest(added, columns=COLUMNS, version=3)
     return {
-        METADATA: metadata(COLUMNS, sequence=2, version=3),
+        METADATA: metadata(COLUMNS, sequence=2, version=3, next_row_id=2 * ROWS),
         LIST: manifest_list(
             [
-                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
-                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2, added_rows_count=None),
+                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER, first_row_id=0),
+                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2, added_rows_count=None, first_row_id=first_row_id),
             ]
         ),
         MANIFEST: of_data,

@@ -156,6 +156,9 @@ COLUMN_ID = "delta.columnMapping.id"
 MAPPING_MODE = "delta.columnMapping.mode"
 """The property that says how columns are found in data files: ``none``, ``name`` or ``id``."""
 
+MAX_COLUMN_ID = "delta.columnMapping.maxColumnId"
+"""The property that says the greatest id that a column has had."""
+
 INTEGER_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 """The integer types and their widths."""
 

@@ -322,6 +322,9 @@ UNSORTED = 0
 ROW_IDS_SINCE = 3
 """The version of the format from which on rows have ids."""
 
+STORED_ROW_ID = 2_147_483_540
+"""The id of the column in which a data file stores the ids of rows that were moved to it."""
+
 VECTORS_SINCE = 3
 """The version of the format from which on rows of a data file are deleted by position by a deletion vector alone."""
 

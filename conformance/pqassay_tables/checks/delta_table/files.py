@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
-from pqassay_tables.checks.delta_table.subjects import ENTRY
+from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.state import AddEntry
 from pqassay_tables.under_test.delta_entries import DeltaEntry
+from pqassay_tables.under_test.table import DeltaTable, claim_field
 
 MISSING = repairs.DELTA_MISSING.text
 RESTATED = repairs.DELTA_SIZE.text
+RESTORED = repairs.DELTA_BEFORE.text
 
 
 def is_inside(one: DeltaEntry) -> bool:
@@ -48,3 +51,20 @@ def sizes_are_true(one: DeltaEntry) -> Iterator[Violation]:
             actual=str(size),
             remedy=RESTATED,
         )
+
+
+@rule("DLT-070", of=TABLE)
+def files_are_live_once(table: DeltaTable) -> Iterator[Violation]:
+    """Readers that go by the path alone find fewer rows than those that read it once for each deletion vector."""
+    known: dict[str, AddEntry] = {}
+    for entry in table.state.entries:
+        before = known.setdefault(entry.inside or entry.path, entry)
+        if before is not entry and entry.path:
+            yield Violation(
+                f"{entry.path} is live a second time, with another deletion vector or in other words; the first is {before.place}",
+                claim_field(table.file, entry.place.below("path")),
+                expected="one live entry",
+                actual="two",
+                remedy=RESTORED,
+                data_file=entry.inside,
+            )

@@ -42,9 +42,9 @@ def must_be_tracked(one: DeltaEntry) -> bool:
 
 
 def _ranges(table: DeltaTable) -> list[tuple[int, int, AddEntry]]:
-    """The first row id of each file, the one behind its last, and its entry; ascending."""
+    """The first row id of each file, the one behind its last, and its entry; ascending. A file that is live twice is there once."""
     found: list[tuple[int, int, AddEntry]] = []
-    for entry in table.state.entries:
+    for entry in {entry.inside or entry.path: entry for entry in table.state.entries}.values():
         base, rows = count_of(entry.action.get(BASE)), count_of((entry.stats or {}).get(ROWS))
         if base is not None and rows:
             found.append((base, base + rows, entry))

@@ -21,6 +21,7 @@ from pqassay_tables.metadata.delta.statistics import (
     TIGHT,
     count_of,
     member_of,
+    unknown_columns,
     written,
 )
 from pqassay_tables.under_test.delta_entries import DeltaEntry
@@ -156,13 +157,6 @@ def is_not_mapped(one: DeltaEntry) -> bool:
 @rule("DLT-055", of=ENTRY, only=is_not_mapped)
 def statistics_are_of_columns(one: DeltaEntry) -> Iterator[Violation]:
     """Columns can be dropped and renamed only where they are mapped, so that all that a file has are in the schema."""
-    known = one.schema.roots
-    unknown: dict[str, str] = {}
-    for name in (MIN, MAX, NULLS):
-        given = one.stats.get(name)
-        for column in cast("Json", given) if isinstance(given, dict) else ():
-            if column not in known and column.casefold() not in known:
-                unknown.setdefault(column, name)
-    for column, name in unknown.items():
+    for column, name in unknown_columns(one.schema, one.stats).items():
         said = f"{name} has column {column[:60]}, which the table does not have"
         yield _wrong(one, one.entry.stat(name).below(column), said, "a column of the schema", column[:60])

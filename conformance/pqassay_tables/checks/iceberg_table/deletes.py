@@ -25,6 +25,9 @@ from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 
 REMEDY = repairs.ICEBERG_POSITIONS.text
 
+NOT_COMPARED = ("float", "double", "variant", "geometry", "geography", "unknown")
+"""Types by which rows are not deleted."""
+
 
 def names_one_file(one: IcebergEntry) -> bool:
     """Whether it is a position delete file whose deletes are said to be of one data file."""
@@ -73,6 +76,46 @@ def equality_deletes_name_columns(one: IcebergEntry) -> Iterator[Violation]:
             one.field(one.entry.place(field_ids.EQUALITY_IDS)),
             expected="ids of columns",
             actual=actual,
+        )
+
+
+@rule("ICE-097", of=ENTRY, only=is_equality_delete)
+def equality_deletes_compare_what_can_be_compared(one: IcebergEntry) -> Iterator[Violation]:
+    """Of floating point numbers nobody knows which are equal, and of a list not which of its elements is meant."""
+    schema = one.table.state.schema
+    for number in one.entry.value(field_ids.EQUALITY_IDS) or ():
+        column = schema.column(number)
+        if number in schema.nested:
+            actual = "a struct, a list or a map"
+        elif column is None:
+            continue  # ICE-022 says so
+        elif column.is_repeated:
+            actual = "what is in a list or a map"
+        elif column.type in NOT_COMPARED:
+            actual = column.type
+        else:
+            continue
+        name = f"the id {number}" if column is None else column.name
+        yield Violation(
+            f"the equality delete {one.data_file} compares {name}, which is {actual}",
+            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
+            expected="a primitive column that is neither float nor double, in no list or map",
+            actual=actual,
+            column=None if column is None else column.name,
+        )
+
+
+@rule("ICE-098", of=ENTRY, only=is_equality_delete)
+def equality_deletes_name_a_column_once(one: IcebergEntry) -> Iterator[Violation]:
+    """Readers that make a schema of the ids refuse one that is there twice."""
+    numbers = one.entry.value(field_ids.EQUALITY_IDS) or []
+    twice = next((number for number in numbers if numbers.count(number) > 1), None)
+    if twice is not None:
+        yield Violation(
+            f"the equality delete {one.data_file} names the column of id {twice} {numbers.count(twice)} times",
+            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
+            expected="each id once",
+            actual=", ".join(map(str, numbers[:20])),
         )
 
 

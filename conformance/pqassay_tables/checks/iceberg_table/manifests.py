@@ -31,7 +31,7 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import parse
 from pqassay_tables.metadata.iceberg.manifests import Entry, Summary
 from pqassay_tables.metadata.iceberg.schema import PartitionField, objects, partition_fields
-from pqassay_tables.metadata.iceberg.state import PUFFIN
+from pqassay_tables.metadata.iceberg.state import PUFFIN, plain_path
 from pqassay_tables.metadata.iceberg.values import partition_scalar, shown, value_of
 from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
 from pqassay_tables.under_test.iceberg_table import IcebergTable
@@ -225,7 +225,8 @@ def files_are_live_once(table: IcebergTable) -> Iterator[Violation]:
     if not table.state.entries:
         raise NotApplicable
     for entry in table.state.entries:
-        key = entry.path, entry.value(field_ids.CONTENT_OFFSET) if entry.format == PUFFIN else None
+        offset = entry.value(field_ids.CONTENT_OFFSET) if entry.format == PUFFIN else None
+        key = entry.inside or plain_path(entry.path), offset
         before = seen.setdefault(key, entry)
         if before is not entry:
             one = ManifestUnderTest(table, entry.manifest)

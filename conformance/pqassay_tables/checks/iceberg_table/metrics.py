@@ -9,6 +9,7 @@ from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, FIRST_RESERVED_ID
+from pqassay_spec.table.partition_transforms import TRUNCATED_BITS, truncated
 from pqassay_spec.table.single_values import POINT_WIDTHS
 from pqassay_tables.checks.iceberg_table.entries import has_bounds, has_counts, wrong, wrong_bound
 from pqassay_tables.checks.iceberg_table.subjects import BOUNDS_OF_COLUMN, ENTRY
@@ -93,6 +94,29 @@ def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Viola
         yield wrong(
             one, one.entry.partition_place(found.field.id), said, made, found.actual, found.column.name
         )
+
+
+def is_truncated(one: IcebergEntry) -> bool:
+    """Whether the file has partition values that were truncated."""
+    return any(field.transform == "truncate" for field in one.spec)
+
+
+@rule("ICE-103", of=ENTRY, only=is_truncated)
+def truncated_numbers_do_not_wrap(one: IcebergEntry) -> Iterator[Violation]:
+    """A query for numbers below another one does not look into the partition, which is among those of the greatest numbers."""
+    for field in one.spec:
+        column = one.column(field.source)
+        if column is None or field.transform != "truncate" or not field.parameter:
+            continue
+        bits = TRUNCATED_BITS.get(column.type, 0)
+        if not bits:
+            continue
+        least = -1 << bits - 1
+        wrapped = truncated(least, field.parameter, bits)
+        if wrapped > 0 and one.entry.partition_value(field.id)[1] == wrapped:
+            said = f"the partition value {field.name} is {wrapped}, to which {least}, truncated to {field.parameter}, wraps"
+            expected, place = str(truncated(least, field.parameter)), one.entry.partition_place(field.id)
+            yield wrong(one, place, said, expected, str(wrapped), column.name)
 
 
 @rule("ICE-058", of=BOUNDS_OF_COLUMN)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import DATA, ROW_IDS_SINCE
+from pqassay_spec.table.iceberg import DATA, FORMAT_VERSION, ROW_IDS_SINCE
 from pqassay_tables.checks.iceberg_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.iceberg.manifests import Entry, Manifest
+from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.iceberg.manifests import Manifest
+from pqassay_tables.metadata.iceberg.row_ids import RowIds, ids_of_manifest
 from pqassay_tables.metadata.iceberg.schema import objects
 from pqassay_tables.metadata.iceberg.state import IcebergState
 from pqassay_tables.under_test.iceberg_table import IcebergTable
@@ -23,57 +23,13 @@ from pqassay_tables.under_test.table import claim_field, metadata_field
 REMEDY = repairs.ICEBERG_ROW_IDS.text
 
 
-class RowIds(NamedTuple):
-    """The ids of the rows of one data file.
-
-    Attributes:
-        first: The first of them.
-        end: The first behind them.
-        entry: The entry of the file.
-        is_own: Whether the entry itself says it, and not the manifest list.
-    """
-
-    first: int
-    end: int
-    entry: Entry
-    is_own: bool
-
-    @property
-    def place(self) -> Place:
-        """Where the first id is written."""
-        return (
-            self.entry.place(field_ids.FIRST_ROW_ID)
-            if self.is_own
-            else self.entry.manifest.listed.place(field_ids.MANIFEST_FIRST_ROW_ID)
-        )
-
-    @property
-    def name(self) -> str:
-        """The file, for messages."""
-        return self.entry.inside or self.entry.path
-
-
-def _of_manifest(manifest: Manifest) -> Iterator[RowIds]:
-    """The ids of the live files of a manifest: their own, or counted on from the one that the manifest list has."""
-    following: int | None = manifest.listed.value(field_ids.MANIFEST_FIRST_ROW_ID)
-    for entry in manifest.live:
-        own, rows = entry.value(field_ids.FIRST_ROW_ID), entry.value(field_ids.RECORD_COUNT)
-        if entry.content != DATA or rows < 0:
-            continue
-        if own is not None:
-            yield RowIds(own, own + rows, entry, is_own=True)
-        elif following is not None:
-            yield RowIds(following, following + rows, entry, is_own=False)
-            following += rows
-
-
 def _ids(state: IcebergState) -> list[RowIds]:
     """The ids of all live data files, each file once. Raises `NotApplicable` where rows have none."""
     if state.version < ROW_IDS_SINCE:
         raise NotApplicable
     found: dict[str, RowIds] = {}
     for manifest in state.manifests:
-        for ids in _of_manifest(manifest):
+        for ids in ids_of_manifest(manifest):
             if ids.end > ids.first:
                 found.setdefault(ids.entry.path, ids)
     if not found:
@@ -140,3 +96,77 @@ def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]
                 expected=f"ids below {following}",
                 actual=f"{first} to {first + rows - 1}",
             )
+
+
+@rule("ICE-099", of=TABLE)
+def rows_of_snapshots_have_ids(table: IcebergTable) -> Iterator[Violation]:
+    """The rows have no ids, and nobody can follow them from one snapshot to the next."""
+    state = table.state
+    snapshot = state.snapshot
+    if state.version < ROW_IDS_SINCE or snapshot is None:
+        raise NotApplicable
+    manifests = [manifest for manifest in state.manifests if manifest.listed.content == DATA]
+    if snapshot.get("first-row-id") is None:
+        if not any(_is_added_since_3(manifest, snapshot) for manifest in manifests):
+            raise NotApplicable  # it may be older than version 3
+        number = objects(state.metadata, "snapshots").index(snapshot)
+        yield Violation(
+            f"snapshot {state.snapshot_id} has manifests of version {ROW_IDS_SINCE}, and no first row id",
+            metadata_field(table.file, state.file, "snapshots", f"[{number}]"),
+            expected="first-row-id",
+            actual="none",
+            remedy=REMEDY,
+        )
+        return
+    for manifest in manifests:
+        if manifest.listed.value(field_ids.MANIFEST_FIRST_ROW_ID) is None:
+            yield Violation(
+                f"the manifest list gives no first row id to {manifest.name}, which has data files",
+                claim_field(table.file, manifest.listed.place(field_ids.MANIFEST_FIRST_ROW_ID)),
+                expected="a row id",
+                actual="null",
+                remedy=REMEDY,
+            )
+
+
+def _is_added_since_3(manifest: Manifest, snapshot: Json) -> bool:
+    version = manifest.metadata.get(FORMAT_VERSION, b"")
+    is_new = version.isdigit() and int(version[:9]) >= ROW_IDS_SINCE
+    return is_new and manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID) == snapshot.get("snapshot-id")
+
+
+@rule("ICE-100", of=TABLE)
+def deletes_have_no_row_ids(table: IcebergTable) -> Iterator[Violation]:
+    """Nothing that readers look for: rows of delete files are no rows of the table."""
+    state = table.state
+    if state.version < ROW_IDS_SINCE or all(each.listed.content == DATA for each in state.manifests):
+        raise NotApplicable
+    for manifest in state.manifests:
+        places = (
+            [
+                (
+                    manifest.listed.value(field_ids.MANIFEST_FIRST_ROW_ID),
+                    manifest.name,
+                    manifest.listed.place(field_ids.MANIFEST_FIRST_ROW_ID),
+                )
+            ]
+            if manifest.listed.content != DATA
+            else []
+        )
+        places += [
+            (
+                entry.value(field_ids.FIRST_ROW_ID),
+                entry.inside or entry.path,
+                entry.place(field_ids.FIRST_ROW_ID),
+            )
+            for entry in manifest.live
+            if entry.content != DATA
+        ]
+        for value, name, place in places:
+            if value is not None:
+                yield Violation(
+                    f"{name} holds deletes, and its first row id is {value}",
+                    claim_field(table.file, place),
+                    expected="null",
+                    actual=str(value),
+                )

@@ -13,6 +13,7 @@ from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_tables.checks.table_values import ICEBERG_VALUES
 from pqassay_tables.under_test.claimed_columns import ClaimedColumn
 from pqassay_tables.values.partition_claims import partition_values
+from pqassay_tables.values.stored_row_ids import DistinctRowIds, ids_given_away
 from pqassay_tables.values.table_claims import ClaimedCounts, enclosing_bounds
 
 if TYPE_CHECKING:
@@ -52,3 +53,14 @@ class NansOfManifestAreCounted(ClaimedCounts):
 def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A query for another value of the column does not look into the file."""
     return partition_values(chunk)
+
+
+@value_rule("ICE-101", audited=ICEBERG_VALUES)
+def stored_row_ids_were_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """Rows that are added next get ids that others have."""
+    return ids_given_away(chunk)
+
+
+@value_rule("ICE-102", audited=ICEBERG_VALUES)
+class RowsHaveIdsOfTheirOwn(DistinctRowIds):
+    """Two rows are taken for versions of the same one."""

@@ -181,12 +181,12 @@ def _columns(
             continue
         if not isinstance(kind, str):
             raise _wrong(f"column {own} has no type", "a type of the protocol", kind)
-        decimal = _decimal(own, kind)
+        decimal = decimal_of(own, kind)
         yield DeltaColumn(own, below, kind, field_id, decimal, is_required=needed, changes=changes)
 
 
-def _decimal(name: str, kind: str) -> tuple[int, int] | None:
-    """Precision and scale of a decimal, ``None`` of another type."""
+def decimal_of(name: str, kind: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal, ``None`` of another type. Raises `Malformed`, DLT-005."""
     if not kind.startswith("decimal"):
         return None  # of a type that nobody here knows, nothing is judged
     if kind == "decimal":

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 from urllib.parse import unquote
 
 from pqassay.tables.claims import Place
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
-from pqassay_spec.table.delta import KNOWN_READER_FEATURES, STATS_PARSED
+from pqassay_spec.table.delta import KNOWN_READER_FEATURES, STATS_PARSED, TYPE_WIDENING
 from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
+from pqassay_tables.metadata.column_types import TableSchema
 from pqassay_tables.metadata.delta.actions import Json, actions, parse
+from pqassay_tables.metadata.delta.fields import table_schema
 from pqassay_tables.metadata.delta.schema import DeltaSchema, schema_of
 from pqassay_tables.metadata.delta.segment import Segment, segment_of
 
@@ -122,6 +125,13 @@ class DeltaState:
     writer_features: frozenset[str] = frozenset()
     places: dict[str, Place] = field(default_factory=dict[str, Place])
     checkpoint: CheckpointRead = field(default_factory=CheckpointRead)
+
+    @cached_property
+    def fields(self) -> TableSchema:
+        """The columns that readers look for in data files."""
+        return table_schema(
+            self.metadata, self.schema, may_be_wider=not self.features.isdisjoint(TYPE_WIDENING)
+        )
 
     @property
     def unreadable(self) -> list[str]:

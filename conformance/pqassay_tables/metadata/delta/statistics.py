@@ -118,6 +118,19 @@ def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
     return {column.key: raw for column in schema.columns if (raw := member_of(held, column.path)) is not None}
 
 
+def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
+    """The columns of which there are statistics and that the table does not have, each with a member that has it; none where columns are mapped."""
+    known, unknown = schema.roots, dict[str, str]()
+    if schema.mode != "none":
+        return unknown
+    for name in (MIN, MAX, NULLS):
+        given = stats.get(name)
+        for column in cast("Json", given) if isinstance(given, dict) else ():
+            if column not in known and column.casefold() not in known:
+                unknown.setdefault(column, name)
+    return unknown
+
+
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
     """What the log says of a live file that is below the table."""
     stats = entry.stats or {}
@@ -135,6 +148,7 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
         if isinstance(deleted, str)
         else deleted,
         remedy=REMEDY,
+        schema=state.fields,
     )
 
 

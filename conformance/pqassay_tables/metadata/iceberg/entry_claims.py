@@ -19,6 +19,7 @@ from pqassay.tables.claims import (
     PartitionValue,
     Place,
     Reading,
+    RowIdClaims,
     RowOrder,
     SortedBy,
     TableColumn,
@@ -26,7 +27,7 @@ from pqassay.tables.claims import (
 )
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.deletion_vector import CHECKSUM_SIZE, SIZE_SIZE
-from pqassay_spec.table.iceberg import DATA, POSITION_DELETES, UNSORTED
+from pqassay_spec.table.iceberg import DATA, POSITION_DELETES, ROW_IDS_SINCE, STORED_ROW_ID, UNSORTED
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.schema import IcebergSchema, PartitionField
@@ -127,7 +128,18 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
         first_split=Count(splits[0], own.below(name(field_ids.SPLIT_OFFSETS))) if splits else None,
         splits=tuple(splits[1:]) if splits else (),
         remedy=REMEDY,
+        row_ids=_row_ids(state, entry),
+        schema=state.fields,
     )
+
+
+def _row_ids(state: IcebergState, entry: Entry) -> RowIdClaims | None:
+    """The ids of the rows of a data file; ``None`` in versions without, and where nobody knows which are given away."""
+    end = state.metadata.get("next-row-id")
+    if state.version < ROW_IDS_SINCE or entry.content != DATA or type(end) is not int:
+        return None
+    place = entry.place(field_ids.FIRST_ROW_ID)
+    return RowIdClaims(place, (), STORED_ROW_ID, state.first_row_ids.get(entry), end)
 
 
 def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:

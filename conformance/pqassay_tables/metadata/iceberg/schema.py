@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -92,6 +93,8 @@ class IcebergSchema:
         orders: The sort fields by the id of the sort order.
         names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
         nested: The ids of structs, lists and maps.
+        newest: The schema that counts before others, as it is declared.
+        aliases: All names that a column may have in files without ids, by ids, without those of what it is in.
     """
 
     columns: dict[int, IcebergColumn]
@@ -99,6 +102,8 @@ class IcebergSchema:
     orders: dict[int, tuple[SortField, ...]] = field(default_factory=dict[int, tuple[SortField, ...]])
     names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     nested: frozenset[int] = frozenset()
+    newest: Json = field(default_factory=dict[str, Any])
+    aliases: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
 
     @cached_property
     def single(self) -> frozenset[int]:
@@ -145,7 +150,11 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
             raise broken("schemas", "a schema is no struct", "struct", schema.get("type"))
         found = _columns(schema, (), nested, is_repeated=False, depth=0)
         columns.update({column.id: column for column in found})
-    return IcebergSchema(columns, _specs(metadata), _orders(metadata), _names(metadata), frozenset(nested))
+    names, aliases = _names(metadata)
+    chosen = ordered[-1] if ordered else {"fields": []}
+    return IcebergSchema(
+        columns, _specs(metadata), _orders(metadata), names, frozenset(nested), chosen, aliases
+    )
 
 
 Columns = frozenset[tuple[Any, ...]]
@@ -330,32 +339,37 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
     return found
 
 
-def _names(metadata: Json) -> dict[int, tuple[str, ...]]:
+def _names(metadata: Json) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
+    """The paths of columns by ids, of those alone that have one name, and all names of each."""
     properties: Any = metadata.get("properties")
     given: Any = cast("Json", properties).get(NAME_MAPPING) if isinstance(properties, dict) else None
-    if not isinstance(given, str):
-        return {}
-    try:
-        mapping = parse(given)
-    except ValueError:
-        return {}
-    found: dict[int, tuple[str, ...]] = {}
-    _take_names(mapping, (), found, 0)
-    return found
+    paths: dict[int, tuple[str, ...]] = {}
+    aliases: dict[int, tuple[str, ...]] = {}
+    if isinstance(given, str):
+        with suppress(ValueError):
+            _take_names(parse(given), (), paths, aliases, 0)
+    return paths, aliases
 
 
-def _take_names(mapping: Any, path: tuple[str, ...], found: dict[int, tuple[str, ...]], depth: int) -> None:
-    """Take those names that are the only ones of their id: of several, a file may have any."""
+def _take_names(
+    mapping: Any,
+    path: tuple[str, ...] | None,
+    paths: dict[int, tuple[str, ...]],
+    aliases: dict[int, tuple[str, ...]],
+    depth: int,
+) -> None:
+    """Take the names of each id; the path where each on it is the only one: of several, a file may have any."""
     if not isinstance(mapping, list) or depth > DEEPEST:
         return
     for one in mapping:
         if not isinstance(one, dict):
             continue
-        names: Any = cast("Json", one).get("names")
-        if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
-            continue
-        here = (*path, names[0])
+        given: Any = cast("Json", one).get("names")
+        names = tuple(name for name in given if isinstance(name, str)) if isinstance(given, list) else ()
+        here = (*path, names[0]) if path is not None and len(names) == len(given or ()) == 1 else None
         identifier = cast("Json", one).get("field-id")
         if type(identifier) is int:
-            found[identifier] = here
-        _take_names(cast("Json", one).get("fields"), here, found, depth + 1)
+            aliases[identifier] = names
+            if here is not None:
+                paths[identifier] = here
+        _take_names(cast("Json", one).get("fields"), here, paths, aliases, depth + 1)

@@ -12,8 +12,11 @@ from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, DELETED
+from pqassay_tables.metadata.column_types import TableSchema
+from pqassay_tables.metadata.iceberg.fields import table_schema
 from pqassay_tables.metadata.iceberg.manifests import Entry, ListedManifest, Manifest, read_list
 from pqassay_tables.metadata.iceberg.metadata import Json, metadata_file, read_metadata, snapshot_of
+from pqassay_tables.metadata.iceberg.row_ids import ids_of_manifest
 from pqassay_tables.metadata.iceberg.schema import IcebergSchema, schema_of
 
 CURRENT, LIST, MANIFEST = "ICE-002", "ICE-003", "ICE-004"
@@ -59,6 +62,17 @@ class IcebergState:
     def snapshot_id(self) -> int:
         """The number of the snapshot; -1 of an empty table."""
         return cast("int", (self.snapshot or {}).get("snapshot-id", -1))
+
+    @cached_property
+    def fields(self) -> TableSchema:
+        """The columns that readers look for in data files."""
+        last_id = self.metadata.get("last-column-id")
+        return table_schema(self.schema.newest, self.schema.aliases, self.version, last_id)
+
+    @cached_property
+    def first_row_ids(self) -> dict[Entry, int]:
+        """The id of the first row of each live data file that has one."""
+        return {ids.entry: ids.first for manifest in self.manifests for ids in ids_of_manifest(manifest)}
 
     @cached_property
     def by_path(self) -> dict[str, Entry]:

@@ -1,0 +1,94 @@
+"""The schema of a data file beside that of its table, tier ``footer``: what the families about tables have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.under_test.fields import in_footer
+from pqassay.under_test.violation import Violation
+from pqassay_tables.metadata.column_types import TableField
+from pqassay_tables.under_test.claimed_columns import ClaimedFile
+from pqassay_tables.under_test.file_schemas import Problem, mismatches
+from pqassay_tables.under_test.table import claim_field
+
+SHOWN = 5
+"""Names of columns that a message lists."""
+
+
+def is_data_file(file: ClaimedFile) -> bool:
+    """Whether it is a data file that has rows, and the columns of the table are known."""
+    return file.claims.schema is not None and file.claims.deletes is None and file.file.metadata.num_rows > 0
+
+
+def has_schema(file: ClaimedFile) -> bool:
+    """Whether the file has columns of the table: it is no file of position deletes."""
+    deletes = file.claims.deletes
+    return file.claims.schema is not None and (deletes is None or not deletes.by_position)
+
+
+def other_types(file: ClaimedFile, problem: Problem) -> Iterator[Violation]:
+    """Columns whose type is not that of the table's columns."""
+    for mismatch in mismatches(file, problem):
+        yield Violation(
+            f"column {mismatch.field.name} is {mismatch.actual} in {file.name}, and {mismatch.field.held or mismatch.field.form} ({mismatch.field.type}) in the table",
+            in_footer(file.file, f"schema[{mismatch.place}]"),
+            expected=str(mismatch.field.held or f"a {mismatch.field.form}"),
+            actual=mismatch.actual,
+            column=mismatch.field.name,
+        )
+
+
+def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
+    """Columns that are not in the file, and cannot be null."""
+    for mismatch in mismatches(file, Problem.ABSENT):
+        if not _is_constant(file, mismatch.field):
+            yield Violation(
+                f"{file.name} has no column {mismatch.field.name}, which cannot be null",
+                claim_field(file.file, file.claims.place),
+                expected=_looked_for(mismatch.field),
+                actual="none",
+                column=mismatch.field.name,
+            )
+
+
+def columns_not_found(file: ClaimedFile) -> Iterator[Violation]:
+    """That readers look for columns, and do not find those that the file has."""
+    lost = [
+        mismatch for mismatch in mismatches(file, Problem.NOT_FOUND) if not _is_constant(file, mismatch.field)
+    ]
+    if not lost:
+        return
+    names = ", ".join(mismatch.field.name for mismatch in lost[:SHOWN])
+    more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
+    yield Violation(
+        f"readers find {names}{more} null in {file.name}, which has {lost[0].actual}",
+        in_footer(file.file, f"schema[{lost[0].place}]"),
+        expected=_looked_for(lost[0].field),
+        actual=lost[0].actual,
+    )
+
+
+def names_of_another_case(file: ClaimedFile) -> Iterator[Violation]:
+    """Columns whose names differ from those of the table by upper and lower case."""
+    for mismatch in mismatches(file, Problem.CASE):
+        yield Violation(
+            f"column {mismatch.field.name} of the table is called {mismatch.actual} in {file.name}",
+            in_footer(file.file, f"schema[{mismatch.place}].name"),
+            expected=mismatch.field.names[0],
+            actual=mismatch.actual,
+            column=mismatch.field.name,
+        )
+
+
+def _looked_for(field: TableField) -> str:
+    if field.field_id is not None:
+        return f"a column with the field id {field.field_id}"
+    return f"a column called {field.names[0] if field.names else field.name}"
+
+
+def _is_constant(file: ClaimedFile, field: TableField) -> bool:
+    """Whether readers take the values from the partition of the file."""
+    return field.is_constant or any(
+        one.field_id == field.field_id is not None and one.transform == "identity"
+        for one in file.claims.partition
+    )
