@@ -108,8 +108,16 @@ def groups(cases: Iterable[Case]) -> list[list[Case]]:
     """The cases by schema."""
     found: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        found[str(pq.read_schema(case.path).remove_metadata())].append(case)
+        found[schema_of(case)].append(case)
     return list(found.values())
+
+
+def schema_of(case: Case) -> str:
+    """The schema of a case; where pyarrow does not know it, one of its own."""
+    try:
+        return str(pq.read_schema(case.path).remove_metadata())
+    except OSError:
+        return case.id
 
 
 def is_plain(value: Any) -> bool:

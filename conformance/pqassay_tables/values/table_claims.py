@@ -15,12 +15,12 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.bound_claims import bounds_of
+from pqassay.values.claims.joined_rows import why_missing
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.value_rules import Claim, ComparedBy, ValueRule
 from pqassay.values.claims.wording import others
 from pqassay_tables.under_test.claimed_bounds import shown_value
 from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn, ClaimedFile
-from pqassay_tables.values.joined_rows import why_missing
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues

@@ -11,9 +11,11 @@ from functools import partial
 from typing import Any
 
 from pqassay_golden.parquet_file.framing import LEAD, METALS, TWO_COLUMNS, YEARS
+from pqassay_golden.parquet_file.values import NAME, POINT, A, texts
 from pqassay_golden.recipes import Bad, Good, bad, set_to
-from pqassay_golden.tiny.parquet import Column, Layout, Member, Struct, TinyParquet, timestamp
-from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics
+from pqassay_golden.tiny.parquet import Column, Layout, ListOf, Member, Struct, TinyParquet, timestamp
+from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
+from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
 
 SINCE = "0.7.0"
 
@@ -141,8 +143,6 @@ def _geo(name: str = "place", **changed: Any) -> str:
     return json.dumps(document)
 
 
-POINT = bytes.fromhex("01 01000000 000000000000f03f 0000000000000040")
-
 GEO_FILE = TinyParquet(
     (Column("metal", "string", METALS), Column("place", "binary", [POINT] * len(METALS), optional=False)),
     keys=(("geo", _geo()),),
@@ -165,6 +165,46 @@ GEO_BOXES = TinyParquet(
     keys=(("geo", _geo()),),
 )
 
+COVERED = Struct(tuple(Member(bound, "float", optional=False) for bound in ("xmin", "ymin", "xmax", "ymax")))
+
+GEO_COVERED = TinyParquet(
+    (
+        Column("metal", "string", METALS),
+        Column("place", "binary", [POINT] * len(METALS), optional=False),
+        Column(
+            "box",
+            COVERED,
+            [{"xmin": 1.0, "ymin": 2.0, "xmax": 1.0, "ymax": 2.0}] * len(METALS),
+            optional=False,
+        ),
+    ),
+    keys=(
+        ("geo", _geo(covering={"bbox": {member.name: ["box", member.name] for member in COVERED.members}})),
+    ),
+    statistics=False,
+)
+
+DURATIONS = (
+    "/////9gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAAB4AAAANAAAAAQAAACk////AAABChAAAAAYAAAABAAAAA"
+    "AAAAAGAAAAc3RydWNrAADW////AAACAND///8AAAESEAAAABwAAAAEAAAAAAAAAAQAAAB5ZWFyAAAGAAgABgAGAAAAAAAAABAAFAAIAAYABwAMAAAAEAAQ"
+    "AAAAAAABBRAAAAAcAAAABAAAAAAAAAAFAAAAbWV0YWwAAAAEAAQABAAAAAAAAAA="
+)
+"""The second field is a duration, which is stored like a number."""
+
+PAIRS = (
+    "/////+AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAACEAAAABAAAAJT///8AAAEQFAAAACAAAAAEAAAAAQAAAB"
+    "wAAAAFAAAAbWFya3MABgAIAAQABgAAAAIAAADI////AAABAhAAAAAgAAAABAAAAAAAAAAHAAAAZWxlbWVudAAIAAwACAAHAAgAAAAAAAABIAAAABAAFAAI"
+    "AAYABwAMAAAAEAAQAAAAAAABBRAAAAAcAAAABAAAAAAAAAAEAAAAbmFtZQAAAAAEAAQABAAAAA=="
+)
+"""A text, and lists of two numbers."""
+
+TRIPLES = PAIRS.replace("ABgAIAAQABgAAAAIAAADI", "ABgAIAAQABgAAAAMAAADI")
+"""The same with lists of three."""
+
+ARROW_LISTS = TinyParquet(
+    (NAME, Column("marks", ListOf("int32"), [[1, 2], None, [3, 4]])), keys=(("ARROW:schema", PAIRS),)
+)
+
 SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 
 GOOD = (
@@ -174,6 +214,8 @@ GOOD = (
     Good("pqf/pandas-frame", "pandas keeps the columns of its frame, and that its index is a range", TinyParquet(TWO_COLUMNS, keys=(("pandas", _pandas(RANGE)),)), LEAD, rules=("PQF-118", "PQF-119", "PQF-144"), since=SINCE),
     Good("pqf/geo-document", "A GeoParquet document describes a column of points", GEO_FILE, LEAD, rules=("PQF-120", "PQF-121"), since=SINCE),
     Good("pqf/geo-document-with-boxes", "A GeoParquet document has the box that the column chunk has", GEO_BOXES, LEAD, rules=("PQF-143",), misread_by=("Polars", "Spark"), since=SINCE),
+    Good("pqf/geo-document-with-covering", "A GeoParquet document names the columns with the boxes of its geometries", GEO_COVERED, LEAD, rules=("PQF-184",), misread_by=("fastparquet",), since=SINCE),
+    Good("pqf/arrow-schema-of-lists", "The schema that Arrow keeps makes lists pairs, and they are", ARROW_LISTS, A, rules=("PQF-185", "PQF-186"), since=SINCE),
     Good("pqf/field-ids", "Columns, and a group, have the ids of the model that they come from", FIELD_IDS, LEAD, rules=("PQF-122", "PQF-123", "PQF-124"), misread_by=("fastparquet",), since=SINCE),
 )  # fmt: skip
 
@@ -202,6 +244,8 @@ BAD = (
     _copy("arrow-schema-bytes", "ARROW:schema calls text bytes", "Polars returns bytes for text.", "arrow-schema", RAW_TEXT, "PQF-113"),
     _copy("arrow-schema-floats", "ARROW:schema calls integers floats", "none: readers take the type of the column", "arrow-schema", FLOATS, "PQF-114"),
     _copy("arrow-schema-millis", "ARROW:schema gives a timestamp of microseconds milliseconds", "Readers take the unit of the column: if that is the false one, moments of 2024 are some of 1970.", "arrow-schema-of-rust", MILLIS, "PQF-142"),
+    _bad("arrow-schema-of-triples", "The schema that Arrow keeps makes lists triples, and they are pairs", "pyarrow and DataFusion refuse the column, Polars ends in a panic.", "arrow-schema-of-lists", set_to(VALUE, TRIPLES), "PQF-185", tier="values"),
+    _bad("arrow-schema-twice", "The schema that Arrow keeps is there twice, once with numbers and once with durations", "Polars and DataFusion take the last one, others the first.", "arrow-schema", set_to("footer.key_value_metadata", [{"key": "ARROW:schema", "value": ARROW}, {"key": "ARROW:schema", "value": DURATIONS}]), "PQF-186"),
     _copy("spark-schema-no-json", "The schema that Spark keeps is not JSON", "Spark loses the types that only the copy has.", "spark-schema", "StructType(List())", "PQF-115"),
     _copy("spark-schema-column-missing", "The schema that Spark keeps leaves out a column", "Spark does not see the column.", "spark-schema", _spark(more=False), "PQF-116"),
     _bad("spark-schema-other-name", "The schema that Spark keeps calls a column by another name", "Spark returns nulls for it.", "spark-schema", set_to(VALUE, _spark(name="age")), "PQF-116"),
@@ -215,7 +259,13 @@ BAD = (
     _copy("geo-document-encoding", "The GeoParquet document names an encoding that does not exist", "DuckDB cannot open the file.", "geo-document", _geo(encoding="WKT"), "PQF-120"),
     _copy("geo-document-column-missing", "The GeoParquet document describes a column that is not in the file", "Geometries are bytes to DuckDB.", "geo-document", _geo("site"), "PQF-121"),
     _copy("geo-document-other-box", "The GeoParquet document has a box beside the geometries", "Who chooses files by it does not see the geometries.", "geo-document-with-boxes", _geo(bbox=[1, 3, 1, 4]), "PQF-143"),
+    _bad("geo-document-covering-missing", "The GeoParquet document names columns with boxes that are not in the file", "none: readers read all rows", "geo-document-with-covering", set_to(VALUE, _geo(covering={"bbox": {name: ["bbox", name] for name in ("xmin", "ymin", "xmax", "ymax")}})), "PQF-121"),
+    _bad("geo-document-beside-the-places", "The GeoParquet document has a box beside the geometries", "Who chooses files by it does not see the geometries.", "geo-document", set_to(VALUE, _geo(bbox=[1, 3, 1, 4])), "PQF-182", tier="values"),
+    _bad("geo-document-of-polygons", "The GeoParquet document says that a column has polygons, and it has points", "Readers fail at the points.", "geo-document", set_to(VALUE, _geo(geometry_types=["Polygon"])), "PQF-183", tier="values"),
+    _bad("geo-document-of-text", "A column that the GeoParquet document describes has text, not well-known binary", "Readers fail at the text.", "geo-document-with-covering", set_to("row_groups[0].columns[1].pages[0].body", texts(*[b"POINT (1 2)"] * len(METALS))), "PQF-183", tier="values"),
+    _bad("geo-document-covering-beside", "The box of a row ends before its geometry", "Who chooses rows by their boxes does not see the geometry.", "geo-document-with-covering", set_to("row_groups[0].columns[5].pages[0].body", FIXED_WIDTH[Type.FLOAT].build(1.5) + FIXED_WIDTH[Type.FLOAT].build(2.0) * (len(METALS) - 1)), "PQF-184", tier="values"),
     _bad("root-not-utf8", "The root of the schema is called by a byte that is not UTF-8", "Polars and DataFusion cannot open the file.", "plain", set_to("footer.schema[0].name", b"\xff"), "PQF-122"),
     _bad("field-id-twice", "Two columns have the same id", "Readers that go by ids take one for the other.", "field-ids", set_to("footer.schema[2].field_id", 1), "PQF-123"),
+    _bad("names-that-differ-by-case", "Two columns have names that differ in case alone", "Spark refuses the file; DuckDB gives one another name.", "no-rows", set_to("footer.schema[2].name", "Metal"), "PQF-187"),
     _bad("group-called-like-a-column", "A group has the name of a column beside it", "pyarrow, Polars and DataFusion cannot read the file.", "field-ids", set_to("footer.schema[3].name", "metal"), "PQF-012", "PQF-124"),
 )  # fmt: skip

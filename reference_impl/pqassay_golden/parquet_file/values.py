@@ -43,6 +43,8 @@ JSON = (
 DOCUMENTS = [bytes.fromhex("0500000000"), bytes.fromhex("0c0000001061000700000000")] * 2
 """``{}`` and ``{"a": 7}``, twice."""
 
+POINT = bytes.fromhex("01 01000000 000000000000f03f 0000000000000040")
+
 _good = partial(good, family="pqf", since="0.7.0")
 
 
@@ -55,6 +57,7 @@ GOOD = (
     _good("values-times", "The first and the last time of a day", _file(*TIMES), A, "Spark"),
     _good("values-json", "Text of letters beyond ASCII, and JSON", _file(*JSON), A, "Polars", "fastparquet"),
     _good("values-bson", "BSON documents", _file(NAME_OF_FOUR, Column("document", "bson", DOCUMENTS, optional=False)), A, "DuckDB", "fastparquet"),
+    _good("values-of-places", "A geometry in well-known binary, and a geography", _file(NAME_OF_FOUR, Column("place", "geometry", [POINT] * 4, optional=False), Column("region", "geography", [POINT, None, None, POINT])), A, "Polars", "Spark", "fastparquet"),
     _good("values-unknown", "A column of unknown type, which holds nulls alone", _file(NAME_OF_FOUR, Column("nothing", "unknown", [None] * 4)), A),
 )  # fmt: skip
 
@@ -69,7 +72,8 @@ def _numbers(kind: Type, *values: int) -> bytes:
     return b"".join(FIXED_WIDTH[kind].build(value) for value in values)
 
 
-def _texts(*values: bytes) -> bytes:
+def texts(*values: bytes) -> bytes:
+    """Byte arrays as PLAIN stores them."""
     return b"".join(LENGTH.build(len(value)) + value for value in values)
 
 
@@ -91,11 +95,14 @@ BAD = (
     _bad("time-at-the-end", "A time of day is the midnight that ends it", CLOCK, "values-times", _body(2, _numbers(Type.INT64, 0, 86_400_000_000, 1)), "PQF-099"),
     _bad("date-of-the-year-10000", "A date is the first day of the year 10000", CALENDAR, "values", _body(7, _numbers(Type.INT32, -719162, 2932897, 0)), "PQF-100"),
     _bad("timestamp-infinite", "A timestamp is the greatest number of microseconds, DuckDB's infinity", CALENDAR, "values", _body(9, _numbers(Type.INT64, -62135596800000000, (1 << 63) - 1, 0)), "PQF-100"),
-    _bad("text-of-another-code", "A text without bounds is stored in Latin-1", REFUSED, "values-json", _body(0, _texts(b"a", b"k\xfcnd\xe9", "𐍈".encode())), "PQF-101"),
-    _bad("text-cut-within-a-character", "A text ends within a character, which the next one goes on with", REFUSED, "values-json", _body(0, _texts(b"a", b"bl\xc3", b"\xa9")), "PQF-101"),
-    _bad("json-with-single-quotes", "A value of a JSON column is how Python writes a dictionary", UNREADABLE, "values-json", _body(1, _texts(b"{'a': 1}", b" null ", b"[]")), "PQF-102"),
-    _bad("json-of-two-values", "Two values of a JSON column are JSON only if one is put behind the other", UNREADABLE, "values-json", _body(1, _texts(b"[1", b"2]", b"[]")), "PQF-102"),
-    _bad("json-nan", "A JSON value holds NaN", "Strict parsers refuse the text.", "values-json", _body(1, _texts(b'{"a": NaN}', b" null ", b"[]")), "PQF-103"),
-    _bad("bson-cut-off", "A BSON document lacks its last byte", "Who takes the document apart fails.", "values-bson", _body(1, _texts(*DOCUMENTS[:3], DOCUMENTS[3][:-1])), "PQF-104"),
+    _bad("text-of-another-code", "A text without bounds is stored in Latin-1", REFUSED, "values-json", _body(0, texts(b"a", b"k\xfcnd\xe9", "𐍈".encode())), "PQF-101"),
+    _bad("text-cut-within-a-character", "A text ends within a character, which the next one goes on with", REFUSED, "values-json", _body(0, texts(b"a", b"bl\xc3", b"\xa9")), "PQF-101"),
+    _bad("json-with-single-quotes", "A value of a JSON column is how Python writes a dictionary", UNREADABLE, "values-json", _body(1, texts(b"{'a': 1}", b" null ", b"[]")), "PQF-102"),
+    _bad("json-of-two-values", "Two values of a JSON column are JSON only if one is put behind the other", UNREADABLE, "values-json", _body(1, texts(b"[1", b"2]", b"[]")), "PQF-102"),
+    _bad("json-nan", "A JSON value holds NaN", "Strict parsers refuse the text.", "values-json", _body(1, texts(b'{"a": NaN}', b" null ", b"[]")), "PQF-103"),
+    _bad("bson-cut-off", "A BSON document lacks its last byte", "Who takes the document apart fails.", "values-bson", _body(1, texts(*DOCUMENTS[:3], DOCUMENTS[3][:-1])), "PQF-104"),
+    _bad("geometry-as-text", "A geometry is stored as text, not in well-known binary", "DuckDB refuses the column.", "values-of-places", _body(1, texts(POINT, POINT, b"POINT (1 2)", POINT)), "PQF-181"),
+    _bad("geometry-with-a-reference-system", "A geometry has a reference system of its own, which PostGIS writes and well-known binary does not have", "Readers that know no such type refuse the column.", "values-of-places", _body(1, texts(POINT, POINT, POINT, bytes.fromhex("01 01000020 e6100000 000000000000f03f 0000000000000040"))), "PQF-181"),
+    _bad("geometry-cut-off", "A geometry is cut off", "DuckDB refuses the column.", "values-of-places", _body(1, texts(POINT, POINT, POINT, POINT[:-1])), "PQF-181"),
     _bad("unknown-with-a-value", "A column of unknown type holds a number", "Most readers make null of it, others do not.", "values-unknown", _body(1, LENGTH.build(2) + packed_run([1, 0, 0, 0], width=1) + _numbers(Type.INT32, 7)), "PQF-105"),
 )  # fmt: skip

@@ -278,6 +278,19 @@ def bson_is_framed(_: ColumnChunkUnderTest) -> Iterator[Claim]:
     yield _form("BSON document", _no_bson)
 
 
+def _no_geometry(values: ChunkValues) -> Wrong | None:
+    from pqassay.values.claims.geometries import no_geometry  # noqa: PLC0415 - numpy, at this tier only
+    from pqassay.values.claims.texts import wrong_values  # noqa: PLC0415 - pyarrow, at this tier only
+
+    return wrong_values(values, no_geometry)
+
+
+@_rule_about("PQF-181", Allowed.GEOMETRIES)
+def geometries_are_well_known_binary(_: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """An engine that has geometries as a type refuses the column."""
+    yield _form("geometry in well-known binary", _no_geometry)
+
+
 @_rule_about("PQF-105", Allowed.NULLS)
 def unknown_columns_hold_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """To most readers the values are null, to others they are numbers."""

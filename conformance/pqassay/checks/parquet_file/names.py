@@ -63,6 +63,26 @@ def members_have_ids_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
                 yield Violation(said, field, "an id of its own", str(number), column=child.name)
 
 
+def _has_cases(file: FileUnderTest) -> bool:
+    names = {element.name for element in file.metadata.schema[1:]}
+    return len({name.lower() for name in names}) < len(names)
+
+
+@rule("PQF-187", of=SCHEMA)
+def names_differ_by_more_than_case(file: FileUnderTest) -> Iterator[Violation]:
+    """Engines that do not look at case take one for the other, or refuse the file. Of equal names, PQF-018 and PQF-124 tell."""
+    if not _has_cases(file):
+        return
+    for group in _groups(file):
+        first: dict[str, SchemaNode] = {}
+        for child in group.children:
+            earlier = first.setdefault(child.name.lower(), child)
+            if earlier.name != child.name:
+                said = f"{show(child.name)} differs from {show(earlier.name)} before it in case alone"
+                field = _element(file, child.place) / "name"
+                yield Violation(said, field, "a name of its own", show(child.name), column=child.name)
+
+
 def _has_groups(file: FileUnderTest) -> bool:
     schema = file.metadata.schema
     return (

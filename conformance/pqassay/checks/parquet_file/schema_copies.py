@@ -5,21 +5,26 @@ What is wrong with a copy is found at once, for all rules about it; what is decl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import wraps
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import Subject
+from pqassay.checks.subjects import FOOTER, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import Broken, FileUnderTest
+from pqassay.under_test.fields import in_footer
+from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
 from pqassay.under_test.footer_parts import KeyValueUnderTest
-from pqassay.under_test.schemas.arrow_copy import arrow_faults
+from pqassay.under_test.schemas.arrow_copy import arrow_faults, arrow_meaning
 from pqassay.under_test.schemas.geo_copy import GEO_KEY, geo_faults, planar_boxes
 from pqassay.under_test.schemas.pandas_copy import PANDAS_KEY, pandas_faults
-from pqassay.under_test.schemas.schema_copies import Copies, Faults
+from pqassay.under_test.schemas.schema_copies import LONGEST, Copies, Faults
 from pqassay.under_test.schemas.spark_copy import spark_faults
 from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 from pqassay_spec.parquet.schema_copies.arrow import ARROW_KEY
 from pqassay_spec.parquet.schema_copies.arrow_types import KEEP_UNITS
 from pqassay_spec.parquet.schema_copies.spark_types import SPARK_KEY
@@ -167,6 +172,45 @@ def geo_document_can_be_read() -> None:
 @geo_rule("PQF-121")
 def geo_document_describes_columns() -> None:
     """A geometry that is described elsewhere is bytes."""
+
+
+_MEANINGS: dict[str, Callable[[str, SchemaNode], object]] = {
+    ARROW_KEY: arrow_meaning,
+    **{key: lambda value, _: json.loads(value) for key in (SPARK_KEY, PANDAS_KEY, GEO_KEY)},
+}
+"""What a copy of each key says, so that two can be compared. Raises `Malformed`, `ValueError` or `RecursionError` where it cannot be read."""
+
+
+def _copies(file: FileUnderTest) -> dict[str, list[tuple[int, str]]]:
+    """The values of each key, each with its position."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for number, pair in enumerate(file.key_values):
+        if pair.key in _MEANINGS and pair.value is not None:
+            found.setdefault(pair.key, []).append((number, pair.value))
+    return found
+
+
+@rule("PQF-186", of=FOOTER, only=lambda file: bool(_copies(file)))
+def copies_of_one_key_agree(file: FileUnderTest) -> Iterator[Violation]:
+    """Some readers take the first one, others the last."""
+    for key, copies in _copies(file).items():
+        said = list(_said(file, key, copies)) if len(copies) > 1 else []
+        for number, meaning in said[1:]:
+            if meaning != said[0][1]:
+                field = in_footer(file, f"key_value_metadata[{number}]") / "value"
+                message = f"{key} occurs {len(copies)} times, and copy {number} says something else than {said[0][0]}"
+                yield Violation(message, field, f"the same as copy {said[0][0]}", "something else")
+
+
+def _said(file: FileUnderTest, key: str, copies: Iterable[tuple[int, str]]) -> Iterator[tuple[int, object]]:
+    """What each copy says, of those that can be read; of others, rules of their own tell."""
+    _ = file.leaves
+    root = schema_tree(file.metadata.schema)
+    for number, value in copies:
+        if len(value) > LONGEST:
+            raise NotChecked(f"{key} is longer than the {LONGEST:,} characters that pqassay reads", "tool")
+        with suppress(Malformed, ValueError, RecursionError):
+            yield number, _MEANINGS[key](value, root)
 
 
 def _has_boxes(pair: KeyValueUnderTest) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from pqassay.under_test.schemas.schema_copies import Fault
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.schema.tree import SchemaNode
 from pqassay_spec.parquet.schema_copies.arrow import LISTS, ArrowField, ArrowType, Kind, read_arrow_schema
-from pqassay_spec.parquet.schema_copies.arrow_types import Fit, carrier, fit, has_unit_of
-from pqassay_spec.parquet.thrift import SchemaElement
+from pqassay_spec.parquet.schema_copies.arrow_types import Fit, carrier, fit, has_unit_of, is_storage, meaning
+from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 NAMES, FOLLOWED, IGNORED, UNITS = "PQF-112", "PQF-113", "PQF-114", "PQF-142"
 
@@ -20,8 +21,31 @@ _MORE_THAN_NODES = 4
 """Fields of a copy for each element of the schema, at most: a column of runs has three."""
 
 
+class Limit(NamedTuple):
+    """What a type says of the values of a column: distinct ones, at most, or with ``is_length`` the length of all lists of a group."""
+
+    node: SchemaNode
+    number: int
+    is_length: bool
+
+
 def arrow_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
     """Where the copy does not describe this schema. Raises `Malformed` where it cannot be read, with the rule."""
+    return (each for each in _compared(value, root) if isinstance(each, Fault))
+
+
+def arrow_limits(value: str, root: SchemaNode) -> list[Limit]:
+    """What the types of a copy say of the values; nothing of what does not describe this schema. Raises as `arrow_faults` does."""
+    return [each for each in _compared(value, root) if isinstance(each, Limit)]
+
+
+def arrow_meaning(value: str, root: SchemaNode) -> list[tuple[str, ArrowType]]:
+    """What a copy says, whatever a matter of memory is left out. Raises as `arrow_faults` does."""
+    schema = read_arrow_schema(value, most=_MORE_THAN_NODES * _count(root))
+    return [(field.name, meaning(field.type)) for field in schema.fields]
+
+
+def _compared(value: str, root: SchemaNode) -> Iterator[Fault | Limit]:
     elements = _count(root)
     schema = read_arrow_schema(value, most=_MORE_THAN_NODES * elements)
     yield from _members(schema.fields, root.children, "the schema", None)
@@ -37,7 +61,7 @@ def _count(root: SchemaNode) -> int:
 
 def _members(
     fields: Sequence[ArrowField], nodes: Sequence[SchemaNode], where: str, path: str | None
-) -> Iterator[Fault]:
+) -> Iterator[Fault | Limit]:
     """The members of a group: as many, called the same, in the same order."""
     if len(fields) != len(nodes):
         said = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
@@ -52,8 +76,13 @@ def _members(
         yield from _field(field.type, node, node.name if path is None else f"{path}.{node.name}")
 
 
-def _field(type_: ArrowType, node: SchemaNode, path: str, *, is_item: bool = False) -> Iterator[Fault]:
+def _field(
+    type_: ArrowType, node: SchemaNode, path: str, *, is_item: bool = False
+) -> Iterator[Fault | Limit]:
     """One field, or with ``is_item`` the repeated element of a list, which is one value there."""
+    if not is_storage(type_):
+        said = f"it gives {show(path)} the type {type_.extension} over {type_}, and that is not stored so"
+        yield Fault(FOLLOWED, said, f"the storage of {type_.extension}", str(type_), path)
     if type_.kind == Kind.RUN_END_ENCODED and not node.is_leaf:
         type_ = type_.children[1].type
     if node.is_repeated and not is_item:
@@ -63,6 +92,8 @@ def _field(type_: ArrowType, node: SchemaNode, path: str, *, is_item: bool = Fal
             yield _other_kind(type_, "a repeated field", "a list", path)
     elif node.is_leaf:
         yield from _leaf(type_, node.element, path)
+        if type_.entries and node.element.type == Type.BYTE_ARRAY:
+            yield Limit(node, type_.entries, is_length=False)
     elif node.is_list and node.elements():
         yield from _list(type_, node, path)
     elif node.is_map and len(node.pair()) == PAIR:
@@ -74,10 +105,12 @@ def _field(type_: ArrowType, node: SchemaNode, path: str, *, is_item: bool = Fal
             yield _other_kind(type_, "a group", "a struct", path)
 
 
-def _list(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault]:
+def _list(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault | Limit]:
     if type_.kind not in LISTS:
         yield _other_kind(type_, "a list", "a list", path)
         return
+    if type_.kind == Kind.FIXED_SIZE_LIST:
+        yield Limit(node, type_.width, is_length=True)
     item = type_.children[0].type
     # Which of two groups is the element of an old list is a matter of its names: the first that may be right is taken.
     candidates = node.elements()
@@ -94,7 +127,7 @@ def _may_be(item: ArrowType, element: SchemaNode) -> bool:
     ]
 
 
-def _map(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault]:
+def _map(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault | Limit]:
     if type_.kind != Kind.MAP:
         yield _other_kind(type_, "a map", "a map", path)
         return

@@ -46,14 +46,36 @@ class Span(NamedTuple):
 def planar_boxes(value: str) -> dict[str, list[Span]]:
     """The boxes of the columns of a document that can be read, axis by axis; those of curved edges are left out, and x around the globe."""
     columns: dict[str, dict[str, Any]] = json.loads(value)["columns"]
-    found: dict[str, list[Span]] = {}
-    for name, column in columns.items():
-        box: Any = column.get("bbox")
-        if column.get("edges", "planar") == "planar" and _is_box(box):
-            half = len(box) // 2
-            spans = (Span(axis, *pair) for axis, *pair in zip("xyz", box[:half], box[half:], strict=False))
-            found[name] = [span for span in spans if span.low <= span.high]
-    return found
+    return {
+        name: [span for span in spans if span.low <= span.high]
+        for name, column in columns.items()
+        if column.get("edges", "planar") == "planar" and (spans := spans_of(column))
+    }
+
+
+def spans_of(column: dict[str, Any]) -> list[Span]:
+    """The box of a column, axis by axis; that of x may begin behind its end, around the globe. Empty without a box."""
+    box: Any = column.get("bbox")
+    if not _is_box(box):
+        return []
+    half = len(box) // 2
+    return [Span(axis, *pair) for axis, *pair in zip("xyz", box[:half], box[half:], strict=False)]
+
+
+def covering_of(column: dict[str, Any]) -> dict[str, list[str]] | None:
+    """The paths of the columns with the boxes of single rows, by the bounds that they hold; ``None`` without, or if they are no paths."""
+    covering = as_object(column.get("covering")) or {}
+    paths = as_object(covering.get("bbox"))
+    if paths is None or not _BOUNDS <= paths.keys() <= _BOUNDS | _BOUNDS_OF_Z:
+        return None
+    found = {name: as_list(path) for name, path in paths.items()}
+    if any(not path or not all(isinstance(part, str) for part in path) for path in found.values()):
+        return None
+    return {name: path or [] for name, path in found.items()}
+
+
+_BOUNDS = frozenset(("xmin", "ymin", "xmax", "ymax"))
+_BOUNDS_OF_Z = frozenset(("zmin", "zmax"))
 
 
 def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
@@ -75,7 +97,7 @@ def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
         yield Fault(COLUMNS, said, "one of its columns", given)
     nodes = {node.name: node for node in root.children}
     for name, column in columns.items():
-        yield from _column(name, column, nodes.get(name))
+        yield from _column(name, column, nodes.get(name), root)
 
 
 def _require_column(name: str, described: Any) -> None:
@@ -92,7 +114,7 @@ def _require_column(name: str, described: Any) -> None:
         raise Malformed(f"the crs of column {show(name)} is not an object", rule=READABLE)
 
 
-def _column(name: str, column: dict[str, Any], node: SchemaNode | None) -> Iterator[Fault]:
+def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: SchemaNode) -> Iterator[Fault]:
     if node is None:
         said = f"column {show(name)} is not in the file"
         yield Fault(COLUMNS, said, "a column of the file", show(name), name)
@@ -106,6 +128,32 @@ def _column(name: str, column: dict[str, Any], node: SchemaNode | None) -> Itera
     if box is not None and not _is_box(box):
         said = f"the bbox of column {show(name)} is no box"
         yield Fault(COLUMNS, said, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
+    if column.get("covering") is not None:
+        yield from _covering(name, column, root)
+
+
+def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[Fault]:
+    """The columns with boxes: FLOAT or DOUBLE, not repeated."""
+    paths = covering_of(column)
+    if paths is None:
+        said = f"the covering of column {show(name)} is not a bbox of four or six paths"
+        yield Fault(
+            COLUMNS,
+            said,
+            "xmin, ymin, xmax and ymax, each a list of names",
+            show(str(column["covering"])[:100]),
+            name,
+        )
+        return
+    for bound, path in paths.items():
+        node: SchemaNode | None = root
+        for part in path:
+            node = node and next(
+                (child for child in node.children if child.name == part and not child.is_repeated), None
+            )
+        if node is None or node.element.type not in (Type.FLOAT, Type.DOUBLE):
+            said = f"the covering of column {show(name)} has {bound} in {show('.'.join(path))}, which is not such a column"
+            yield Fault(COLUMNS, said, "a FLOAT or DOUBLE that is not repeated", show(".".join(path)), name)
 
 
 def _is_box(given: Any) -> bool:

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import NotChecked
+from pqassay.values.claims.geometries import AXES, geometries_of
 from pqassay.values.decoding.chunk_values import ChunkValues
-from pqassay.values.decoding.hashes import buffer_of
-from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.encoding.wkb import HEAD_SIZE, PLANAR_POINT_HEAD, PLANAR_POINT_SIZE, coordinates
 from pqassay_spec.parquet.thrift import BoundingBox
-
-AT_ONCE = 1 << 16
-"""Geometries that are looked at together."""
-
-AXES = ("x", "y", "z", "m")
 
 LAST_DIGITS = 1e-12
 """How far a coordinate may lie outside, as a part of the greater bound of its axis, and be off by the last digits alone."""
@@ -58,47 +48,20 @@ def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> O
         NotChecked: A value is no geometry that can be read.
     """
     first: tuple[int, str, float] | None = None
-    count = start = 0
-    for piece in decoded.pieces(AT_ONCE):
-        for place, axis, number in _outside(piece, box, strictness):
-            first = first or (start + place, axis, number)
-            count += 1
-        start += len(piece)
+    count = 0
+    for start, geometries in geometries_of(decoded):
+        is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
+        for points in geometries.points():
+            off = _off_axes(points.coordinates, box, strictness)
+            rows = np.flatnonzero(off.any(axis=1))
+            is_outside[points.of[rows]] = True
+            if len(rows):
+                row = int(rows[points.of[rows].argmin()])
+                number, place = int(off[row].argmax()), start + int(points.of[row])
+                if first is None or place < first[0]:
+                    first = place, AXES[number], float(points.coordinates[row, number])
+        count += int(np.count_nonzero(is_outside))
     return None if first is None else OffBox(*first, count)
-
-
-def _outside(piece: Any, box: BoundingBox, strictness: Strictness) -> Iterator[tuple[int, str, float]]:
-    """The geometries with a coordinate outside the box, each once."""
-    points = _planar_points(piece)
-    if points is not None:
-        is_outside = _off_axes(points, box, strictness)
-        for place in np.flatnonzero(is_outside.any(axis=1)).tolist():
-            number = int(is_outside[place].argmax())
-            yield place, AXES[number], float(points[place, number])
-        return
-    for place, raw in enumerate(piece.to_pylist()):
-        try:
-            found = np.array(list(coordinates(raw)), np.float64).reshape(-1, len(AXES))
-        except Malformed as error:
-            raise NotChecked(f"a geometry cannot be read: {error.reason}", "file") from None
-        off = _off_axes(found, box, strictness)
-        for number, axis in enumerate(AXES):
-            if off[:, number].any():
-                yield place, axis, float(found[off[:, number].argmax(), number])
-                break
-
-
-def _planar_points(piece: Any) -> NDArray[np.float64] | None:
-    """The coordinates of geometries that are all little-endian points with x and y alone; ``None`` of others."""
-    count = len(piece)
-    piece = piece.cast(pa.large_binary())
-    ends = buffer_of(piece, 1, np.int64)[piece.offset : piece.offset + count + 1]
-    if (np.diff(ends) != PLANAR_POINT_SIZE).any() or not count:
-        return None
-    rows = buffer_of(piece, 2, np.uint8)[ends[0] : ends[-1]].reshape(count, PLANAR_POINT_SIZE)
-    if (rows[:, :HEAD_SIZE] != np.frombuffer(PLANAR_POINT_HEAD, np.uint8)).any():
-        return None
-    return np.ascontiguousarray(rows[:, HEAD_SIZE:]).view("<f8")
 
 
 def _off_axes(points: NDArray[np.float64], box: BoundingBox, strictness: Strictness) -> NDArray[np.bool_]:

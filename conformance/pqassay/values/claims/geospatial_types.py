@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.claims.geospatial_box import AT_ONCE
+from pqassay.values.claims.geometries import PIECE
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
 from pqassay_spec.parquet.encoding.wkb import HEAD_SIZE, ORDER, ByteOrder, is_type_code
@@ -23,13 +23,13 @@ def types_of(decoded: ChunkValues) -> dict[int, int]:
     """
     first: dict[int, int] = {}
     start = 0
-    for piece in decoded.pieces(AT_ONCE):
+    for piece in decoded.pieces(PIECE):
         codes = _codes(piece)
         for code, place in zip(
             *(found.tolist() for found in np.unique(codes, return_index=True)), strict=True
         ):
             if not is_type_code(code):
-                raise NotChecked(f"a geometry cannot be read: {code} is no type of one", "file")
+                raise NotChecked(f"a geometry cannot be read: {code} is no type of one", "another rule")
             first.setdefault(code, start + place)
         start += len(piece)
     return first
@@ -41,11 +41,11 @@ def _codes(piece: Any) -> NDArray[np.int64]:
     piece = piece.cast(pa.large_binary())
     ends = buffer_of(piece, 1, np.int64)[piece.offset : piece.offset + count + 1]
     if count and int(np.diff(ends).min()) < HEAD_SIZE:
-        raise NotChecked("a geometry cannot be read: it is cut off", "file")
+        raise NotChecked("a geometry cannot be read: it is cut off", "another rule")
     raw = buffer_of(piece, 2, np.uint8)
     heads = raw[ends[:-1, None] + np.arange(HEAD_SIZE)] if count else np.zeros((0, HEAD_SIZE), np.uint8)
     orders, numbers = heads[:, 0], np.ascontiguousarray(heads[:, ORDER.sizeof() :])
     if not np.isin(orders, list(ByteOrder)).all():
-        raise NotChecked("a geometry cannot be read: its byte order is unknown", "file")
+        raise NotChecked("a geometry cannot be read: its byte order is unknown", "another rule")
     little, big = (numbers.view(kind).reshape(-1).astype(np.int64) for kind in ("<u4", ">u4"))
     return np.where(orders == ByteOrder.LITTLE, little, big)

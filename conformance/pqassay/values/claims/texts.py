@@ -92,7 +92,8 @@ class _Bytes(NamedTuple):
     ends: NDArray[np.int64]
 
 
-def _bytes_of(array: Any) -> _Bytes:
+def bytes_of(array: Any) -> _Bytes:
+    """The bytes of an array of binary, and where each value begins and ends among them."""
     array = array.cast(pa.large_binary())
     ends = buffer_of(array, 1, np.int64)[array.offset : array.offset + len(array) + 1]
     if not len(array):
@@ -105,10 +106,10 @@ def _bytes_of(array: Any) -> _Bytes:
 
 def no_utf8(array: Any) -> NDArray[np.bool_] | None:
     """The values that are not UTF-8, bool; ``None`` if all are."""
-    if _is_utf8(_bytes_of(array)):
+    if _is_utf8(bytes_of(array)):
         return None
     return np.concatenate(
-        [_no_utf8(_bytes_of(array.slice(start, AT_ONCE))) for start in range(0, len(array), AT_ONCE)]
+        [_no_utf8(bytes_of(array.slice(start, AT_ONCE))) for start in range(0, len(array), AT_ONCE)]
     )
 
 
@@ -195,7 +196,7 @@ def _faults(decoded: ChunkValues, pieces: list[Any]) -> JsonFaults:
     of = named(decoded.chunk)
     faults, before, size = JsonFaults(), 0, 0
     for piece in pieces:
-        ends, start = _bytes_of(piece).ends, 0
+        ends, start = bytes_of(piece).ends, 0
         while start < len(piece):
             behind = int(np.searchsorted(ends, ends[start] + JSON_AT_ONCE, "right")) - 1
             behind = min(max(behind, start + 1), len(piece))
@@ -271,7 +272,7 @@ def _parsed(array: Any) -> tuple[bool, bool]:
 
 def no_bson(array: Any) -> NDArray[np.bool_] | None:
     """The values without the frame of a BSON document, bool; ``None`` if all have it. What is in them is not looked at."""
-    raw, ends = _bytes_of(array)
+    raw, ends = bytes_of(array)
     lengths = np.diff(ends)
     wrong = lengths < SHORTEST_BSON
     framed = np.flatnonzero(~wrong)

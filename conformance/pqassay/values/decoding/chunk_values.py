@@ -151,6 +151,11 @@ class ChunkValues:
         self._remembered.clear()
 
     @property
+    def nested(self) -> Sequence[Any]:
+        """Its rows in pieces, with the groups and lists around the leaf and nulls included."""
+        return self._pieces
+
+    @property
     def count(self) -> int:
         """Values that are not null."""
         return len(self.values)

@@ -13,6 +13,7 @@ from pqassay.tables.claims import DeletesClaims
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.joined_rows import JoinedRows
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.wording import others
 from pqassay_spec.parquet.thrift import Type
@@ -25,7 +26,6 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.iceberg_table import state_around
 from pqassay_tables.under_test.states import scope_of
 from pqassay_tables.under_test.table import claim_field
-from pqassay_tables.values.joined_rows import JoinedRows
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues

@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.value_rules import value_rule
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.joined_rows import JoinedRows
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.wording import others
 from pqassay_spec.table import iceberg_field_ids as field_ids
@@ -19,7 +20,6 @@ from pqassay_tables.metadata import repairs
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import claim_field
-from pqassay_tables.values.joined_rows import JoinedRows
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues

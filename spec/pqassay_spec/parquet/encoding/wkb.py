@@ -12,10 +12,11 @@ Source: OGC 06-103r4, section 8.2; apache/parquet-format, ``Geospatial.md``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
+from typing import NamedTuple
 
-from construct import Byte, Float64l, Int32ub, Int32ul
+from construct import Byte, Float64l, Int32ul
 
 from pqassay_spec.base.errors import Malformed
 
@@ -72,9 +73,6 @@ def is_type_code(code: int) -> bool:
 
 
 ORDER = Byte
-NUMBER = {ByteOrder.BIG: Int32ub, ByteOrder.LITTLE: Int32ul}
-"""A kind or a count."""
-
 NUMBER_SIZE = Int32ul.sizeof()
 ORDINATE_SIZE = Float64l.sizeof()
 HEAD_SIZE = ORDER.sizeof() + NUMBER_SIZE
@@ -90,8 +88,18 @@ DEEPEST = 32
 """Collections within collections that are followed."""
 
 
-Coordinates = Generator[Coordinate, None, int]
-"""The coordinates of a part of a geometry; returns where it ends."""
+class PointRun(NamedTuple):
+    """Points of a geometry that are stored one behind the other: where, how many, which axes beside x and y, and in which byte order."""
+
+    start: int
+    points: int
+    axes: str
+    order: ByteOrder
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        return self.start + self.points * (2 + len(self.axes)) * ORDINATE_SIZE
 
 
 def coordinates(raw: bytes) -> Iterator[Coordinate]:
@@ -100,13 +108,19 @@ def coordinates(raw: bytes) -> Iterator[Coordinate]:
     Raises:
         Malformed: The bytes are no geometry of this kind.
     """
-    end = yield from _geometry(raw, 0, 0)
-    if end != len(raw):
-        raise Malformed(f"{len(raw) - end} bytes follow a geometry", offset=end)
+    for run in point_runs(raw):
+        code = f"{'<' if run.order is ByteOrder.LITTLE else '>'}{2 + len(run.axes)}d"
+        for point in struct.iter_unpack(code, raw[run.start : run.end]):
+            yield (
+                point[0],
+                point[1],
+                point[2] if "z" in run.axes else None,
+                point[-1] if "m" in run.axes else None,
+            )
 
 
-def type_of(raw: bytes) -> int:
-    """The type of a geometry, a number of its kind and its axes.
+def type_of(raw: bytes, start: int = 0) -> int:
+    """The type of the geometry that begins at a position, a number of its kind and its axes.
 
     >>> type_of(bytes.fromhex("00 000003e9 000000000000f03f 0000000000000040 0000000000000840"))
     1001
@@ -114,55 +128,58 @@ def type_of(raw: bytes) -> int:
     Raises:
         Malformed: The bytes are no geometry of a known type.
     """
-    if len(raw) < HEAD_SIZE or raw[0] not in tuple(ByteOrder):
-        raise Malformed("a geometry is cut off, or its byte order unknown", offset=0)
-    code = _number(raw, ORDER.sizeof(), ByteOrder(raw[0]))
-    if not is_type_code(code):
-        raise Malformed(f"a geometry of kind {code}", offset=ORDER.sizeof())
-    return code
-
-
-def _geometry(raw: bytes, start: int, depth: int) -> Coordinates:
-    if depth > DEEPEST:
-        raise Malformed(f"geometries nested more than {DEEPEST} deep", offset=start)
     if len(raw) < start + HEAD_SIZE:
         raise Malformed("a geometry is cut off", offset=start)
     if raw[start] not in tuple(ByteOrder):
         raise Malformed(f"a byte order of {raw[start]}", offset=start)
-    order = ByteOrder(raw[start])
-    axes, kind = divmod(_number(raw, start + ORDER.sizeof(), order), AXES_STEP)
-    position = start + HEAD_SIZE
-    if axes > _ZM or kind not in tuple(GeometryKind):
-        raise Malformed(f"a geometry of kind {axes * AXES_STEP + kind}", offset=start)
-    if kind == GeometryKind.POINT:
-        return (yield from _points(raw, position, order, axes, 1))
-    count = _number(raw, position, order)
-    position += NUMBER_SIZE
-    if kind == GeometryKind.LINE_STRING:
-        return (yield from _points(raw, position, order, axes, count))
-    for _ in range(count):
-        if kind == GeometryKind.POLYGON:
-            ring = _number(raw, position, order)
-            position = yield from _points(raw, position + NUMBER_SIZE, order, axes, ring)
+    code = _number(raw, start + ORDER.sizeof(), ByteOrder(raw[start]))
+    if not is_type_code(code):
+        raise Malformed(f"a geometry of kind {code}", offset=start + ORDER.sizeof())
+    return code
+
+
+def point_runs(raw: bytes) -> list[PointRun]:
+    """The points of a geometry, run by run.
+
+    Raises:
+        Malformed: The bytes are no geometry of this kind.
+    """
+    runs: list[PointRun] = []
+    left = [(1, "", ByteOrder.LITTLE)]
+    """Geometries that are to come in each of those that are open; of a polygon its rings, with their axes and byte order."""
+    position = 0
+    while left:
+        count, ring, order = left.pop()
+        if not count:
+            continue
+        left.append((count - 1, ring, order))
+        if len(left) > DEEPEST + 1:
+            raise Malformed(f"geometries nested more than {DEEPEST} deep", offset=position)
+        if ring:
+            axes, kind = ring[1:], GeometryKind.LINE_STRING
         else:
-            position = yield from _geometry(raw, position, depth + 1)
-    return position
+            code = type_of(raw, position)
+            order, axes, kind = ByteOrder(raw[position]), axes_of(code), GeometryKind(code % AXES_STEP)
+            position += HEAD_SIZE
+        number = 1
+        if kind != GeometryKind.POINT:
+            number = _number(raw, position, order)
+            position += NUMBER_SIZE
+        if kind in (GeometryKind.POINT, GeometryKind.LINE_STRING):
+            runs.append(PointRun(position, number, axes, order))
+            position = runs[-1].end
+            if position > len(raw):
+                raise Malformed(f"{number} points do not fit", offset=runs[-1].start)
+        else:
+            left.append((number, f"r{axes}" if kind == GeometryKind.POLYGON else "", order))
+    if position != len(raw):
+        raise Malformed(f"{len(raw) - position} bytes follow a geometry", offset=position)
+    return runs
 
 
 def _number(raw: bytes, position: int, order: ByteOrder) -> int:
     if len(raw) < position + NUMBER_SIZE:
         raise Malformed("a geometry is cut off", offset=position)
-    return int(NUMBER[order].parse(raw[position : position + NUMBER_SIZE]))
-
-
-def _points(raw: bytes, start: int, order: ByteOrder, axes: int, count: int) -> Coordinates:
-    dimensions = 2 + (axes in (_Z, _ZM)) + (axes in (_M, _ZM))
-    end = start + count * dimensions * ORDINATE_SIZE
-    if end > len(raw):
-        raise Malformed(f"{count} points do not fit", offset=start)
-    code = f"{'<' if order is ByteOrder.LITTLE else '>'}{dimensions}d"
-    for point in struct.iter_unpack(code, raw[start:end]):
-        z = point[2] if axes in (_Z, _ZM) else None
-        m = point[-1] if axes in (_M, _ZM) else None
-        yield point[0], point[1], z, m
-    return end
+    return int.from_bytes(
+        raw[position : position + NUMBER_SIZE], "little" if order is ByteOrder.LITTLE else "big"
+    )

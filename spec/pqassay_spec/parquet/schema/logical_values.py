@@ -81,6 +81,7 @@ class Allowed(Enum):
     TEXT = "UTF-8"
     JSON = "UTF-8 that is JSON"
     BSON = "BSON documents"
+    GEOMETRIES = "well-known binary"
     NULLS = "nulls alone"
 
 
@@ -93,6 +94,8 @@ _ALLOWED = {
     "ENUM": Allowed.TEXT,
     "JSON": Allowed.JSON,
     "BSON": Allowed.BSON,
+    "GEOMETRY": Allowed.GEOMETRIES,
+    "GEOGRAPHY": Allowed.GEOMETRIES,
     "UNKNOWN": Allowed.NULLS,
 }
 

@@ -28,6 +28,9 @@ ARROW_KEY = "ARROW:schema"
 
 ARROW_RULE = "PQF-111"
 
+EXTENSION_KEY = "ARROW:extension:name"
+"""The key of a field whose value is the name of its extension type."""
+
 CONTINUATION = b"\xff\xff\xff\xff"
 """Begins an encapsulated message; its length follows, then the message."""
 
@@ -124,8 +127,10 @@ class ArrowType(NamedTuple):
         unit: The unit of a date, time, timestamp or duration; the precision of a float.
         zone: The time zone of a timestamp.
         precision, scale: The digits of a decimal.
-        width: The bytes of a binary of fixed size.
+        width: The bytes of a binary of fixed size, the items of a list of fixed size.
         children: The fields below it.
+        entries: Of a dictionary, the values that its indexes can tell apart; 0 without one.
+        extension: The name of the extension type around it; empty without one.
     """
 
     kind: Kind
@@ -137,6 +142,8 @@ class ArrowType(NamedTuple):
     scale: int = 0
     width: int = 0
     children: tuple[ArrowField, ...] = ()
+    entries: int = 0
+    extension: str = ""
 
     def __str__(self) -> str:
         name = _NAMES.get(self.kind)
@@ -240,18 +247,21 @@ class _Reader:
         name = field.text(0) or ""
         children = tuple(self.field(child, depth + 1) for child in field.tables(5) or ())
         kind, dictionary = Kind(number), field.table(4)
-        _pairs(field.tables(6))
+        extension = dict(_pairs(field.tables(6))).get(EXTENSION_KEY, "")
+        entries = 0
         if dictionary is not None:
             indexes = dictionary.table(1)
             if indexes is None:
                 raise _bad(f"field {name!r} has a dictionary without a type of its indexes")
-            _type(Kind.INT, indexes, ())
+            index = _type(Kind.INT, indexes, ())
+            entries = 1 << index.bits - index.signed
         wanted = _CHILDREN.get(kind)
         if wanted is not None and len(children) != wanted:
             raise _bad(f"field {name!r} is of type {kind.name}, with {len(children)} children")
         if kind == Kind.MAP and (children[0].type.kind, len(children[0].type.children)) != (Kind.STRUCT, 2):
             raise _bad(f"field {name!r} is a map of something else than pairs")
-        return ArrowField(name, _type(kind, table, children))
+        read = _type(kind, table, children)
+        return ArrowField(name, read._replace(entries=entries, extension=extension))
 
 
 def _pairs(tables: Iterator[FlatTable] | None) -> tuple[tuple[str, str], ...]:
@@ -265,7 +275,10 @@ def _pairs(tables: Iterator[FlatTable] | None) -> tuple[tuple[str, str], ...]:
 def _type(kind: Kind, table: FlatTable, children: tuple[ArrowField, ...]) -> ArrowType:
     """A type from its table; what is left out there has the default of the source."""
     read = _TYPES.get(kind)
-    return ArrowType(kind, children=children) if read is None else read(table)
+    if read is None:
+        width = table.number(0, "i") if kind == Kind.FIXED_SIZE_LIST else 0
+        return ArrowType(kind, width=width, children=children)
+    return read(table)
 
 
 def _int(table: FlatTable) -> ArrowType:

@@ -16,14 +16,17 @@ Polars 2.1 and DataFusion 55.0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
 from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.schema_copies.arrow import (
     BYTES,
+    LISTS,
     NESTED,
     TEXTS,
+    ArrowField,
     ArrowType,
     DateUnit,
     Kind,
@@ -135,6 +138,47 @@ def carrier(element: SchemaElement) -> str:
         annotation = f"local {annotation}"
     return f"{name} annotated as {annotation}"
 
+
+def meaning(type_: ArrowType) -> ArrowType:
+    """A type without what is a matter of memory alone: widths of offsets, views, dictionaries and runs.
+
+    >>> meaning(ArrowType(Kind.LARGE_UTF8, entries=128)) == meaning(ArrowType(Kind.UTF8_VIEW))
+    True
+    """
+    if type_.kind == Kind.RUN_END_ENCODED:
+        return meaning(type_.children[1].type)
+    has_names = type_.kind == Kind.STRUCT
+    children = tuple(
+        ArrowField(each.name if has_names else "", meaning(each.type)) for each in type_.children
+    )
+    return type_._replace(kind=_ALIKE.get(type_.kind, type_.kind), entries=0, children=children)
+
+
+_ALIKE = {
+    **dict.fromkeys(TEXTS, Kind.UTF8),
+    **dict.fromkeys(BYTES, Kind.BINARY),
+    **dict.fromkeys(LISTS - {Kind.FIXED_SIZE_LIST}, Kind.LIST),
+}
+"""Types that hold the same values."""
+
+
+def is_storage(type_: ArrowType) -> bool:
+    """Whether a type is one that its extension type is stored as; ``True`` without one, and for one that is not known.
+
+    >>> is_storage(ArrowType(Kind.INT, bits=64, extension="arrow.uuid"))
+    False
+    """
+    wanted = _STORAGE.get(type_.extension)
+    return wanted is None or wanted(type_)
+
+
+_STORAGE: dict[str, Callable[[ArrowType], bool]] = {
+    "arrow.uuid": lambda type_: type_.kind == Kind.FIXED_SIZE_BINARY and type_.width == 16,
+    "arrow.json": lambda type_: type_.kind in TEXTS,
+    "arrow.bool8": lambda type_: type_.kind == Kind.INT and type_.bits == 8 and type_.signed,
+    "arrow.fixed_shape_tensor": lambda type_: type_.kind == Kind.FIXED_SIZE_LIST,
+}
+"""The types that extension types of Arrow are stored as, those that readers refuse over another one."""
 
 KEEP_UNITS = ("Polars*", "parquet-rs", "datafusion")
 """Applications, as `Writer` has them, that store times and timestamps in the unit that they have; others may convert them."""

@@ -1,0 +1,99 @@
+"""Checks of the types in ``ARROW:schema`` against the values of their columns, tier ``values``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pqassay.checks.parquet_file.schema_copies import arrow_rule
+from pqassay.checks.value_rules import value_rule
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
+from pqassay.under_test.schemas.arrow_copy import Limit, arrow_limits
+from pqassay.under_test.violation import Violation
+from pqassay.values.claims.audit import ValueAudit
+from pqassay.values.claims.value_rules import Claim, ComparedBy, TrueOfAnyValues
+from pqassay.values.claims.wording import named, others
+from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
+
+if TYPE_CHECKING:
+    from pqassay.values.decoding.chunk_values import ChunkValues
+
+
+class Limited(NamedTuple):
+    """What a copy says of the values of a column, and where it says it."""
+
+    field: Field
+    limit: Limit
+
+
+def _limits(file: FileUnderTest) -> dict[int, list[Limited]]:
+    """What all copies that can be read say of the values, by the position of the column; of a list, that of its first one."""
+    found: dict[int, list[Limited]] = {}
+    ordinals = {
+        place: ordinal
+        for ordinal, place in enumerate(
+            place for place, element in enumerate(file.metadata.schema) if element.type is not None
+        )
+    }
+    for pair in arrow_rule.subject.find(file):
+        with suppress(Broken, NotChecked):
+            arrow_rule.require_readable(pair)
+            for limit in arrow_limits(pair.part.value or "", schema_tree(file.metadata.schema)):
+                node = limit.node
+                while not node.is_leaf:
+                    node = node.children[0]
+                found.setdefault(ordinals[node.place], []).append(Limited(pair.field / "value", limit))
+    return found
+
+
+def _has_limits(audit: ValueAudit) -> bool:
+    return bool(audit.file.part(_limits))
+
+
+@value_rule("PQF-185", only=_has_limits)
+def values_fit_the_types_of_arrow(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """Readers that follow the copy refuse the column, and some end in a panic."""
+    for limited in chunk.file.part(_limits).get(chunk.ordinal, []):
+        if limited.limit.is_length:
+            yield ComparedBy(partial(_off_length, limited))
+        elif chunk.facts.num_values > limited.limit.number:
+            yield ComparedBy(partial(_too_many, limited))
+        else:
+            yield TrueOfAnyValues()
+
+
+def _distinct(values: ChunkValues) -> Any:
+    return values.distinct()
+
+
+def _too_many(limited: Limited, values: ChunkValues) -> Iterator[Violation]:
+    most = limited.limit.number
+    distinct = len(values.remembered(_distinct))
+    if distinct <= most:
+        return
+    yield Violation(
+        f"{named(values.chunk)} has {distinct} distinct values, and ARROW:schema makes it a dictionary of {most} at most",
+        limited.field,
+        expected=f"{most} distinct values at most",
+        actual=str(distinct),
+    )
+
+
+def _off_length(limited: Limited, values: ChunkValues) -> Iterator[Violation]:
+    from pqassay.values.decoding.nested_columns import lengths_at, path_to  # noqa: PLC0415 - numpy, at this tier only
+
+    node, wanted = limited.limit.node, limited.limit.number
+    root: SchemaNode = schema_tree(values.chunk.file.metadata.schema)
+    off = lengths_at(path_to(root, node.place), values.nested, wanted)
+    if off is not None:
+        yield Violation(
+            f"row {off.row} of {named(values.chunk)} has a list of {off.length}, "
+            f"and ARROW:schema makes all lists {wanted} long{others(off.total, 'list', 'lists')}",
+            limited.field,
+            expected=f"lists of {wanted}",
+            actual=str(off.length),
+        )

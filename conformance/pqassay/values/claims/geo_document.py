@@ -1,0 +1,144 @@
+"""What a GeoParquet document says of a column, compared with its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.under_test.schemas.geo_copy import ROUNDED, Span
+from pqassay.values.claims.geometries import AXES, PIECE, Geometries, geometries_of, sliced
+from pqassay.values.decoding.chunk_values import ChunkValues
+
+HALF_A_DIGIT = 2.0**-23
+"""How far a number of single precision may be from the one that it was rounded from, as a part of it."""
+
+
+class Beyond(NamedTuple):
+    """The first value with a coordinate outside a span: its place; the span, the number, and how many values there are like it."""
+
+    place: int
+    span: Span
+    number: float
+    total: int
+
+
+def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
+    """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
+    found: Beyond | None = None
+    total = 0
+    for start, geometries in geometries_of(decoded):
+        is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
+        for points in geometries.points():
+            for span in spans:
+                numbers = points.coordinates[:, AXES.index(span.axis)]
+                rows = np.flatnonzero(_is_off(numbers, span))
+                is_outside[points.of[rows]] = True
+                if len(rows):
+                    row = int(rows[points.of[rows].argmin()])
+                    place = start + int(points.of[row])
+                    if found is None or place < found.place:
+                        found = Beyond(place, span, float(numbers[row]), 0)
+        total += int(np.count_nonzero(is_outside))
+    return found and found._replace(total=total)
+
+
+def number_beyond(decoded: ChunkValues, span: Span) -> Beyond | None:
+    """The first number outside a span, where each axis has a column of its own; ``None`` without."""
+    numbers = decoded.values.to_numpy(zero_copy_only=False).astype(np.float64)
+    off = np.flatnonzero(_is_off(numbers, span))
+    return Beyond(int(off[0]), span, float(numbers[off[0]]), len(off)) if len(off) else None
+
+
+def _is_off(numbers: NDArray[np.float64], span: Span) -> NDArray[np.bool_]:
+    """The numbers outside a span by more than rounding, bool; NaN lies nowhere, and x around the globe between both ends of its span."""
+    room = ROUNDED * np.maximum(np.abs(numbers), max(abs(span.low), abs(span.high)))
+    below, above = numbers < span.low - room, numbers > span.high + room
+    return np.asarray(below & above if span.low > span.high else below | above, np.bool_)
+
+
+class Boxes(NamedTuple):
+    """The boxes of geometries: the row of each, int64; the least and the greatest coordinate, float64 of a column for each axis, NaN without."""
+
+    rows: NDArray[np.int64]
+    least: NDArray[np.float64]
+    greatest: NDArray[np.float64]
+
+
+def boxes_of(decoded: ChunkValues) -> Boxes:
+    """The boxes of the geometries of a column that is not repeated. Raises `NotChecked` where one cannot be read."""
+    least, greatest = np.full((2, decoded.count, len(AXES)), np.nan)
+    for start, geometries in geometries_of(decoded):
+        for points in geometries.points():
+            np.fmin.at(least, start + points.of, points.coordinates)
+            np.fmax.at(greatest, start + points.of, points.coordinates)
+    return Boxes(np.flatnonzero(decoded.valid), least, greatest)
+
+
+class Uncovered(NamedTuple):
+    """The first row whose box does not cover its geometry: the bound, what it is, or ``None``, what it has to hold, and how many there are like it."""
+
+    row: int
+    bound: str
+    value: float | None
+    coordinate: float
+    total: int
+
+
+def numbers_of(decoded: ChunkValues) -> NDArray[np.float64]:
+    """The numbers of a column that is not repeated, row by row; NaN for null."""
+    rows = np.full(decoded.entries, np.nan)
+    rows[decoded.valid] = decoded.values.to_numpy(zero_copy_only=False)
+    return rows
+
+
+def uncovered(
+    boxes: Boxes, bounds: Mapping[str, NDArray[np.float64]], single: frozenset[str]
+) -> Uncovered | None:
+    """The first row whose box, one of single precision perhaps, does not cover its geometry; ``None`` without."""
+    off = np.zeros(len(boxes.rows), np.bool_)
+    found: Uncovered | None = None
+    for bound, column in bounds.items():
+        axis, is_least = AXES.index(bound[0]), bound.endswith("min")
+        coordinates = (boxes.least if is_least else boxes.greatest)[:, axis]
+        numbers = column[boxes.rows]
+        room = (HALF_A_DIGIT if bound in single else 0.0) * np.abs(numbers)
+        fails = coordinates < numbers - room if is_least else coordinates > numbers + room
+        fails |= np.isnan(numbers) & ~np.isnan(coordinates)
+        if bound[0] == "x":  # a box may go around the globe
+            fails &= ~(bounds["xmin"] > bounds["xmax"])[boxes.rows]
+        if fails.any():
+            place = int(fails.argmax())
+            row = int(boxes.rows[place])
+            if found is None or row < found.row:
+                value = None if np.isnan(numbers[place]) else float(numbers[place])
+                found = Uncovered(row, bound, value, float(coordinates[place]), 0)
+        off |= fails
+    return found and found._replace(total=int(np.count_nonzero(off)))
+
+
+class OffTypes(NamedTuple):
+    """The first value that is not of a type: its place, its code, ``None`` of one that is not a geometry, and how many there are like it."""
+
+    place: int
+    code: int | None
+    total: int
+
+
+def off_types(decoded: ChunkValues, codes: frozenset[int]) -> OffTypes | None:
+    """The first value that is not a geometry of one of these types, or of any, if there are none; ``None`` without."""
+    found: OffTypes | None = None
+    total = before = 0
+    for piece in decoded.pieces(PIECE):
+        for start, part in sliced(piece):
+            geometries = Geometries(part)
+            wrong = geometries.is_malformed | (bool(codes) & ~np.isin(geometries.codes, list(codes)))
+            total += int(np.count_nonzero(wrong))
+            if found is None and wrong.any():
+                place = int(wrong.argmax())
+                code = None if geometries.is_malformed[place] else int(geometries.codes[place])
+                found = OffTypes(before + start + place, code, 0)
+        before += len(piece)
+    return found and found._replace(total=total)

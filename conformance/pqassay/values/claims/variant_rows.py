@@ -1,0 +1,307 @@
+"""The rows of a variant: its metadata, its values, and what is shredded of them, column beside column.
+
+The columns of a variant have the same *slots*: one for each time that the group may occur, null or not; an element of a shredded list has
+one of its own.  What is looked at is looked at once for each pair of a value and its metadata, `AT_ONCE` bytes at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay.under_test.file import NotChecked
+from pqassay.values.claims.variants import (
+    Flags,
+    Ints,
+    misnamed,
+    of_entries,
+    read_names,
+    read_values,
+)
+from pqassay.values.decoding.nested_columns import column_at
+from pqassay_spec.parquet.encoding.variant import Basic
+from pqassay_spec.parquet.schema.annotated_groups import METADATA, TYPED_VALUE, VALUE, member, parts
+from pqassay_spec.parquet.schema.tree import SchemaNode
+
+MOST_NAMES = 1 << 26
+"""Pairs of a metadata and a shredded field that are looked for, at most."""
+
+AT_ONCE = 4 << 20
+"""Bytes of values and metadata that are looked at together, one pair at least: what is made of them takes many times as many."""
+
+
+class Kind(Enum):
+    """The kinds of faults."""
+
+    METADATA = "metadata that cannot be read"
+    VALUE = "a value that cannot be read"
+    NAMES = "fields that are not names of the metadata, or not in order"
+    UNSORTED = "names that are called sorted, and are not"
+    BESIDE = "a value beside a typed_value that is not part of the same object"
+    COMMON = "a value with a field that is shredded"
+    UNSHREDDED = "an object or array beside a typed_value that could hold it"
+    UNNAMED = "a shredded field that is not a name of the metadata"
+    MISSING = "neither a value nor a typed_value"
+
+
+class Fault(NamedTuple):
+    """The first slot of a row group with a fault, by its row; how many there are; where in the variant, and the bytes: of metadata, and of a value."""
+
+    kind: Kind
+    row: int
+    total: int
+    node: SchemaNode
+    metadata: bytes
+    value: bytes | None
+
+
+class Columns(NamedTuple):
+    """A variant in the schema: the nodes from below the root to its group, and the position of each leaf in it among all leaves, by its place."""
+
+    path: tuple[SchemaNode, ...]
+    ordinals: Mapping[int, int]
+
+
+@dataclass
+class Looked:
+    """What was found in the rows of one variant in one row group.
+
+    Attributes:
+        faults: The first fault of each kind, in each part of the variant.
+        problem: Why not all values could be looked at, if so.
+    """
+
+    faults: list[Fault] = field(default_factory=list[Fault])
+    problem: NotChecked | None = None
+
+
+def look(variant: Columns, taken: Mapping[int, Any]) -> Looked:
+    """Look for faults.
+
+    Args:
+        variant: The variant.
+        taken: Its columns by their ordinals, from `nested`.
+    """
+    return _Look(variant, taken).looked
+
+
+class _Part(NamedTuple):
+    """A variant, an element or a field: its node, its columns by their places, the slot of the variant around each of its slots, whether it has to be there, and of a field its name."""
+
+    node: SchemaNode
+    columns: Mapping[int, Any]
+    of: Ints
+    needed: Flags
+    name: str | None = None
+
+
+def _fields(node: SchemaNode) -> list[str]:
+    """The names of the fields that are shredded anywhere in a variant, each once."""
+    names: dict[str, None] = {}
+    left = [node]
+    while left:
+        typed = member(left.pop(), TYPED_VALUE)
+        if typed is not None and not typed.is_leaf:
+            names.update(dict.fromkeys(child.name for child in parts(typed) if not typed.is_list))
+            left.extend(parts(typed))
+    return list(names)
+
+
+def _places(node: SchemaNode) -> list[int]:
+    """The places of the leaves of a node."""
+    return [node.place] if node.is_leaf else [place for child in node.children for place in _places(child)]
+
+
+class _Look:
+    def __init__(self, variant: Columns, taken: Mapping[int, Any]) -> None:
+        self.looked = Looked()
+        at_group = {
+            place: column_at(variant.path, taken[ordinal]) for place, ordinal in variant.ordinals.items()
+        }
+        self._columns = {place: array for place, (array, _) in at_group.items()}
+        self._rows = next(iter(at_group.values()))[1]
+        group = variant.path[-1]
+        lengths = {len(array) for array in self._columns.values()}
+        if len(lengths) > 1:
+            raise NotChecked("the columns of a variant have different numbers of rows", "file")
+        present = _valid(next(iter(self._columns.values())))
+        metadata = member(group, METADATA)
+        stored = self._leaf(self._columns, metadata) if metadata else pa.nulls(0, pa.binary())
+        self._entries, entries = of_entries(stored.drop_null())
+        self._metadata = np.full(len(stored), -1, np.int64)
+        self._metadata[_valid(stored)] = entries
+        self._group = group
+        self._look_at_metadata(metadata or group)
+        left = [_Part(group, self._columns, np.arange(len(present)), present)]
+        while left:
+            left.extend(self._look_at(left.pop()))
+
+    def _leaf(self, columns: Mapping[int, Any], node: SchemaNode) -> Any:
+        return pc.struct_field(columns[node.place], [0])
+
+    def _note(
+        self, kind: Kind, node: SchemaNode, slots: Ints, value: Any = None, at: Ints | None = None
+    ) -> None:
+        """Add the first of some slots; of a value, ``at`` is the place among ``value``."""
+        if not len(slots):
+            return
+        number = int(slots[0])
+        entry = int(self._metadata[number])
+        raw = b"" if entry < 0 else bytes(self._entries[entry].as_py())
+        shown = None if value is None or at is None else bytes(value[int(at[0])].as_py())
+        self.looked.faults.append(Fault(kind, int(self._rows[number]), len(slots), node, raw, shown))
+
+    # ------------------------------------------------------------------------------------------- metadata
+
+    def _look_at_metadata(self, node: SchemaNode) -> None:
+        used = np.unique(self._metadata[self._metadata >= 0])
+        wrong, unsorted_ = np.zeros((2, len(self._entries) + 1), np.bool_)
+        fields = _fields(self._group)
+        if len(fields) * len(self._entries) > MOST_NAMES:
+            self.looked.problem = NotChecked(
+                "a variant has more metadata and shredded fields than pqassay compares", "tool"
+            )
+            fields = []
+        self._knows = {name: np.zeros(len(self._entries) + 1, np.bool_) for name in fields}
+        texts = pa.array([name.encode() for name in fields], pa.large_binary())
+        for some in _slices(used, [(self._entries, used)]):
+            names = read_names(self._entries.take(pa.array(some)))
+            wrong[some], unsorted_[some] = names.is_malformed, names.is_unsorted
+            of_name = np.asarray(pc.index_in(names.texts, value_set=texts).fill_null(-1), np.int64)
+            of_entry = np.repeat(some, names.count)
+            for place, name in enumerate(fields):
+                self._knows[name][of_entry[of_name == place]] = True
+        self._note(Kind.METADATA, node, np.flatnonzero(wrong[self._metadata]))
+        self._note(Kind.UNSORTED, node, np.flatnonzero(unsorted_[self._metadata]))
+        self._is_unreadable = wrong
+
+    # --------------------------------------------------------------------------------------------- values
+
+    def _look_at(self, part: _Part) -> Iterator[_Part]:
+        """Look at the values of a part, and yield those within its ``typed_value``."""
+        node = part.node
+        value, typed = member(node, VALUE), member(node, TYPED_VALUE)
+        has_value, has_typed = np.zeros((2, len(part.of)), np.bool_)
+        if typed is not None:
+            has_typed = _valid(self._typed(part, typed))
+        fields = (
+            [child.name for child in parts(typed)]
+            if typed and not typed.is_leaf and not typed.is_list
+            else None
+        )
+        if value is not None:
+            stored = self._leaf(part.columns, value)
+            has_value = _valid(stored)
+            self._look_at_values(part, value, stored, has_typed, typed, fields)
+        self._note(Kind.MISSING, node, part.of[part.needed & ~has_value & ~has_typed])
+        if part.name in self._knows:
+            metadata = self._metadata[part.of]
+            named = self._knows[part.name][metadata] | self._is_unreadable[metadata]
+            self._note(Kind.UNNAMED, node, part.of[(has_value | has_typed) & ~named])
+        if typed is not None and not typed.is_leaf:
+            yield from self._inner(part, typed)
+
+    def _typed(self, part: _Part, typed: SchemaNode) -> Any:
+        """The first column of a ``typed_value``, as it is there."""
+        return pc.struct_field(part.columns[_places(typed)[0]], [0])
+
+    def _look_at_values(
+        self,
+        part: _Part,
+        node: SchemaNode,
+        stored: Any,
+        has_typed: Flags,
+        typed: SchemaNode | None,
+        fields: list[str] | None,
+    ) -> None:
+        """Look at the values that are stored as variants, each with its metadata."""
+        slots = np.flatnonzero(_valid(stored))
+        entries, numbers = of_entries(stored.drop_null())
+        pairs, of_pair = _pairs(numbers, self._metadata[part.of[slots]], len(self._entries) + 1)
+        wrong, unnamed, common = np.zeros((3, len(pairs)), np.bool_)
+        basic = np.zeros(len(pairs), np.int64)
+        texts = None if fields is None else pa.array([name.encode() for name in fields], pa.large_binary())
+        for some in _slices(np.arange(len(pairs)), [(entries, pairs[:, 0]), (self._entries, pairs[:, 1])]):
+            used, of_used = np.unique(pairs[some, 1], return_inverse=True)
+            names = read_names(self._entries.take(pa.array(used)))
+            values = read_values(entries.take(pa.array(pairs[some, 0])))
+            if values.is_unknown.any() and self.looked.problem is None:
+                self.looked.problem = NotChecked(
+                    "a variant has a value of a type that pqassay does not know, or nested too deeply", "tool"
+                )
+            metadata = of_used.reshape(-1)[values.fields.of]
+            misses, place = misnamed(values.fields, len(some), metadata, names)
+            wrong[some], basic[some] = values.is_malformed, values.basic
+            unnamed[some] = misses & ~self._is_unreadable[pairs[some, 1]]
+            if texts is not None and len(place):
+                kept = values.fields.is_outermost & (place < len(names.texts)) & ~misses[values.fields.of]
+                is_shredded = np.asarray(
+                    pc.is_in(names.texts.take(pa.array(place[kept])), value_set=texts), np.bool_
+                )
+                common[some] = np.bincount(values.fields.of[kept][is_shredded], minlength=len(some)) > 0
+        is_object, is_array = basic == Basic.OBJECT, basic == Basic.ARRAY
+        readable, both = ~wrong[of_pair], has_typed[slots]
+        parts_of_one = both & is_object[of_pair] & (fields is not None)
+        unshredded = (
+            is_object if fields is not None else is_array if typed and typed.is_list else common & False
+        )
+        for kind, mask in (
+            (Kind.VALUE, ~readable),
+            (Kind.NAMES, unnamed[of_pair]),
+            (Kind.BESIDE, both & ~parts_of_one & readable),
+            (Kind.COMMON, parts_of_one & common[of_pair]),
+            (Kind.UNSHREDDED, ~both & unshredded[of_pair] & readable),
+        ):
+            at = np.flatnonzero(mask)
+            self._note(kind, node, part.of[slots[at]], entries, pairs[of_pair[at], 0])
+
+    def _inner(self, part: _Part, typed: SchemaNode) -> Iterator[_Part]:
+        """The elements of a list, or the fields of an object."""
+        columns = {place: pc.struct_field(part.columns[place], [0]) for place in _places(typed)}
+        of = part.of
+        needed = np.zeros(len(of), np.bool_)
+        if typed.is_list:
+            lists = {place: pc.struct_field(array, [0]) for place, array in columns.items()}
+            first = next(iter(lists.values()))
+            of = of[pc.list_parent_indices(first).to_numpy(zero_copy_only=False)]
+            columns = {place: array.flatten() for place, array in lists.items()}
+            needed = np.ones(len(of), np.bool_)
+            if any(len(array) != len(of) for array in columns.values()):
+                raise NotChecked(
+                    "the columns of a list in a variant have different numbers of elements", "file"
+                )
+        for child in parts(typed):
+            inner = {place: pc.struct_field(columns[place], [0]) for place in _places(child)}
+            yield _Part(child, inner, of, needed, None if typed.is_list else child.name)
+
+
+def _valid(array: Any) -> Flags:
+    return np.asarray(array.is_valid(), np.bool_)
+
+
+def _pairs(values: Ints, metadata: Ints, room: int) -> tuple[Ints, Ints]:
+    """Each pair of entries once, and the pair of each value; where there are no fewer pairs than values, they are not looked for."""
+    if len(values) and len(values) > values.max() + 1:
+        codes, of = np.unique(values * room + metadata, return_inverse=True)
+        return np.stack([codes // room, codes % room], axis=1), of.reshape(-1)
+    return np.stack([values, metadata], axis=1), np.arange(len(values))
+
+
+def _slices(numbers: Ints, columns: Sequence[tuple[Any, Ints]]) -> Iterator[Ints]:
+    """Numbers of pairs, so many at once that their entries have `AT_ONCE` bytes, and one at least."""
+    sizes = sum(
+        (np.asarray(pc.binary_length(entries), np.int64)[used] for entries, used in columns),
+        start=np.zeros(len(numbers), np.int64),
+    )
+    ends, start = np.cumsum(sizes), 0
+    while start < len(numbers):
+        before = ends[start - 1] if start else 0
+        behind = max(int(np.searchsorted(ends, before + AT_ONCE, "right")), start + 1)
+        yield numbers[start:behind]
+        start = behind

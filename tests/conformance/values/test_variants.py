@@ -1,0 +1,256 @@
+"""Variants: their bytes, read one by one and all at once, and their columns, read row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pqassay
+from pqassay.values.claims.variants import misnamed, read_names, read_values
+from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
+from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.parquet.encoding import variant
+from pqassay_spec.parquet.encoding.variant import Parts, ascend, is_sorted, read_metadata, read_value
+
+RULES = ("PQF-17[3-9]", "PQF-180")
+
+MALFORMED, UNKNOWN = "malformed", "unknown"
+
+# ------------------------------------------------------------------------------------------------------- bytes
+
+
+def number(value: int, width: int) -> bytes:
+    return value.to_bytes(8, "little")[:width]
+
+
+def offsets(parts: Sequence[bytes], width: int) -> bytes:
+    return b"".join(number(sum(map(len, parts[:place])), width) for place in range(len(parts) + 1))
+
+
+@st.composite
+def scalars(draw: st.DrawFn) -> bytes:
+    if draw(st.booleans()):
+        text = draw(st.one_of(st.binary(max_size=3), st.text(max_size=5).map(str.encode)))
+        return bytes([len(text) << 2 | 1]) + text
+    kind = draw(st.integers(0, 22))
+    size = variant.SIZES[kind] if kind < len(variant.SIZES) else 2
+    if size is None:
+        raw = draw(st.binary(max_size=4))
+        return bytes([kind << 2]) + number(len(raw), 4) + raw
+    return bytes([kind << 2]) + draw(st.binary(min_size=size, max_size=size))
+
+
+@st.composite
+def containers(draw: st.DrawFn, inner: st.SearchStrategy[bytes]) -> bytes:
+    parts = draw(st.lists(inner, max_size=4))
+    width, id_width, large = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.booleans())
+    count = number(len(parts), 4 if large else 1)
+    if draw(st.booleans()):
+        return bytes([(large << 2 | width - 1) << 2 | 3]) + count + offsets(parts, width) + b"".join(parts)
+    ids = list(range(len(parts))) if draw(st.booleans()) else [draw(st.integers(0, 4)) for _ in parts]
+    first = bytes([(large << 4 | id_width - 1 << 2 | width - 1) << 2 | 2])
+    return (
+        first
+        + count
+        + b"".join(number(each, id_width) for each in ids)
+        + offsets(parts, width)
+        + b"".join(parts)
+    )
+
+
+@st.composite
+def dictionaries(draw: st.DrawFn) -> bytes:
+    names = draw(
+        st.lists(st.one_of(st.binary(max_size=2), st.sampled_from([b"a", b"b", b"c", b"d"])), max_size=6)
+    )
+    names = sorted(set(names)) if draw(st.booleans()) else names
+    width = draw(st.integers(1, 4))
+    header = bytes([1 | draw(st.booleans()) << 4 | width - 1 << 6])
+    return header + number(len(names), width) + offsets(names, width) + b"".join(names)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, sound: st.SearchStrategy[bytes]) -> bytes:
+    raw = bytearray(draw(sound))
+    for _ in range(draw(st.integers(0, 2)) if raw else 0):
+        raw[draw(st.integers(0, len(raw) - 1))] = draw(st.integers(0, 255))
+    return bytes(
+        raw[: draw(st.integers(0, len(raw)))] if draw(st.integers(0, 3)) == 0 else raw
+    ) + b"x" * draw(st.sampled_from([0, 0, 0, 1]))
+
+
+VALUES = st.recursive(scalars(), containers, max_leaves=8)
+ANY_VALUES = st.one_of(st.binary(max_size=12), VALUES, damaged(VALUES))
+ANY_NAMES = st.one_of(st.binary(max_size=8), dictionaries(), damaged(dictionaries()))
+PAIRS = st.lists(st.tuples(ANY_VALUES, ANY_NAMES), max_size=6)
+
+
+def outcome(read: Callable[..., Any], *args: Any) -> Any:
+    try:
+        return read(*args)
+    except Malformed:
+        return MALFORMED
+    except Unsupported:
+        return UNKNOWN
+
+
+@settings(max_examples=400, deadline=None)
+@given(PAIRS)
+def test_all_values_at_once_are_what_each_is_by_itself(pairs: list[tuple[bytes, bytes]]) -> None:
+    names = read_names(pa.array([raw for _, raw in pairs], pa.binary()))
+    values = read_values(pa.array([raw for raw, _ in pairs], pa.binary()))
+    wrong, place = misnamed(values.fields, len(pairs), values.fields.of, names)
+    for index, (raw, metadata) in enumerate(pairs):
+        expected_names = outcome(read_metadata, metadata)
+        assert (expected_names == MALFORMED) == names.is_malformed[index]
+        if expected_names != MALFORMED:
+            assert (is_sorted(metadata) and not ascend(expected_names)) == names.is_unsorted[index]
+        expected = outcome(read_value, raw)
+        if expected == UNKNOWN:  # whichever comes first
+            assert values.is_unknown[index] or values.is_malformed[index]
+            continue
+        assert (expected == MALFORMED) == values.is_malformed[index]
+        if MALFORMED in (expected, expected_names):
+            continue
+        named = outcome(read_value, raw, expected_names)
+        assert (named == MALFORMED) == wrong[index]
+        if isinstance(named, Parts):
+            kept = (values.fields.of == index) & values.fields.is_outermost
+            assert list(named.names) == [names.texts[int(each)].as_py() for each in place[kept]]
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        ("", "a value has no first byte"),
+        ("0c", "a value of 2 bytes is cut off after 1"),
+        ("0c0700", "1 bytes follow it"),
+        ("05ff", "a text is not UTF-8"),
+        ("40 01000000 ff", "a text is not UTF-8"),
+        ("20 27 00000000", "a decimal has a scale of 39"),
+        ("03 02 00 02 01 0c07", "the offsets of an object or array lead beyond its values"),
+        ("03 02 00 01 03 0c070c", "a value of 2 bytes is cut off after 1"),
+        ("02 02 00 01 00 00 02 0c07", "values of an object or array overlap"),
+        ("03 ff 00", "the ids and offsets of 255 values are cut off"),
+    ],
+)
+def test_a_value_that_cannot_be_read_says_why(raw: str, why: str) -> None:
+    with pytest.raises(Malformed) as error:
+        read_value(bytes.fromhex(raw))
+    assert error.value.reason == why
+
+
+# ------------------------------------------------------------------------------------------------------- files
+
+
+def rules_of(data: bytes) -> list[str]:
+    (report,) = pqassay.check(data, tier="values", only=RULES).files
+    assert report.error is None
+    return [finding.rule for finding in report.findings]
+
+
+def row(value: bytes | None, typed: Any = None, metadata: bytes = NAMES) -> dict[str, Any]:
+    return {"metadata": metadata, "value": value, "typed_value": typed}
+
+
+def field(value: bytes | None = None, typed: int | None = None) -> dict[str, Any]:
+    return {"a": {"value": value, "typed_value": typed}}
+
+
+LAYOUTS = {
+    "one page": Layout(),
+    "pages": Layout(page_rows=2),
+    "version 2": Layout(page_rows=2, version=2),
+    "dictionary": Layout(page_rows=2, dictionary=Encoding.RLE_DICTIONARY),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        (row(AB), []),
+        (row(AB, metadata=NAMES[:-1]), ["PQF-176"]),
+        (row(AB, metadata=b"\x12" + NAMES[1:]), ["PQF-176"]),
+        (row(AB[:-1]), ["PQF-177"]),
+        (row(AB, metadata=bytes.fromhex("01 01 00 01 61")), ["PQF-178"]),
+        (row(AB, metadata=bytes.fromhex("01 02 00 01 02 62 61")), ["PQF-178"]),
+        (row(AB, metadata=bytes.fromhex("01 02 00 01 02 61 61")), ["PQF-178"]),
+        (row(NULL, metadata=bytes.fromhex("11 02 00 01 02 61 61")), ["PQF-178"]),
+    ],
+)
+def test_the_last_variant_of_a_column_is_looked_at(
+    last: dict[str, Any], expected: list[str], layout: Layout
+) -> None:
+    rows = [row(EIGHT), None, row(B8), row(AB), last]
+    flat = TinyParquet([Column("v", VARIANT, rows)], layout=layout, statistics=False)
+    assert expected == rules_of(flat.build())
+    listed = TinyParquet(
+        [Column("v", ListOf(VARIANT), [rows[:2], [], None, rows])], layout=layout, statistics=False
+    )
+    assert expected == rules_of(listed.build())
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        (row(None, field(typed=1)), []),
+        (row(B8, field(NULL)), []),
+        (row(None, field()), []),
+        (row(EIGHT), []),
+        (row(AB), ["PQF-179"]),
+        (row(A7, field(typed=7)), ["PQF-179"]),
+        (row(A7, field()), ["PQF-179"]),
+        (row(EIGHT, field()), ["PQF-179"]),
+        (row(None, field(EIGHT, 8)), ["PQF-179"]),
+        (row(None, field(AB[:-1])), ["PQF-177"]),
+        (row(None), ["PQF-180"]),
+        (row(None, field(typed=7), bytes.fromhex("01 01 00 01 62")), ["PQF-178"]),
+        (row(None, field(NULL), bytes.fromhex("01 00 00")), ["PQF-178"]),
+        (row(None, field(), bytes.fromhex("01 00 00")), []),
+    ],
+)
+def test_shredded_objects_are_in_one_column_or_in_two_parts(
+    last: dict[str, Any], expected: list[str]
+) -> None:
+    rows = [row(B8, field(typed=7)), None, row(EIGHT), last]
+    file = TinyParquet([Column("v", SHREDDED, rows)], layout=Layout(page_rows=3), statistics=False)
+    assert expected == rules_of(file.build())
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        (row(None, []), []),
+        (row(None, [field(EIGHT)["a"]]), []),
+        (row(None, [field()["a"]]), ["PQF-180"]),
+        (row(None, [{"value": NULL, "typed_value": b"x"}]), ["PQF-179"]),
+        (row(b"\x03\0\0"), ["PQF-179"]),
+        (row(EIGHT, []), ["PQF-179"]),
+        (row(None, [{"value": b"\0\0", "typed_value": None}]), ["PQF-177"]),
+    ],
+)
+def test_shredded_lists_have_elements_that_are_there(last: dict[str, Any], expected: list[str]) -> None:
+    rows = [row(None, [{"value": None, "typed_value": b"y"}]), None, row(AB), last]
+    file = TinyParquet([Column("v", TAGS, rows)], layout=Layout(page_rows=3), statistics=False)
+    assert expected == rules_of(file.build())
+
+
+def test_a_type_of_a_later_version_is_not_checked() -> None:
+    data = TinyParquet([Column("v", VARIANT, [row(b"\xfc\0\0")])], statistics=False).build()
+    report = pqassay.check(data, tier="values", only=RULES)
+    assert [] == report.files[0].findings
+    assert "does not know" in report.coverages[report.files[0].coverage].reasons["PQF-177"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(ANY_VALUES, ANY_NAMES), min_size=1, max_size=5))
+def test_no_bytes_keep_a_file_from_being_judged(pairs: list[tuple[bytes, bytes]]) -> None:
+    rows = [row(value, field(EIGHT), names) for value, names in pairs]
+    rules_of(TinyParquet([Column("v", SHREDDED, rows)], statistics=False).build())
