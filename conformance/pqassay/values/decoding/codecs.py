@@ -22,6 +22,9 @@ from pqassay_spec.parquet.thrift import CompressionCodec
 PIECE = 1 << 22
 """Bytes that are decompressed at once, so that a wrong length reserves no memory."""
 
+BEGINNING = 1 << 16
+"""Bytes of a page that `beginning` decompresses: more than levels take, unless values are small."""
+
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
 MOST_BY_SNAPPY = 32
@@ -73,11 +76,14 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
 def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:
     """The first bytes of a page body that is known to decompress, without the work; ``None`` where there is no way to them.
 
-    The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are.
+    The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are; Brotli, the
+    slowest, is read up to `BEGINNING` where that is a small part.
 
     Raises:
         Malformed: The whole has another length.
     """
+    if codec == CompressionCodec.BROTLI and length > PIECE:
+        return memoryview(_stream(raw, "brotli").read(BEGINNING))
     if codec != CompressionCodec.SNAPPY or length <= 0:
         return None
     position = _behind_snappy_length(raw, length)
@@ -100,19 +106,21 @@ def _wrong_length(actual: str, length: int) -> Malformed:
     return Malformed(message, expected=f"{length} bytes", actual=actual)
 
 
+def _stream(raw: memoryview, name: Literal["brotli", "gzip", "lz4", "zstd"]) -> Any:
+    return pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(raw)), name)
+
+
 def _streamed(name: Literal["brotli", "gzip", "lz4", "zstd"]) -> Callable[[memoryview, int], memoryview]:
     """A reader for a codec that works piecewise: it stops a byte behind what is wanted."""
 
     def read(raw: memoryview, length: int) -> memoryview:
-        stream = pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(raw)), name)
+        stream = _stream(raw, name)
         if length < PIECE:
             return memoryview(stream.read(length + 1))
-        pieces: list[bytes] = []
-        left = length + 1
-        while left and (piece := stream.read(min(left, PIECE))):
-            pieces.append(piece)
-            left -= len(piece)
-        return memoryview(b"".join(pieces))
+        content = bytearray()  # grows where it is: pieces that are joined are there twice
+        while (left := length + 1 - len(content)) and (piece := stream.read(min(left, PIECE))):
+            content += piece
+        return memoryview(content).toreadonly()
 
     return read
 
