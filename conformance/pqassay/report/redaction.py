@@ -27,7 +27,7 @@ DIGITS = 12
 _HIDDEN = re.compile(rf"<\w+ of \d+ characters?, #[0-9a-f]{{{DIGITS}}}>")
 
 _QUOTED = re.compile(
-    r"(?<!\w)[bru]?(?:'(?:\\.|[^'\\])*(?:'|$)|\"(?:\\.|[^\"\\])*(?:\"|$))|\b(?:[0-9a-fA-F]{2} ?){8,}"
+    r"(?<!\w)[bru]?(?:'(?:\\.|[^'\\])*(?:'|$)|\"(?:\\.|[^\"\\])*(?:\"|$))|\b(?:[0-9a-f]{2} ){3,}[0-9a-f]{2}\b"
 )
 """What messages about structure repeat of a file: quoted texts and bytes, also cut off, and rows of bytes."""
 
