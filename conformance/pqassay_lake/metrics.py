@@ -173,7 +173,9 @@ def writer_of(created_by: str | None) -> str:
 
 def _outcomes(files: Mapping[str, int]) -> list[str]:
     """All outcomes, so that an alarm finds a zero rather than nothing."""
-    return list(dict.fromkeys(["conformant", "conformant where checked", "nonconformant", "errored", *files]))
+    return list(
+        dict.fromkeys(["conformant", "conformant where checked", "nonconformant", "errored", "gone", *files])
+    )
 
 
 def _one(name: str, about: str, value: float) -> Metric:

@@ -24,6 +24,9 @@ SALT_VARIABLE = "PQASSAY_SALT"
 DIGITS = 12
 """Hexadecimal digits of a digest."""
 
+FILES_NAMED = 3
+"""Files of a table that a message names."""
+
 _HIDDEN = re.compile(rf"<\w+ of \d+ characters?, #[0-9a-f]{{{DIGITS}}}>")
 
 _QUOTED = re.compile(
@@ -113,7 +116,8 @@ def _finding(finding: Finding, key: bytes) -> Finding:
         hide, message = partial(masked, key=key), masked(finding.message, key)
     else:
         rule = rules().get(finding.rule)
-        hide, message = partial(hidden, key=key), "" if rule is None else rule.sentence
+        files = f"{', '.join(finding.files[:FILES_NAMED])}: " if finding.files else ""
+        hide, message = partial(hidden, key=key), files + ("" if rule is None else rule.sentence)
     return replace(
         finding,
         message=message,

@@ -24,6 +24,7 @@ OUTCOME_TONES: dict[str, Tone] = {
     "conformant where checked": "warn",
     "nonconformant": "bad",
     "errored": "unknown",
+    "gone": "plain",
     "failed": "bad",
     "crashed": "unknown",
     "protocol error": "unknown",

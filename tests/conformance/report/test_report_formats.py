@@ -415,8 +415,9 @@ def written(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", FormatName)
 def test_the_command_prints_what_a_check_prints(name: FormatName, written: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    printed = run(app, ["report", str(written), "--format", name.value])
-    saved = run(app, ["report", str(written), "--format", name.value, "--output", str(out)])
+    command = ["report", str(written), "--values", "--format", name.value]
+    printed = run(app, command)
+    saved = run(app, [*command, "--output", str(out)])
 
     assert (0, 0, "") == (printed.exit_code, saved.exit_code, saved.output)
     expected = f"{museum().to_json()}\n" if name is FormatName.JSON else rendered(museum(), name)
@@ -429,7 +430,7 @@ def test_check_prints_each_format_and_keeps_its_exit_code(tmp_path: Path) -> Non
     path.write_bytes(Idx1File(payload=b"Lima").build())
     report = pqassay.check(str(path), tier="index")
     for name in RENDERED:
-        result = run(app, ["check", str(path), "--tier", "index", "--format", name.value])
+        result = run(app, ["check", str(path), "--values", "--tier", "index", "--format", name.value])
         assert (report.exit_code, rendered(report, name)) == (result.exit_code, result.stdout)
 
 

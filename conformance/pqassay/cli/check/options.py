@@ -321,7 +321,7 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: b
         is_reused="out" not in given or "incremental" in given,
     )
     request.require_apart()
-    require_no_data(request.outputs)
+    require_no_data(request.outputs, only_ours=True)
     return request
 
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TextIO
 from xml.etree import ElementTree as ET
 
-from pqassay.report.model import Coverage, FileReport, Finding, Report
+from pqassay.report.model import GONE, Coverage, FileReport, Finding, Report
 from pqassay.report.renderers.details import details, further, place
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import text as run_text
@@ -131,6 +131,8 @@ def _judged(file: FileReport, report: Report, coverage: Coverage) -> _Case:
     """Whether a file could be judged, and judged as a whole."""
     if file.outcome == "errored":
         return _Case(JUDGED, "error", file.error or "not judged", "errored")
+    if file.outcome == "gone":
+        return _Case(JUDGED, "failure" if report.complete else "skipped", file.error or GONE, "gone")
     if report.is_partly_checked(file):
         result = "failure" if report.complete else "skipped"
         gaps = "; ".join(gap.line for gap in file.gaps if not gap.known)
