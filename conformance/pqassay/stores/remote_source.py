@@ -170,6 +170,7 @@ class RemoteSource:
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
         self._kept = 0
         self._after, self._ahead = -1, AHEAD
+        self._refused: OSError | None = None
 
     def read(self, offset: int, length: int) -> bytes:
         """Read the range. See `Source.read`; an object that became shorter is `Truncated` as well."""
@@ -214,10 +215,15 @@ class RemoteSource:
         """Fetch a range with one request, and what is worth fetching with it; where that begins."""
         start, end = self._range_to_fetch(offset, end)
         self._after = end
+        if self._refused is not None:
+            raise self._refused
         try:
             block = patiently(lambda: self._file.read_at(end - start, start))
         except OSError as error:
-            raise OSError(error.errno or errno.EIO, describe(error), self.name) from error
+            words = OSError(error.errno or errno.EIO, describe(error), self.name)
+            if THROTTLING.search(str(error)):
+                self._refused = words  # who asks for the next part of it waits no more
+            raise words from error
         if len(block) < end - start:
             raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
         if len(block) <= KEPT:

@@ -26,7 +26,6 @@ from pqassay.report import rules as rule_help
 from pqassay.report.formats import FormatName
 from pqassay.report.model import EngineAnswer, Proof, Report, summarise
 from pqassay.report.reading import parse
-from pqassay.report.renderers import junit as render_junit
 from pqassay.report.renderers import markdown as render_markdown
 from pqassay.report.renderers import sarif as render_sarif
 from pqassay.report.run.model import RunReport
