@@ -140,7 +140,7 @@ def find(uri: Uri) -> Place | str:
         system, path = _connect(uri.at(reading))
         if isinstance(system, fs.LocalFileSystem):
             return path
-        info = patiently(partial(system.get_file_info, [path]))[0]
+        info = patiently(partial(_info, system, path))
         if info.type != fs.FileType.NotFound:
             is_folder = info.type == fs.FileType.Directory
             name = uri.at(reading).name
@@ -152,6 +152,10 @@ def find(uri: Uri) -> Place | str:
     if place is None:
         raise MissingError("no such file")
     return place
+
+
+def _info(system: fs.FileSystem, path: str) -> fs.FileInfo:
+    return system.get_file_info([path])[0]
 
 
 def listing(folder: Place) -> Iterator[Listed]:
@@ -186,7 +190,7 @@ def open_source(store: str, path: str, name: str) -> RemoteSource:
 def is_there(store: str, path: str) -> bool:
     """Whether there is such an object, or nobody can say."""
     with contextlib.suppress(OSError):
-        return filesystem(store).get_file_info([path])[0].type != fs.FileType.NotFound
+        return _info(filesystem(store), path).type != fs.FileType.NotFound
     return True
 
 

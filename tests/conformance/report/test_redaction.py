@@ -7,7 +7,7 @@ import io
 import json
 import re
 import struct
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import deltalake
@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from pqassay.cli.main import app
-from pqassay.report.model import EngineAnswer, Proof, Report
+from pqassay.report.model import EngineAnswer, Finding, Proof, Report
 from pqassay.report.redaction import SALT_VARIABLE, without_values
 
 pytestmark = pytest.mark.slow
@@ -208,3 +208,11 @@ def test_proofs_have_no_queries_and_no_words_of_engines() -> None:
     kept = hidden.files[0].findings[0].proof
     assert kept is not None
     assert (3, "rows lost", 2) == (kept.true_rows, kept.engines[0].verdict, kept.engines[0].lost)
+
+
+def test_every_member_of_a_finding_is_shown_or_hidden_on_purpose() -> None:
+    hidden = {"message", "at", "hexdump", "proof"}
+    shown = {"rule", "level", "verdict", "could", "path", "count", "column", "remedy", "known", "explanation"}
+    shown |= {"observed", "files", "compares_values", "also", "basis"}
+
+    assert {field.name for field in fields(Finding)} == hidden | shown
