@@ -220,7 +220,7 @@ def run_report(texts: list[str] | None = None) -> RunReport:
 def rendered(report: Report | RunReport, name: FormatName) -> str:
     """A report as text of a format."""
     stream = io.StringIO()
-    write_report(report, name, stream)
+    write_report(report, name, stream, values=True)
     return stream.getvalue()
 
 

@@ -67,6 +67,8 @@ def print_report(
     render: Renderer | None = None,
     *,
     site: str | None = None,
+    salt: str | None = None,
+    values: bool | None = None,
 ) -> None:
     """Print a report on stdout, or write it to a file, whole.
 
@@ -76,13 +78,15 @@ def print_report(
         output: The file; ``None`` for stdout.
         render: What writes the text, the usual renderer by default.
         site: Address of the site with the rules' pages.
+        salt: The salt of the digests that stand for values.
+        values: Whether values are shown, see `write_report`; ``render`` shows what is in the report.
     """
 
     def write(stream: TextIO) -> None:
         if render is not None and format_name is FormatName.TEXT:
             render(cast("Report", report), stream)
         else:
-            write_report(report, format_name, stream, site)
+            write_report(report, format_name, stream, site, salt=salt, values=values)
 
     print_written(write, output)
 

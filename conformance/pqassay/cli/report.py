@@ -19,6 +19,7 @@ from pqassay.report.comparison import Comparison, compare
 from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, OF_RUNS, FormatName, format_of
 from pqassay.report.model import Report
 from pqassay.report.reading import parse
+from pqassay.report.redaction import salt_of, without_values
 from pqassay.report.rendering import write_side_by_side
 from pqassay.report.run.model import RunReport
 from pqassay.report.side_by_side.model import side_by_side
@@ -64,12 +65,25 @@ def report(
         ),
     ] = None,
     output: OutputFile = None,
+    values: Annotated[
+        bool | None,
+        typer.Option(
+            "--values/--no-values",
+            help="Show values of files, or type, length and digest. Default: all formats but sarif.",
+            show_default=False,
+        ),
+    ] = None,
+    salt: Annotated[
+        str | None,
+        typer.Option("--salt", metavar="TEXT", help="Salt of digests. Default: PQASSAY_SALT, else random."),
+    ] = None,
 ) -> None:
     """Convert a report, compare it with an earlier one, or put several side by side.
 
     Several reports must be results of `pqassay suite run`.
     """
     require_site(site)
+    salt = salt_of(salt)
     chosen = format_of(output_format, output)
     if against is not None:
         require_format(chosen, "--against compares", COMPARED)
@@ -92,9 +106,15 @@ def report(
     elif against is None:
         if isinstance(reports[0], RunReport):
             require_format(chosen, "results of runs are printed", OF_RUNS)
-        print_report(reports[0], chosen, output, site=site)
+        print_report(reports[0], chosen, output, site=site, salt=salt, values=values)
     else:
-        _print_comparison(_read(against), reports[0], chosen, output)
+        _print_comparison(
+            _hidden(_read(against), salt, values), _hidden(reports[0], salt, values), chosen, output
+        )
+
+
+def _hidden(report: Report | RunReport, salt: str | None, values: bool | None) -> Report | RunReport:
+    return without_values(report, salt) if isinstance(report, Report) and values is False else report
 
 
 def _print_side_by_side(

@@ -25,6 +25,7 @@ from pqassay.report import expiry
 from pqassay.report.model import (
     GAP,
     HIDING,
+    UNJUDGED,
     BaselineState,
     Coverage,
     FileReport,
@@ -260,7 +261,7 @@ class Baseline:
             )
             for gap in file.gaps
         ]
-        outcome = file.outcome if file.outcome == "errored" else outcome_of(findings, gaps, level)
+        outcome = file.outcome if file.outcome in UNJUDGED else outcome_of(findings, gaps, level)
         return dataclasses.replace(file, findings=findings, gaps=gaps, outcome=outcome)
 
     def _knows(self, path: str, name: str, count: int, column: str | None = None) -> bool:
@@ -329,7 +330,7 @@ def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
     ]
     if mine or any(gap.name == entry.rule for gap in file.gaps):
         return ""
-    if file.outcome == "errored" or entry.rule in coverage.not_checked:
+    if file.outcome in UNJUDGED or entry.rule in coverage.not_checked:
         return _UNSEEN
     if entry.rule.startswith(GAP):
         return "nothing is in the way there any more"

@@ -20,6 +20,7 @@ from pqassay.judge.table_reader import Live
 from pqassay.report.gate import Gate, gate_of
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, summarise
 from pqassay.report.pin import NO_PREVIEW, pinned, require_release
+from pqassay.report.redaction import salt_of, without_values
 from pqassay.report.rules import judged_against
 from pqassay.stores import kinds as file_kinds
 from pqassay.stores.formats import Moment
@@ -82,6 +83,7 @@ class Plan:
         complete: Whether what could not be checked counts.
         gate: Which of the findings that count fail the check; ``None`` for all.
         rules: The release whose rules fail the check; ``None`` for all.
+        salt: The salt of the digests that stand for values; ``None`` where reports show these.
     """
 
     found: Found
@@ -90,6 +92,7 @@ class Plan:
     complete: bool = False
     gate: Gate | None = None
     rules: str | None = None
+    salt: str | None = None
 
     @property
     def targets(self) -> Sequence[Target]:
@@ -264,7 +267,8 @@ def planned(
     )
     if reason := why_none(settings.selection, settings, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("rules"))
+    salt = salt_of(options.get("salt")) if options.get("values") is False else None
+    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("rules"), salt)
 
 
 def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
@@ -293,6 +297,8 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         if plan.rules is None
         else pinned(plan.rules, (one for file in files for one in file.findings)),
     ).at(plan.gate)
+    if plan.salt is not None:
+        report = without_values(report, plan.salt)
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 
 

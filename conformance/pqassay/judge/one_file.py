@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pqassay.judge.file_check import Selection, check_source, not_judged
 from pqassay.judge.time_limit import OutOfTime, default_seconds, limited, out_of_time
-from pqassay.report.model import Coverage, FileReport, Threshold
+from pqassay.report.model import GONE, Coverage, FileReport, Outcome, Threshold
+from pqassay.stores.remote_source import THROTTLED
 from pqassay.stores.targets import Target
 from pqassay.under_test.file import Mistake, Options
 
@@ -29,7 +30,17 @@ class Settings(Options):
 
 
 def judge(target: Target, settings: Settings) -> Judged:
-    """Judge one file. A file that cannot be opened is `errored`; nothing that its bytes hold raises."""
+    """Judge one file. A file that cannot be opened is `errored`, or gone; nothing that its bytes hold raises."""
+    before = THROTTLED.requests
+    report, coverage = _judged(target, settings)
+    if report.outcome == "errored" and not report.findings and target.is_gone():
+        report, coverage = unjudged(target, settings, GONE, "gone")
+    if THROTTLED.requests > before:
+        report = replace(report, throttled=THROTTLED.requests - before)
+    return report, coverage
+
+
+def _judged(target: Target, settings: Settings) -> Judged:
     if target.trouble:
         return unjudged(target, settings, target.trouble)
     try:
@@ -80,14 +91,14 @@ def mistake(error: Exception) -> str:
     return str(Mistake(error))
 
 
-def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
+def unjudged(target: Target, settings: Settings, reason: str, outcome: Outcome = "errored") -> Judged:
     """The report on a file that nobody could look at."""
     size = -1 if target.size is None else target.size
     report = FileReport(
         path=target.name,
         kind=target.kind,
         size=size,
-        outcome="errored",
+        outcome=outcome,
         coverage="",
         findings=[],
         error=reason,

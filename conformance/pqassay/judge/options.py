@@ -150,6 +150,24 @@ class CheckOptions(TypedDict, total=False):
             "RELEASE",
         ),
     ]
+    values: Annotated[
+        bool | None,
+        Option(
+            "Show values of files in reports; --no-values shows type, length and digest. Default: all but SARIF and history.",
+            "Output",
+            "flag",
+        ),
+    ]
+    salt: Annotated[
+        str | None,
+        Option(
+            "Salt of digests shown for values. Default: PQASSAY_SALT, else random.",
+            "Output",
+            "text",
+            "TEXT",
+            in_file=False,
+        ),
+    ]
     as_files: Annotated[
         bool,
         Option("Check Delta and Iceberg tables as plain folders of files.", "Table", "flag"),

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import multiprocessing
 import pkgutil
 import resource
+import sys
 from collections.abc import Generator
 from pathlib import Path
+from types import TracebackType
 
 from pqassay.checks import registry
 from pqassay.judge.workers import MEMORY_GIVEN_LEAST, limits_memory
@@ -54,5 +57,13 @@ def _little_more_memory() -> Generator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
+def _unless_left_alone(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Report what ends a worker that has not begun, unless it is that who wanted it has ended."""
+    if not issubclass(kind, (EOFError, OSError)):
+        sys.__excepthook__(kind, error, trace)
+
+
 with _little_more_memory():
     _load()
+if hasattr(multiprocessing.current_process(), "_inheriting"):  # in the process from which workers are started
+    sys.excepthook = _unless_left_alone

@@ -224,12 +224,22 @@ def _hidden_main() -> Generator[None]:
             sys.modules["__main__"] = main
 
 
+class _Pool(ProcessPool):
+    """A pool that ends its workers before it takes away what connects them: a worker that just begins would complain."""
+
+    def _stop_pool(self) -> None:
+        if self._pool_manager_loop is not None:
+            self._pool_manager_loop.join()
+        self._pool_manager.worker_manager.force_stop_workers()  # type: ignore[no-untyped-call]  # as in `stop`
+        super()._stop_pool()  # type: ignore[no-untyped-call]  # as in `stop`
+
+
 def new_pool(workers: int, memory: int, *, leads: bool = False) -> ProcessPool:
     """Worker processes that may allocate so many bytes each, 0 for any; see `_begin`."""
     if _is_ours:
         _start_deaf()
     begin = functools.partial(_begin, leads=True) if leads else _begin
-    return ProcessPool(
+    return _Pool(
         max_workers=workers, initializer=begin, initargs=(memory, dict(os.environ)), context=_CONTEXT
     )
 

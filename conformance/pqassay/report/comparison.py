@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from pqassay.errors import UsageError
-from pqassay.report.model import FileReport, Finding, Report, counts, members_json
+from pqassay.report.model import UNJUDGED, FileReport, Finding, Report, counts, members_json
 from pqassay.report.run.model import UNCLASSED, Outcome, Result, RunReport, observed_words
 
 SCHEMA_VERSION = 1
@@ -129,7 +129,7 @@ def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
             change = "added" if earlier is None else "broken"
             before_that = earlier.outcome if earlier else ""
             yield Entry(change, path, None, None, before_that, f"errored: {file.error}", counted=True)
-        elif was_errored and file.outcome != "errored":
+        elif was_errored and file.outcome not in UNJUDGED:
             yield Entry("fixed", path, None, None, "errored", file.outcome)
 
 
@@ -158,7 +158,7 @@ class _Checked:
     def has_looked(self, path: str, rule: str) -> bool:
         """True if a rule was tested on a file; one without a subject there is kept."""
         file = self.files.get(path)
-        if file is None or file.outcome == "errored":
+        if file is None or file.outcome in UNJUDGED:
             return False
         return rule in self._rules[file.coverage] or (path, rule) in self._broken
 

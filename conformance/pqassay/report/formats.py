@@ -29,6 +29,9 @@ ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.HTML)
 LINKED = (FormatName.SARIF, FormatName.HTML)
 """Formats that link to the rules' pages."""
 
+SHARED = (FormatName.SARIF,)
+"""Formats for services that many people see: they show no values unless asked to."""
+
 FORMAT_HELP = "Format: text, json, junit, sarif, html, markdown. Default: by the name of --output, else text."
 
 RUN_FORMAT_HELP = "Print as text, json, junit or html. Default: by the name of --output, else text."

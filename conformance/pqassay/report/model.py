@@ -22,13 +22,20 @@ from pqassay_spec.rules.observed import Observed
 
 SCHEMA_VERSION = 2
 
-Outcome = Literal["conformant", "conformant where checked", "untrue", "nonconformant", "errored"]
+Outcome = Literal["conformant", "conformant where checked", "untrue", "nonconformant", "errored", "gone"]
 """``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``nonconformant``: a rule that a
 document states is broken; ``untrue``: only rules that follow from a document, or are ours, are broken: the file contradicts itself or
-its values; ``errored``: the file could not be judged, through nobody's proven fault; never a kind of pass."""
+its values; ``errored``: the file could not be judged, through nobody's proven fault; never a kind of pass; ``gone``: it was there when
+its folder was listed, and not any more when it was to be read, as after a vacuum."""
 
 BROKEN: frozenset[Outcome] = frozenset({"untrue", "nonconformant"})
 """Outcomes of files with a finding that counts."""
+
+UNJUDGED: frozenset[Outcome] = frozenset({"errored", "gone"})
+"""Outcomes of files about which nothing is known."""
+
+GONE = "removed after its folder was listed"
+"""The `FileReport.error` of a file that is gone."""
 
 MISTAKE = "a mistake in pqassay, please report it"
 """Begins the `FileReport.error` of a file that was not judged because of one."""
@@ -253,7 +260,8 @@ class FileReport:
     ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
     listed, ``"delta"`` or ``"iceberg"`` for a table, whose ``size`` is that of the metadata which were read.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
     about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: a signature, the content of
-    extensions.  ``gaps`` are parts of it that rules could not look at, at most one for each obstacle.
+    extensions.  ``gaps`` are parts of it that rules could not look at, at most one for each obstacle.  ``throttled`` counts requests that its
+    store refused as too many, and that were made again.
     """
 
     path: str
@@ -266,6 +274,7 @@ class FileReport:
     created_by: str | None = None
     notes: list[str] = field(default_factory=list[str])
     gaps: list[Gap] = field(default_factory=list[Gap])
+    throttled: int = 0
 
 
 @dataclass(frozen=True)
@@ -334,6 +343,8 @@ class Summary:
     ignored: int = 0
     conformant_where_checked: int = 0
     untrue: int = 0
+    gone: int = 0
+    throttled: int = 0
 
     @property
     def broken(self) -> int:
@@ -398,13 +409,13 @@ class Report:
     def exit_code(self) -> int:
         """The highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 where only mistakes of ours are to blame for that.
 
-        With ``complete``, files that `is_partly_checked` tells of could not all be judged. With a ``gate``, that
+        With ``complete``, files that are gone or that `is_partly_checked` tells of could not all be judged. With a ``gate``, that
         says whether 1 or 0.  With a ``pin``, findings of later rules are no reason for 1.
         """
         if self.summary.errored:
             mistaken = sum(1 for file in self.files if (file.error or "").startswith(MISTAKE))
             return SOFTWARE if mistaken == self.summary.errored else 4
-        if self.complete and any(map(self.is_partly_checked, self.files)):
+        if self.complete and (self.summary.gone or any(map(self.is_partly_checked, self.files))):
             return 4
         if self.baseline is not None and self.baseline.stale:
             return 3
@@ -430,7 +441,7 @@ class Report:
 
     def is_partly_checked(self, file: FileReport) -> bool:
         """Whether a file has gaps and nothing that fails the check: also one whose only findings came after the pin."""
-        has_gaps = file.outcome != "errored" and not all(gap.known for gap in file.gaps)
+        has_gaps = file.outcome not in UNJUDGED and not all(gap.known for gap in file.gaps)
         return has_gaps and not any(map(self.may_fail, file.findings))
 
     def is_not_failing(self, finding: Finding) -> bool:
@@ -526,6 +537,8 @@ def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> S
         ignored=sum(entry.count for entry in ignored),
         conformant_where_checked=outcomes["conformant where checked"],
         untrue=outcomes["untrue"],
+        gone=outcomes["gone"],
+        throttled=sum(file.throttled for file in files),
     )
 
 

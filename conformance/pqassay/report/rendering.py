@@ -5,14 +5,21 @@ from __future__ import annotations
 import importlib
 from typing import TextIO
 
-from pqassay.report.formats import LINKED, FormatName
+from pqassay.report.formats import LINKED, SHARED, FormatName
 from pqassay.report.model import Report
+from pqassay.report.redaction import without_values
 from pqassay.report.run.model import RunReport
 from pqassay.report.side_by_side.model import SideBySide
 
 
 def write_report(
-    report: Report | RunReport, format_name: FormatName, stream: TextIO, site: str | None = None
+    report: Report | RunReport,
+    format_name: FormatName,
+    stream: TextIO,
+    site: str | None = None,
+    *,
+    salt: str | None = None,
+    values: bool | None = None,
 ) -> None:
     """Write a report. The renderer is the module of `renderers` with the name of the format, loaded only where it is wanted.
 
@@ -21,7 +28,12 @@ def write_report(
         format_name: As what; a result of a run is written in one of `OF_RUNS`.
         stream: Where to.
         site: Address of the site with the rules' pages, for formats that link to them.
+        salt: The salt of the digests that stand for values.
+        values: Whether values of the files are shown; by default in all formats but `SHARED`.
     """
+    is_shown = format_name not in SHARED if values is None else values
+    if isinstance(report, Report) and not is_shown:
+        report = without_values(report, salt)
     if format_name is FormatName.JSON:
         stream.write(f"{report.to_json()}\n")
         return

@@ -63,6 +63,8 @@ def _of_check(report: Report) -> View:
         *([Tile("untrue", summary.untrue, "bad")] if summary.untrue else []),
         Tile("nonconformant", summary.nonconformant, "bad" if summary.nonconformant else "plain"),
         Tile("errored", summary.errored, "unknown" if summary.errored else "plain"),
+        *([Tile("gone", summary.gone)] if summary.gone else []),
+        *([Tile("requests throttled and repeated", summary.throttled)] if summary.throttled else []),
         *(
             Tile(verdict, count, VERDICT_TONES.get(verdict, "plain"))
             for verdict, count in summary.findings.items()

@@ -25,6 +25,7 @@ OUTCOME_TONES: dict[str, Tone] = {
     "untrue": "bad",
     "nonconformant": "bad",
     "errored": "unknown",
+    "gone": "plain",
     "failed": "bad",
     "crashed": "unknown",
     "protocol error": "unknown",

@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
@@ -19,7 +19,7 @@ from pyarrow import fs
 
 from pqassay.errors import UsageError
 from pqassay.stores.patterns import split
-from pqassay.stores.remote_source import RemoteSource, Tails
+from pqassay.stores.remote_source import RemoteSource, Tails, patiently
 
 if TYPE_CHECKING:
     from pqassay.stores.targets import Target
@@ -140,7 +140,7 @@ def find(uri: Uri) -> Place | str:
         system, path = _connect(uri.at(reading))
         if isinstance(system, fs.LocalFileSystem):
             return path
-        info = system.get_file_info([path])[0]
+        info = patiently(partial(_info, system, path))
         if info.type != fs.FileType.NotFound:
             is_folder = info.type == fs.FileType.Directory
             name = uri.at(reading).name
@@ -154,13 +154,18 @@ def find(uri: Uri) -> Place | str:
     return place
 
 
+def _info(system: fs.FileSystem, path: str) -> fs.FileInfo:
+    return system.get_file_info([path])[0]
+
+
 def listing(folder: Place) -> Iterator[Listed]:
     """Yield every file in a folder and in the folders below it, in order.
 
     Raises:
         OSError: The store does not list it.
     """
-    infos = filesystem(folder.store).get_file_info(fs.FileSelector(folder.path, recursive=True))
+    system = filesystem(folder.store)
+    infos = patiently(lambda: system.get_file_info(fs.FileSelector(folder.path, recursive=True)))
     depth = len(split(folder.path))
     yield from sorted(listed(info, depth) for info in infos if info.type == fs.FileType.File)
 
@@ -177,8 +182,16 @@ def modified(info: fs.FileInfo) -> int | None:
 
 def open_source(store: str, path: str, name: str) -> RemoteSource:
     """Open an object for ranged reads."""
-    file: Any = filesystem(store).open_input_file(path)  # the stubs lack what read_at takes
+    opened = filesystem(store)
+    file: Any = patiently(lambda: opened.open_input_file(path))  # the stubs lack what read_at takes
     return RemoteSource(file, name, TAILS)
+
+
+def is_there(store: str, path: str) -> bool:
+    """Whether there is such an object, or nobody can say."""
+    with contextlib.suppress(OSError):
+        return _info(filesystem(store), path).type != fs.FileType.NotFound
+    return True
 
 
 @lru_cache(maxsize=64)

@@ -8,9 +8,13 @@ longer an object is read on and on.  Of the objects of one table, about the same
 from __future__ import annotations
 
 import errno
+import random
 import re
+import time
 from collections import OrderedDict
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from pqassay_spec.base.errors import Truncated
 from pqassay_spec.base.sources import require_range
@@ -34,7 +38,45 @@ A longer read is handed through.
 """
 
 
+WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds before a throttled request is made again, each time; between half and one and a half of them, so that workers do not all come back at once."""
+
+THROTTLING = re.compile(
+    r"(?i)SLOW_?DOWN|THROTTL|TOO[_ ]?MANY[_ ]?REQUESTS|REQUEST_?LIMIT|SERVER_?BUSY|HTTP status (?:429|503)"
+)
+"""What stores say that refuse a request for there being too many."""
+
+
+@dataclass
+class Throttled:
+    """How many requests of this process stores refused as too many, and were made again."""
+
+    requests: int = 0
+
+
+THROTTLED = Throttled()
+
+Answer = TypeVar("Answer")
+
+
+def patiently(request: Callable[[], Answer]) -> Answer:
+    """Make a request, and make it again, later and later, while the store says that there are too many.
+
+    The library of a store has repeated it by that store's own policy before it raises. Raises what the request does.
+    """
+    for wait in WAITS:
+        try:
+            return request()
+        except OSError as error:
+            if not THROTTLING.search(str(error)):
+                raise
+            THROTTLED.requests += 1
+            time.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - not a secret
+    return request()
+
+
 _OUR_WORDS = (
+    (THROTTLING.pattern, "the store refuses requests as too many; use fewer --jobs, or try again later"),
     (
         r"NETWORK_CONNECTION|[Cc]ould ?n.t connect|Could not connect",
         "the store cannot be reached; is its endpoint right?",
@@ -128,6 +170,7 @@ class RemoteSource:
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
         self._kept = 0
         self._after, self._ahead = -1, AHEAD
+        self._refused: OSError | None = None
 
     def read(self, offset: int, length: int) -> bytes:
         """Read the range. See `Source.read`; an object that became shorter is `Truncated` as well."""
@@ -172,10 +215,15 @@ class RemoteSource:
         """Fetch a range with one request, and what is worth fetching with it; where that begins."""
         start, end = self._range_to_fetch(offset, end)
         self._after = end
+        if self._refused is not None:
+            raise self._refused
         try:
-            block = self._file.read_at(end - start, start)
+            block = patiently(lambda: self._file.read_at(end - start, start))
         except OSError as error:
-            raise OSError(error.errno or errno.EIO, describe(error), self.name) from error
+            words = OSError(error.errno or errno.EIO, describe(error), self.name)
+            if THROTTLING.search(str(error)):
+                self._refused = words  # who asks for the next part of it waits no more
+            raise words from error
         if len(block) < end - start:
             raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
         if len(block) <= KEPT:

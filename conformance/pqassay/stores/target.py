@@ -114,6 +114,16 @@ class Target:
                     total += 0 if source is None else source.size
         return total
 
+    def is_gone(self) -> bool:
+        """Whether there is no such file any more, though it was found. Takes a request where it is in a store."""
+        if self.data is not None or self.trouble or self.is_table:
+            return False
+        if not self.store:
+            return not os.path.lexists(self.path)
+        from pqassay.stores.remote import is_there  # noqa: PLC0415 - as above
+
+        return not is_there(self.store, self.path)
+
     def known_size(self) -> int:
         """Length in bytes; 0 where it cannot be told."""
         if self.is_table:

@@ -12,6 +12,7 @@ import typer
 from pqassay.cli.check.options import Request
 from pqassay.errors import UsageError
 from pqassay.report.model import Finding, Report
+from pqassay.report.redaction import without_values
 from pqassay_spec.base.sources import write_whole
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def recording(request: Request, started: dt.datetime, *, is_partial: bool = Fals
             from pqassay_lake.history.run import Run, rows_of
 
             run = Run.begun(started, request.scope, partial=is_partial or request.is_partial)
+            if not request.options.get("values"):
+                report = without_values(report, request.salt)
             kept.append(run.id, rows_of(report, run, owners, _versions(plan)))
             typer.echo(f"history: {run.id} appended to {request.history}", err=True)
             _warn_of_itself(plan, str(request.history))

@@ -89,7 +89,7 @@ def _rows(report: Report, run: Run, owners: Owners, versions: Mapping[str, int])
     for file in report.files:
         about = {**common, "path": clean(file.path), "created_by": clean(file.created_by)}
         about["writer"] = clean(writer_of(file.created_by))
-        if file.error:
+        if file.outcome == "errored":
             yield {
                 **about,
                 "kind": "file",

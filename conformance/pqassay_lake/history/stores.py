@@ -7,8 +7,10 @@ is ever changed, and several checks may append at the same time.  Rows are read 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,12 @@ DELTA, ICEBERG = "delta:", "iceberg:"
 
 PREFIX, SUFFIX = "run-", ".parquet"
 """Begin and end the names of the files of a folder."""
+
+FULL = os.strerror(errno.ENOSPC)
+"""What a message about a full disk holds, whatever library words it."""
+
+STDERR = 2
+"""Its number as an open file."""
 
 ROWS_AT_ONCE = 1 << 16
 """Rows that are read at once."""
@@ -233,7 +241,7 @@ class _DeltaHistory:
 
     def append(self, run: str, rows: pa.Table) -> None:
         delta = self._library()
-        with _told(self._name):
+        with _told(self._name), _silenced():
             delta.write_deltalake(
                 self._place,
                 rows,
@@ -321,5 +329,20 @@ def _told(name: str) -> Generator[None]:
         _refuse(name, str(error) or type(error).__name__)
 
 
+@contextlib.contextmanager
+def _silenced() -> Generator[None]:
+    """Drop what threads of a library print on stderr, such as that they panic where a disk is full: the error says it."""
+    sys.stderr.flush()
+    kept = os.dup(STDERR)
+    try:
+        with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - not a path
+            os.dup2(nothing.fileno(), STDERR)
+        yield
+    finally:
+        os.dup2(kept, STDERR)
+        os.close(kept)
+
+
 def _refuse(name: str, reason: str) -> NoReturn:
-    raise UsageError(f"history {name}: {' '.join(reason.split())[:300]}") from None
+    words = FULL if FULL in reason else " ".join(reason.split())[:300]
+    raise UsageError(f"history {name}: {words}") from None

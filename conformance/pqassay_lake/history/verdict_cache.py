@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pqassay.judge.one_file import Settings
-from pqassay.report.model import FileReport, Threshold, outcome_of
+from pqassay.report.model import UNJUDGED, FileReport, Threshold, outcome_of
 from pqassay.stores.targets import Target
 from pqassay_lake.history.file_stamps import Stamp
 from pqassay_lake.history.findings_table import FileState, Row, read
@@ -45,7 +45,7 @@ def state_of(stamp: Stamp, report: FileReport, etag: str | None, *, started: int
         started: When the run began, in nanoseconds since 1970.
     """
     is_reusable = (
-        report.outcome != "errored" and report.size == stamp.size and is_settled(stamp, started=started)
+        report.outcome not in UNJUDGED and report.size == stamp.size and is_settled(stamp, started=started)
     )
     return FileState(stamp.modified, stamp.beside, etag, is_reusable, started // 1000, stamp.ctime)
 

@@ -10,12 +10,12 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.violation import Violation
+from pqassay.values.claims.joined_rows import JoinedRows
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.value_rules import Claim, ComparedBy
 from pqassay.values.claims.wording import others
 from pqassay_spec.parquet.thrift import Type
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
-from pqassay_tables.values.joined_rows import JoinedRows
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues

@@ -66,7 +66,8 @@ def _show(request: Request, report: Report, notes: list[str]) -> None:
     if request.format is not FormatName.TEXT:
         for note in notes:
             typer.echo(f"note: {note}", err=True)
-    print_report(report, request.format, request.output, text)
+    values = request.options.get("values")
+    print_report(report, request.format, request.output, text, salt=request.salt, values=values)
 
 
 @contextmanager

@@ -72,3 +72,20 @@ def test_defaults_of_a_history_and_metrics_are_for_checks() -> None:
 
     assert 0 == run("baseline", "lake").exit_code
     assert not Path("found").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--baseline", "known.json"]])
+def test_a_baseline_of_the_defaults_is_written_for_the_first_time(options: list[str]) -> None:
+    if not options:
+        Path("pqassay.toml").write_text('[check]\nbaseline = "known.json"\n')
+    first = run("check", *options, "--write-baseline", "known.json", "lake")
+    again = run("check", *options, "--write-baseline", "known.json", "lake")
+
+    assert (0, 0) == (first.exit_code, again.exit_code), first.stderr
+    assert {"lake/a.parquet", "lake/b.parquet"} == paths("known.json")
+
+
+def test_another_baseline_that_is_not_there_is_an_error() -> None:
+    result = run("check", "--baseline", "other.json", "--write-baseline", "known.json", "lake")
+
+    assert (2, False) == (result.exit_code, Path("known.json").exists())

@@ -49,7 +49,7 @@ def test_every_format_names_table_file_and_finding(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(GOLDEN_FILES / name / "table", tmp_path / "t")
-    text = printed("--format", form)
+    text = printed("--values", "--format", form)
     wanted = [rule, "part-0.parquet", "the upper bound of column id in the table", "rows lost"]
     if form != "markdown":  # which lists findings without their bytes
         wanted.append(field)

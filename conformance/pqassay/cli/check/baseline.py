@@ -5,6 +5,7 @@ Exit codes: 0 written; 2 wrong usage, or nothing to check; 4 not everything coul
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,18 @@ def baseline(
                 typer.echo(printable(f"not judged: {file.path}: {file.error}"), err=True)
 
     run(given, is_recorded=False, prepare=prepared, revise=written, show=tell)
+
+
+def first_time(path: str) -> Callable[[Request], Request]:
+    """What leaves out a baseline that is to be read and does not exist yet, where it is the one that is written."""
+
+    def prepared(request: Request) -> Request:
+        named = request.options.get("baseline")
+        if named is None or os.path.exists(named) or os.path.realpath(named) != os.path.realpath(path):
+            return request
+        return replace(request, options={**request.options, "baseline": None})
+
+    return prepared
 
 
 def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pqassay.cli.check.baseline import writing
+from pqassay.cli.check.baseline import first_time, writing
 from pqassay.cli.check.options import RENAMED, Given, Renamed, Request, checking
 from pqassay.cli.check.plug_ins import loaded
 from pqassay.cli.check.prove import proving
@@ -95,6 +95,7 @@ def former(given: Given) -> tuple[Given, dict[str, Any]]:
     revisions: list[Callable[[Request, Report], Report]] = []
     if "write_baseline" in old:
         meant["outputs"] = {"--write-baseline": Path(old["write_baseline"])}
+        meant["prepare"] = first_time(old["write_baseline"])
         revisions.append(writing(old["write_baseline"], by_writer=old.get("by_writer", False)))
     if "prove" in old:
         meant["tier"] = "values"

@@ -21,6 +21,7 @@ from pqassay.errors import UsageError
 from pqassay.judge.options import CheckOptions, Declared, Kind, Limits, Option, Panel, declared
 from pqassay.report.formats import FORMAT_HELP, SUFFIXES, FormatName, format_of
 from pqassay.report.pin import NO_PREVIEW
+from pqassay.report.redaction import salt_of
 from pqassay_spec.base.help_pages import note_renamed
 from pqassay_spec.rules.catalogue import RELEASES
 
@@ -227,6 +228,11 @@ class Request:
     is_reused: bool = False
 
     @property
+    def salt(self) -> str | None:
+        """The salt of the digests that stand for values."""
+        return self.options.get("salt")
+
+    @property
     def scope(self) -> str:
         """What is asked to be checked, as a history names it."""
         return scope_of(self.paths)
@@ -292,6 +298,7 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: b
         values = {name: value for name, value in values.items() if name not in ("history", "metrics")}
     output, metrics = (Path(values[name]) if name in values else None for name in ("output", "metrics"))
     options: CheckOptions = {"literal": literal}
+    values["salt"] = salt_of(values.get("salt"))  # one of the whole run
     limits: Limits = {}
     for part, keys in ((options, CheckOptions.__annotations__), (limits, Limits.__annotations__)):
         part.update({name: value for name, value in values.items() if name in keys})  # type: ignore[typeddict-item]
@@ -314,7 +321,7 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: b
         is_reused="out" not in given or "incremental" in given,
     )
     request.require_apart()
-    require_no_data(request.outputs)
+    require_no_data(request.outputs, only_ours=True)
     return request
 
 

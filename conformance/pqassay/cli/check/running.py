@@ -18,6 +18,7 @@ from pqassay.cli.failure import require_no_data
 from pqassay.cli.output import fail_with_lines, interruptible, print_report
 from pqassay.cli.progress_bar import progress_bar
 from pqassay.errors import UsageError
+from pqassay.report.redaction import without_values
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import Outcome, Plan, Progress, Verdict, Work
@@ -140,7 +141,7 @@ def run(
         if prepare is not None:
             request = prepare(request)
             request.require_apart()
-            require_no_data(request.outputs)
+            require_no_data(request.outputs, only_ours=True)
         started = time.time_ns()
         record = None
         if request.history is not None or request.metrics is not None:
@@ -153,6 +154,8 @@ def run(
             request.require_apart([file.path for file in report.files])
             if revise is not None:
                 report = revise(request, report)
+                if request.options.get("values") is False:
+                    report = without_values(report, request.salt)
             (show or _shown)(request, report, notes)
             if record is not None:
                 with interruptible():
@@ -165,4 +168,6 @@ def run(
 def _shown(request: Request, report: Report, notes: list[str]) -> None:
     for note in notes:
         typer.echo(f"note: {note}", err=True)
-    print_report(report, request.format, request.output)
+    print_report(
+        report, request.format, request.output, salt=request.salt, values=request.options.get("values")
+    )

@@ -1,28 +1,29 @@
 """A report as JUnit XML, as Jenkins, GitLab and others show it in their test panels.
 
-Of a check, each file is a test suite and each rule that was checked a test case.  A file with nothing to report is one
-test case, so that a large lake stays small; and of very many files with findings, the later ones list only
-what is broken.  Of a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
+Of a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family of rules: as many for a
+broken file as for a sound one.  Of a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
 asked has no test case: it is a property of the first suite.  Well-formed lies are never scored, and so are not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 from typing import TextIO
 from xml.etree import ElementTree as ET
 
-from pqassay.report.model import Coverage, FileReport, Finding, Report
+from pqassay.report.model import GONE, Coverage, FileReport, Finding, Report
 from pqassay.report.renderers.details import details, further, place
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import text as run_text
 from pqassay.report.run.model import BROKEN, UNCLASSED, Result, RunReport, observed_words
 from pqassay_spec.base.terminal import printable
-from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.catalogue import families
 
-FILES_IN_FULL = 50
-"""Files with findings whose other rules, checked or not, are listed one by one."""
+JUDGED = "judged"
+"""The first test case of each file."""
 
 FINDINGS_OF_A_RULE = 10
 """Findings of one rule in one file that are told; further ones are counted."""
@@ -91,11 +92,8 @@ def _class_of(path: str) -> str:
 
 
 def _of_check(report: Report) -> Iterator[ET.Element]:
-    told = 0
     for number, file in enumerate(report.files):
-        cases = _cases(file, report, in_full=told < FILES_IN_FULL)
-        told += bool(file.findings)
-        suite = _suite(file.path, _class_of(file.path), cases, file.path)
+        suite = _suite(file.path, _class_of(file.path), _cases(file, report), file.path)
         about = {
             "judged against": judged_against_line(report.judged_against),
             "not failing": report.not_failing,
@@ -120,69 +118,69 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
         )
 
 
-def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case]:
+def _cases(file: FileReport, report: Report) -> Iterator[_Case]:
     coverage = report.coverages[file.coverage]
+    yield _judged(file, report, coverage)
+    for family in _families(file, coverage):
+        findings = [finding for finding in file.findings if _prefix(finding.rule) == family]
+        name = " ".join(filter(None, (family, _titles().get(family))))
+        yield _broken(name, findings, report) if findings else _unbroken(name, family, coverage)
+
+
+def _judged(file: FileReport, report: Report, coverage: Coverage) -> _Case:
+    """Whether a file could be judged, and judged as a whole."""
     if file.outcome == "errored":
-        yield _Case("judged", "error", file.error or "not judged", "errored")
-    elif report.is_partly_checked(file):
-        yield _partly_checked(file, report)
-    elif not file.findings:
-        yield _Case(
-            "conformant",
-            output=(f"{len(coverage.checked)} rules checked at tier {coverage.tier}", *file.notes),
-        )
-    if not file.findings and file.outcome != "errored":
-        return
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in file.findings:
-        by_rule.setdefault(finding.rule, []).append(finding)
-    for findings in by_rule.values():
-        yield _broken(findings, report)
-    if file.outcome == "errored":
-        return
-    yield from _unbroken(coverage, by_rule, in_full=in_full)
+        return _Case(JUDGED, "error", file.error or "not judged", "errored")
+    if file.outcome == "gone":
+        return _Case(JUDGED, "failure" if report.complete else "skipped", file.error or GONE, "gone")
+    if report.is_partly_checked(file):
+        result = "failure" if report.complete else "skipped"
+        gaps = "; ".join(gap.line for gap in file.gaps if not gap.known)
+        return _Case(JUDGED, result, gaps, "not checked")
+    checked = f"{len(coverage.checked)} rules checked at tier {coverage.tier}"
+    return _Case(JUDGED, output=(checked, *file.notes))
 
 
-def _unbroken(coverage: Coverage, by_rule: Collection[str], *, in_full: bool) -> Iterator[_Case]:
-    kept = [rule for rule in coverage.checked if rule not in by_rule]
-    if not in_full:
-        if kept:
-            yield _Case(
-                "all other rules", output=(f"{len(kept)} other rules checked at tier {coverage.tier}",)
-            )
-        return
-    for rule in kept:
-        yield _Case(_named(rule))
-    for rule, why in coverage.reasons.items():
-        if rule not in by_rule:
-            yield _Case(_named(rule), "skipped", f"not checked: {why}")
+def _prefix(rule: str) -> str:
+    return rule.rpartition("-")[0]
 
 
-def _partly_checked(file: FileReport, report: Report) -> _Case:
-    result = "failure" if report.complete else "skipped"
-    gaps = "; ".join(gap.line for gap in file.gaps if not gap.known)
-    return _Case("conformant where checked", result, gaps, "not checked")
+@cache
+def _titles() -> dict[str, str]:
+    return {family.prefix: family.title for family in families()}
 
 
-def _named(rule: str) -> str:
-    return f"{rule} {rules()[rule].sentence}" if rule in rules() else rule
+def _families(file: FileReport, coverage: Coverage) -> list[str]:
+    """The families that judge files of a kind, whatever is in this one; and those of what a table says of it."""
+    asked = {*coverage.checked, *coverage.not_checked, *(finding.rule for finding in file.findings)}
+    of_kind = {family.prefix for family in families() if family.file == file.kind}
+    return sorted(of_kind | {_prefix(rule) for rule in asked})
 
 
-def _broken(findings: list[Finding], report: Report) -> _Case:
-    """The findings of one rule in one file: a failure if one of them counts, else a remark on a passed test."""
+def _unbroken(name: str, family: str, coverage: Coverage) -> _Case:
+    if any(_prefix(rule) == family for rule in coverage.checked):
+        return _Case(name)
+    reasons = (reason for rule, reason in coverage.reasons.items() if _prefix(rule) == family)
+    return _Case(name, "skipped", next((f"not checked: {reason}" for reason in reasons), "not in the file"))
+
+
+def _broken(name: str, findings: list[Finding], report: Report) -> _Case:
+    """The findings of one family in one file: a failure if one of them counts, else a remark on a passed test."""
     counted = [finding for finding in findings if report.is_counted(finding)]
-    shown = counted or findings
-    first = shown[0]
-    text = tuple(line for finding in shown[:FINDINGS_OF_A_RULE] for line in _told(finding))
-    if len(shown) > FINDINGS_OF_A_RULE:
-        text += (f"... and {len(shown) - FINDINGS_OF_A_RULE} further columns",)
+    text: tuple[str, ...] = ()
+    for _, of_rule in groupby(counted or findings, lambda finding: finding.rule):
+        shown = list(of_rule)
+        text += tuple(line for finding in shown[:FINDINGS_OF_A_RULE] for line in _told(finding))
+        if len(shown) > FINDINGS_OF_A_RULE:
+            text += (f"... and {len(shown) - FINDINGS_OF_A_RULE} further columns",)
     if not counted:
         if report.pin is not None and (line := report.pin.line(filter(report.is_not_failing, findings))):
             text = (line, *text)
-        return _Case(_named(first.rule), output=text)
-    more = f" (and {len(shown) - 1} further columns)" if len(shown) > 1 else ""
+        return _Case(name, output=text)
+    first = counted[0]
+    more = f" (and {len(counted) - 1} further findings)" if len(counted) > 1 else ""
     return _Case(
-        _named(first.rule), "failure", f"{first.message}{more}", f"{first.verdict} {first.could}", text
+        name, "failure", f"{first.rule} {first.message}{more}", f"{first.verdict} {first.could}", text
     )
 
 

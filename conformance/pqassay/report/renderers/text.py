@@ -15,7 +15,7 @@ from typing import Any, TextIO, TypeVar
 from rich.console import Console
 
 from pqassay.report.coverage import DEEPER, is_excluded
-from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
+from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
 from pqassay.report.order import gravest_first, gravity_of, observed_effect
 from pqassay.report.renderers.details import details
 from pqassay.report.renderers.line import counted, plain_console, write_line, write_row
@@ -39,6 +39,7 @@ COLOURS = {
     "untrue": "bold red",
     "nonconformant": "bold red",
     "errored": "bold magenta",
+    "gone": "dim",
 }
 NAMED_CONFORMANT = 10
 """Files up to which the conformant ones among them have a line each."""
@@ -155,7 +156,7 @@ class _Text:
         self._line("pqassay check shows one of these files in full; --format json has every finding")
 
     def _errors(self) -> None:
-        errors = Counter(file.error or "" for file in self._report.files if file.outcome == "errored")
+        errors = Counter(file.error or "" for file in self._report.files if file.outcome in UNJUDGED)
         self._table(
             ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
         )
@@ -266,8 +267,12 @@ class _Text:
             self._line(
                 f"{summary.files:,} files: {summary.conformant:,} conformant, "
                 + (f"{partly:,} conformant where checked, " if partly else "")
-                + f"{summary.broken_words}, {summary.errored:,} errored{known}"
+                + f"{summary.broken_words}, {summary.errored:,} errored"
+                + (f", {summary.gone:,} gone" if summary.gone else "")
+                + known
             )
+        if summary.throttled:
+            self._line(f"throttled: {counted(summary.throttled, 'request')}, made again")
         if self._report.profile is not None:
             self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
         for entry in self._report.ignored:

@@ -25,6 +25,7 @@ from pqassay.values.decoding.survey import counts_of
 from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.encoding.names import CODECS
 from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.encoding.plain import LENGTH
@@ -41,6 +42,12 @@ Made = TypeVar("Made")
 
 GREATEST_NESTED = (1 << 31) - 1
 """Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
+
+MOST_DECODED, MOST_FOR_A_BYTE = 3 << 29, 16
+"""Bytes that the values of one column chunk may take decoded, or for each byte that is stored if those are more: a run of a few bytes can stand for gigabytes."""
+
+INDEX_WIDTH, OF_A_LIST = 4, 8
+"""Bytes of an index or an offset, and of the levels of a value in a list."""
 
 BESIDE_A_VALUE = 8
 """Bytes of a page beside those of each value, at most: its length and its levels."""
@@ -92,6 +99,7 @@ class ChunkValues:
         if _has_wide_booleans(chunk):
             raise NotChecked.because(Faulty(PageFault(FaultKind.WIDE_RUN)))
         _require_narrow(chunk)
+        _require_modest(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
         if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
@@ -449,6 +457,32 @@ def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
         raise NotChecked(
             f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
             "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            "tool",
+        )
+
+
+def _require_modest(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for values that take far more memory than their bytes, before the decoder reserves it.
+
+    The decoder reserves it for as many rows as the footer counts, whatever the pages hold.
+    """
+    try:
+        pages = chunk.pages
+        counts = [page.data_header.num_values for page in chunk.data_pages]
+    except (FormatError, NotChecked):
+        pages, counts = [], []  # of pages that cannot be walked, the decoder tells
+    leaf, group = chunk.leaf, chunk.file.metadata.row_groups[chunk.row_group]
+    values = max(sum(counts), group.num_rows, chunk.facts.num_values)
+    width = leaf.element.type_length if leaf.element.type == Type.FIXED_LEN_BYTE_ARRAY else None
+    size = values * (width or WIDTHS.get(leaf.element.type or 0) or INDEX_WIDTH)
+    if leaf.max_repetition_level:  # each has a place in a list, and two levels
+        size += values * OF_A_LIST
+    if leaf.element.type == Type.BYTE_ARRAY:
+        size += sum(page.header.uncompressed_page_size for page in pages)
+    stored = sum(page.header.compressed_page_size for page in pages)
+    if size > max(MOST_DECODED, MOST_FOR_A_BYTE * stored):
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} counts {values:,} values, which would take {size:,} bytes of memory",
             "tool",
         )
 

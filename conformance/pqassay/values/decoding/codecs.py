@@ -30,6 +30,9 @@ STEP = 1 << 16
 PIECE = 1 << 22
 """Bytes that are decompressed at once, so that a wrong length reserves no memory."""
 
+BEGINNING = 1 << 16
+"""Bytes of a page that `beginning` decompresses: more than levels take, unless values are small."""
+
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
 LZO_END = bytes.fromhex("11 00 00")
@@ -104,11 +107,14 @@ def _require_lzo(raw: memoryview, length: int) -> None:
 def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:
     """The first bytes of a page body that is known to decompress, without the work; ``None`` where there is no way to them.
 
-    The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are.
+    The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are; Brotli, the
+    slowest, is read up to `BEGINNING` where that is a small part.
 
     Raises:
         Malformed: The whole has another length.
     """
+    if codec == CompressionCodec.BROTLI and length > PIECE:
+        return memoryview(_stream(raw, "brotli").read(BEGINNING))
     if codec != CompressionCodec.SNAPPY or length <= 0:
         return None
     position = _behind_snappy_length(raw, length)
@@ -133,36 +139,37 @@ def _wrong_length(actual: str, length: int) -> Malformed:
 
 def _gzip(raw: memoryview, length: int, note: Note) -> memoryview:
     """GZIP, and nothing else that zlib writes, which pyarrow takes as well."""
-    member, members, left = zlib.decompressobj(GZIP_BITS), 1, length + 1
-    pieces: list[bytes] = []
+    member, members = zlib.decompressobj(GZIP_BITS), 1
+    content = bytearray()
     for start in range(0, len(raw), STEP):
         rest: memoryview | bytes = raw[start : start + STEP]
-        while len(rest) and left:
+        while len(rest) and (left := length + 1 - len(content)):
             if member.eof:
                 member, members = zlib.decompressobj(GZIP_BITS), members + 1
-            pieces.append(member.decompress(rest, left))
-            left -= len(pieces[-1])
+            content += member.decompress(rest, left)
             rest = member.unused_data
-    if left and not member.eof:
+    if len(content) <= length and not member.eof:
         raise ValueError("its last member is cut off")
     if members > 1:
         note(PageFault(FaultKind.SEVERAL_MEMBERS, 1, members))
-    return memoryview(b"".join(pieces))
+    return memoryview(content).toreadonly()
+
+
+def _stream(raw: memoryview, name: Literal["brotli", "gzip", "lz4", "zstd"]) -> Any:
+    return pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(raw)), name)
 
 
 def _streamed(name: Literal["brotli", "lz4", "zstd"]) -> Reader:
     """A reader for a codec that works piecewise: it stops a byte behind what is wanted."""
 
     def read(raw: memoryview, length: int, _: Note) -> memoryview:
-        stream = pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(raw)), name)
+        stream = _stream(raw, name)
         if length < PIECE:
             return memoryview(stream.read(length + 1))
-        pieces: list[bytes] = []
-        left = length + 1
-        while left and (piece := stream.read(min(left, PIECE))):
-            pieces.append(piece)
-            left -= len(piece)
-        return memoryview(b"".join(pieces))
+        content = bytearray()  # grows where it is: pieces that are joined are there twice
+        while (left := length + 1 - len(content)) and (piece := stream.read(min(left, PIECE))):
+            content += piece
+        return memoryview(content).toreadonly()
 
     return read
 

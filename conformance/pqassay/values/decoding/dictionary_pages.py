@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 
 
 def entry_faults(
-    chunk: ColumnChunkUnderTest, header: DictionaryPageHeader, content: memoryview
+    chunk: ColumnChunkUnderTest, header: DictionaryPageHeader, content: memoryview, there: int
 ) -> Iterator[PageFault]:
     """The faults of the entries of a dictionary page.
 
     Args:
         chunk: The chunk.
         header: The header of its type.
-        content: Its body without compression.
+        content: Its body without compression; empty where only its size is needed.
+        there: The size of that.
 
     Raises:
         Faulty: A negative number of entries, or an encoding that no dictionary has.
         NotChecked: The entries cannot be decoded, and nobody can tell why.
     """
-    count, there = counted(header), len(content)
+    count = counted(header)
     if header.encoding not in ENTRY_ENCODINGS:
         raise wrong_encoding(header.encoding, FaultKind.UNSUITABLE_ENTRY_ENCODING)
     needed = _size_of_entries(chunk, count, content)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 MOST_COUNTS = 1 << 24
 """Entries of all level histograms of one chunk that are held in memory."""
 
+MOST_VALUES, MOST_FOR_A_BYTE = 1 << 25, 16
+"""Values of one section that are held in memory one by one, or for each of its bytes if those are more."""
+
 PROBED, SHORT_RUNS, MOST_JUMPED = 32, 32 * 32, 1 << 18
 """A section whose first runs, so many, take less than so many bytes, has many runs, which numpy follows; if it is not too large."""
 
@@ -108,8 +111,10 @@ class Runs:
         return counts
 
     def values(self) -> NDArray[np.int64]:
-        """All values."""
-        out = np.empty(int(self.lengths.sum()), np.int64)
+        """All values. Raises `NotChecked` where so few bytes stand for so many that they are not held in memory."""
+        if (count := int(self.lengths.sum())) > max(MOST_VALUES, MOST_FOR_A_BYTE * self.taken):
+            raise NotChecked(f"{count:,} levels in {self.taken:,} bytes are not decoded", "tool")
+        out = np.empty(count, np.int64)
         places = np.repeat(self.is_packed, self.lengths)
         out[places] = self.packed
         out[~places] = np.repeat(self.repeated, self.lengths[~self.is_packed])

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 ARROW_KEY = b"ARROW:schema"
 """The key under which Arrow keeps the types that it gives values when it reads them."""
 
+HUGE = 1 << 28
+"""Bytes of a column chunk without compression from which on one of its pages may be huge."""
+
 OPEN_FILES = "/proc/self/fd/{}"
 """The path at which Linux shows the open files of a process."""
 
@@ -72,7 +75,28 @@ def open_physical(
     )
     with _asking("pyarrow cannot open the file", "tool"):
         file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
-        return pq.ParquetFile(file, metadata=plain, read_dictionary=names)
+        with _pool_for(metadata):
+            return pq.ParquetFile(file, metadata=plain, read_dictionary=names)
+
+
+@contextmanager
+def _pool_for(metadata: FileMetaData) -> Generator[None]:
+    """Have what is opened take memory for huge chunks from the system, which lets a buffer grow where it is: half the time of copying it."""
+    sizes = (
+        chunk.meta_data.total_uncompressed_size
+        for group in metadata.row_groups
+        for chunk in group.columns
+        if chunk.meta_data
+    )
+    if max(sizes, default=0) < HUGE:
+        yield
+        return
+    usual = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(usual)
 
 
 def _plain(footer: bytes, metadata: FileMetaData) -> bytes:

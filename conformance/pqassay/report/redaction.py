@@ -1,0 +1,150 @@
+"""Reports without values: what a check says of data, without the data.
+
+What a message, an expectation or a query repeats of a file becomes its type, its length and a digest, and dumps of bytes are left
+out.  Digests are salted: without the salt nobody can try values out, and with the same salt those of two runs can be compared.
+Names of files and columns, places, counts of rows and remedies stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from dataclasses import replace
+from functools import partial
+
+from pqassay.report.model import FileReport, Finding, Position, Proof, Report, Untested
+from pqassay_spec.rules.catalogue import rules
+
+SALT_VARIABLE = "PQASSAY_SALT"
+"""The environment variable that holds a salt."""
+
+DIGITS = 12
+"""Hexadecimal digits of a digest."""
+
+FILES_NAMED = 3
+"""Files of a table that a message names."""
+
+_HIDDEN = re.compile(rf"<\w+ of \d+ characters?, #[0-9a-f]{{{DIGITS}}}>")
+
+_QUOTED = re.compile(
+    r"(?<!\w)[bru]?(?:'(?:\\.|[^'\\])*(?:'|$)|\"(?:\\.|[^\"\\])*(?:\"|$))|\b(?:[0-9a-f]{2} ){3,}[0-9a-f]{2}\b"
+)
+"""What messages about structure repeat of a file: quoted texts and bytes, also cut off, and rows of bytes."""
+
+_LEAD = re.compile(
+    r"(?:(?:not|no|at|least|most|less|more|than|up|to|before|after|from|by|the|a|an|all|only) )+"
+)
+
+_KINDS = (
+    ("number", re.compile(r"[-+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")),
+    ("moment", re.compile(r"[-+]?\d{4,}-\d\d-\d\d.*|\d\d:\d\d.*")),
+    ("bytes", re.compile(r"b['\"].*|0x[0-9a-fA-F]+|(?:[0-9a-fA-F]{2} ?)+", re.DOTALL)),
+)
+
+
+def salt_of(chosen: str | None) -> str:
+    """The salt that was chosen, else that of the environment, else one of this run alone."""
+    return chosen or os.environ.get(SALT_VARIABLE) or secrets.token_hex(16)
+
+
+def without_values(report: Report, salt: str | None = None) -> Report:
+    """The report without values. Of a report that has none already, the same.
+
+    Args:
+        report: The report.
+        salt: What digests begin with; see `salt_of`.
+    """
+    key = salt_of(salt).encode("utf-8", "surrogateescape")
+    coverages = {
+        name: replace(
+            coverage,
+            not_checked={
+                rule: Untested(why.obstacle, masked(why.reason, key))
+                for rule, why in coverage.not_checked.items()
+            },
+        )
+        for name, coverage in report.coverages.items()
+    }
+    return replace(report, coverages=coverages, files=[_file(file, key) for file in report.files])
+
+
+def hidden(text: str, key: bytes) -> str:
+    """Type, length and digest of a text, behind words such as *at least*.
+
+    >>> hidden("at least 107", b"salt")
+    'at least <number of 3 characters, #5100a35bc07f>'
+    """
+    lead = match[0] if (match := _LEAD.match(text)) else ""
+    value = text[len(lead) :]
+    if not value or _HIDDEN.fullmatch(value):
+        return text
+    kind = next((name for name, form in _KINDS if form.fullmatch(value)), "text")
+    digest = hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:DIGITS]
+    return f"{lead}<{kind} of {len(value)} character{'s' * (len(value) != 1)}, #{digest}>"
+
+
+def masked(text: str, key: bytes) -> str:
+    """A sentence of ours, in which what it quotes is hidden."""
+    return _QUOTED.sub(lambda match: hidden(match[0], key), text)
+
+
+def _file(file: FileReport, key: bytes) -> FileReport:
+    if not (file.findings or file.gaps or file.notes or file.error):
+        return file
+    return replace(
+        file,
+        findings=[_finding(finding, key) for finding in file.findings],
+        error=None if file.error is None else masked(file.error, key),
+        notes=[masked(note, key) for note in file.notes],
+        gaps=[replace(gap, reason=masked(gap.reason, key)) for gap in file.gaps],
+    )
+
+
+def _is_about_structure(rule_id: str) -> bool:
+    """Whether a rule is about how a file is built, so that its messages repeat no value but in quotes."""
+    rule = rules().get(rule_id)
+    if rule is None or not rule_id.startswith("PQF-") or rule.tier not in ("footer", "index", "pages"):
+        return False
+    return "key_value_metadata" not in rule.field
+
+
+def _finding(finding: Finding, key: bytes) -> Finding:
+    if _is_about_structure(finding.rule):
+        hide, message = partial(masked, key=key), masked(finding.message, key)
+    else:
+        rule = rules().get(finding.rule)
+        files = f"{', '.join(finding.files[:FILES_NAMED])}: " if finding.files else ""
+        hide, message = partial(hidden, key=key), files + ("" if rule is None else rule.sentence)
+    return replace(
+        finding,
+        message=message,
+        at=[_position(position, hide, key) for position in finding.at],
+        hexdump=[],
+        proof=None if finding.proof is None else _proof(finding.proof, key),
+    )
+
+
+def _position(position: Position, hide: partial[str], key: bytes) -> Position:
+    return replace(
+        position,
+        field=masked(position.field, key),
+        expected=hide(position.expected),
+        actual=hide(position.actual),
+    )
+
+
+def _proof(proof: Proof, key: bytes) -> Proof:
+    """What engines did with a query; how many rows there are stays."""
+    return replace(
+        proof,
+        query=None if proof.query is None else hidden(proof.query, key),
+        predicate=None,
+        engines=[
+            replace(answer, error=None if answer.error is None else hidden(answer.error, key), reproduce=None)
+            for answer in proof.engines
+        ],
+        reason=None if proof.reason is None else masked(proof.reason, key),
+    )
