@@ -177,7 +177,7 @@ def runs_hold_the_groups_that_they_count(at: At) -> Violation:
 
 @_about("PQF-157", FaultKind.WIDE_RUN, only=_has_indexes_or_booleans)
 def repeated_values_are_as_narrow_as_said(at: At) -> Violation:
-    """Of a boolean that is 2, some readers make true, others false; of levels, PQF-071 says it."""
+    """Some readers take a boolean that is 2 for true, others for false. PQF-071 reports such levels."""
     bits = f"{at.expected} bit{'s' * (at.expected > 1)}"
     message = f"a run of {at.words[0]} of {bits} in page {at.page.number} repeats {at.actual}"
     return at.body(message, f"a value of {bits}", str(at.actual))

@@ -51,7 +51,7 @@ SNAPPY_TAG_BITS, MOST_IN_SNAPPY_TAG = 2, 60
 
 
 Note = Callable[[PageFault], None]
-"""What is told of faults that keep nobody from reading the bytes."""
+"""Is called with faults in spite of which the bytes can be read."""
 
 Reader = Callable[[memoryview, int, Note], memoryview]
 """Decompresses the bytes of a codec, up to one more than are wanted."""

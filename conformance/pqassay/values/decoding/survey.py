@@ -314,7 +314,7 @@ class _Surveyor:
         """Check what can be checked of the values without keeping them."""
         header, values, length = page.data_header, content.values, content.length
         if not length and not self.chunk.facts.num_values:
-            return  # nobody reads a chunk without a place for a value
+            return  # readers have no value to look for in the whole chunk
         if isinstance(header, DataPageHeaderV2):
             is_compressed = header.is_compressed is not False
             codec = self.codec if is_compressed else CompressionCodec.UNCOMPRESSED

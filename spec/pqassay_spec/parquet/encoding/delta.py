@@ -84,7 +84,8 @@ class Block(NamedTuple):
     @property
     def bits(self) -> int:
         """Bits that its differences take, the least one, which has a sign, included."""
-        return max(max(self.widths, default=0), _signed_bits(self.least))
+        widest: int = max(*self.widths, _signed_bits(self.least))
+        return widest
 
     def miniblocks(self) -> Iterator[tuple[int, int, int]]:
         """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
