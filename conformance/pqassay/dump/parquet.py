@@ -17,6 +17,7 @@ from pqassay.under_test.body_gaps import UNCLAIMED, Filler, Gaps, Run, holes, su
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
+from pqassay_spec.base.terminal import printable
 from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.trace import Leaf, trace_into
@@ -197,4 +198,4 @@ def _gaps(file: FileUnderTest, found: Sequence[Region]) -> Iterator[Region]:
 def _what(run: Run) -> str:
     if run.filler in UNCLAIMED:
         return f"bytes that belong to no structure: {run.filler.value}"
-    return f"{run.filler.value}: {run.key}" if run.filler is Filler.NAMED else run.filler.value
+    return f"{run.filler.value}: {printable(run.key)}" if run.filler is Filler.NAMED else run.filler.value
