@@ -73,7 +73,31 @@ RESTORED = {
     ),
 }  # fmt: skip
 
+_ROW_ID = "_row-id-col-6d1b9e4c"
+_TRACKED = TinyParquet(
+    (Column("id", "int64", [1, 2, 3]), Column(_ROW_ID, "int64", [90, None, 95])), layout=Layout(exact=True)
+).build()
+
+
+def _mark(mark: int) -> Json:
+    configuration = json.dumps({"rowIdHighWaterMark": mark})
+    return {
+        "domainMetadata": {"domain": "delta.rowTracking", "configuration": configuration, "removed": False}
+    }
+
+
+TRACKED = {
+    commit(0): lines(
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["rowTracking", "domainMetadata"]}},
+        metadata(schema(id="long"), **{"delta.rowTracking.materializedRowIdColumnName": _ROW_ID}),
+        _mark(99),
+        add("part-0.parquet", _TRACKED, {"numRecords": 3}, baseRowId=10, defaultRowCommitVersion=0),
+    ),
+    "part-0.parquet": _TRACKED,
+}  # fmt: skip
+
 GOOD_TABLES = (
+    GoodTable("dlt/moved-rows", "A file that stores the ids of two rows, and not that of a third", TRACKED),
     GoodTable(
         "dlt/nested",
         "A struct, a list and a map",
@@ -122,4 +146,6 @@ BAD_TABLES = (
     bad("live-twice", "A file is added without its deletion vector, and the entry with it is not removed", "Readers return the rows of the file once or twice, deleted ones among them.", TableMutation(file=commit(1), op="remove", line=0, path="remove.deletionVector"), "070", of="undeleted"),
     footer("text-said-to-be-bytes", "A column of text is one of bytes in the schema", "Some readers refuse the file.", _schema(_columns(metal="binary")), "071"),
     footer("not-yet-widened", "A column of decimals has more digits in the schema than in the files, and no type may have been widened", "Some readers refuse the file.", _schema(_columns(price="decimal(12,2)")), "071"),
+    bad("row-id-of-the-future", "A file stores a row id above the high water mark", "New rows get the ids of others.", change("domainMetadata.configuration", json.dumps({"rowIdHighWaterMark": 94}), line=2), "072", of="moved-rows", tier="values"),
+    bad("row-id-stored-and-counted", "A row has the id by its place that another one has stored", "Changes of one row are shown as those of another.", change("add.baseRowId", 89), "073", of="moved-rows", tier="values"),
 )  # fmt: skip

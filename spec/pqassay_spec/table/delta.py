@@ -246,6 +246,9 @@ ROW_TRACKING_DOMAIN = "delta.rowTracking"
 HIGH_WATER_MARK = "rowIdHighWaterMark"
 """The domain whose configuration holds the highest row id that was given away, and the member that does."""
 
+MATERIALIZED_ROW_ID = "delta.rowTracking.materializedRowIdColumnName"
+"""The property that names the column in which files store the ids of rows that were moved to them."""
+
 DOMAINS = "domainMetadata"
 """The feature for writers by which a table has domains."""
 

@@ -11,13 +11,13 @@ from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_T
 from pqassay_spec.table.layout import delta_checkpoint, delta_commit
 from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.state import AddEntry
-from pqassay_tables.metadata.delta.statistics import ROWS, count_of
+from pqassay_tables.metadata.delta.statistics import BASE, ROWS, count_of
 from pqassay_tables.under_test.delta_entries import DeltaEntry
 from pqassay_tables.under_test.table import DeltaTable, claim_field
 
-BASE, SINCE = "baseRowId", "defaultRowCommitVersion"
+SINCE = "defaultRowCommitVersion"
 RESTATED = repairs.DELTA_ROW_IDS.text
 
 
@@ -90,11 +90,7 @@ def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violatio
         return
     end = max(behind for _, behind, _ in ranges)
     entry = next(entry for _, behind, entry in ranges if behind == end)
-    try:
-        found: Any = parse(table.state.domains.get(ROW_TRACKING_DOMAIN, ""))
-    except ValueError:
-        found = None
-    mark = count_of(cast("Json", found).get(HIGH_WATER_MARK)) if isinstance(found, dict) else None
+    mark = table.state.greatest_row_id
     if mark is None or mark < end - 1:
         yield Violation(
             f"the highest row id is {end - 1}, of {entry.path}, and the domain {ROW_TRACKING_DOMAIN} says {'nothing' if mark is None else mark}",

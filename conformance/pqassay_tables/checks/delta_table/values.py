@@ -13,6 +13,7 @@ from pqassay.values.claims.value_rules import Claim
 from pqassay_tables.checks.table_values import DELTA_VALUES
 from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn
 from pqassay_tables.values.partition_claims import partition_values
+from pqassay_tables.values.stored_row_ids import DistinctRowIds, ids_given_away
 from pqassay_tables.values.table_claims import (
     ClaimedCounts,
     MetBounds,
@@ -89,3 +90,14 @@ def zeros_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
         return values.is_zero(negative=not bound.above), other, f"{other}, or none"
 
     return special_values(chunk, lambda _, value: not value, left_out)
+
+
+@value_rule("DLT-072", audited=DELTA_VALUES)
+def stored_row_ids_were_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """Rows that are added next get ids that others have."""
+    return ids_given_away(chunk)
+
+
+@value_rule("DLT-073", audited=DELTA_VALUES)
+class RowsOfFilesHaveIdsOfTheirOwn(DistinctRowIds):
+    """Two rows are taken for versions of the same one."""

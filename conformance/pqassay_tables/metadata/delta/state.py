@@ -11,7 +11,13 @@ from urllib.parse import unquote
 from pqassay.tables.claims import Place
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
-from pqassay_spec.table.delta import KNOWN_READER_FEATURES, STATS_PARSED, TYPE_WIDENING
+from pqassay_spec.table.delta import (
+    HIGH_WATER_MARK,
+    KNOWN_READER_FEATURES,
+    ROW_TRACKING_DOMAIN,
+    STATS_PARSED,
+    TYPE_WIDENING,
+)
 from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
 from pqassay_tables.metadata.column_types import TableSchema
 from pqassay_tables.metadata.delta.actions import Json, actions, parse
@@ -132,6 +138,16 @@ class DeltaState:
         return table_schema(
             self.metadata, self.schema, may_be_wider=not self.features.isdisjoint(TYPE_WIDENING)
         )
+
+    @cached_property
+    def greatest_row_id(self) -> int | None:
+        """The high water mark of row ids; ``None`` where the log does not say it."""
+        try:
+            given: Any = parse(self.domains.get(ROW_TRACKING_DOMAIN, ""))
+        except ValueError:
+            return None
+        mark: Any = cast("Json", given).get(HIGH_WATER_MARK) if isinstance(given, dict) else None
+        return mark if type(mark) is int else None
 
     @property
     def unreadable(self) -> list[str]:

@@ -18,9 +18,11 @@ from pqassay.tables.claims import (
     PartitionValue,
     Place,
     Reading,
+    RowIdClaims,
     TableColumn,
     UnknownType,
 )
+from pqassay_spec.table.delta import MATERIALIZED_ROW_ID, ROW_TRACKING
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.schema import NESTED, DeltaColumn, DeltaSchema
@@ -30,6 +32,8 @@ from pqassay_tables.metadata.delta.vectors import DESCRIPTOR, deleted_rows
 from pqassay_tables.metadata.moments import MILLISECOND
 
 MIN, MAX, NULLS, ROWS, TIGHT = "minValues", "maxValues", "nullCount", "numRecords", "tightBounds"
+
+BASE = "baseRowId"
 
 REMEDY = repairs.DELTA_FILE.text
 """What makes the statistics of a Delta table anew."""
@@ -118,6 +122,17 @@ def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
     return {column.key: raw for column in schema.columns if (raw := member_of(held, column.path)) is not None}
 
 
+def _row_ids(state: DeltaState, entry: AddEntry) -> RowIdClaims | None:
+    """The ids of the rows of a file; ``None`` where files store none, or nobody knows which are given away."""
+    configuration: Any = state.metadata.get("configuration")
+    name = cast("Json", configuration).get(MATERIALIZED_ROW_ID) if isinstance(configuration, dict) else None
+    mark = state.greatest_row_id
+    if not isinstance(name, str) or mark is None or ROW_TRACKING not in state.writer_features:
+        return None
+    first = count_of(entry.action.get(BASE))
+    return RowIdClaims(entry.place.below(BASE), (name,), None, first, mark + 1)
+
+
 def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
     """The columns of which there are statistics and that the table does not have, each with a member that has it; none where columns are mapped."""
     known, unknown = schema.roots, dict[str, str]()
@@ -148,6 +163,7 @@ def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
         if isinstance(deleted, str)
         else deleted,
         remedy=REMEDY,
+        row_ids=_row_ids(state, entry),
         schema=state.fields,
     )
 
