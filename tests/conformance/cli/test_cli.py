@@ -212,7 +212,7 @@ def test_json_members_of_a_finding() -> None:
 
 def test_output_is_written_whole_and_replaces_a_file(bad: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
-    target.write_text("old")
+    target.write_text("an old report of pqassay")
     result = run(app, ["check", str(bad), "--format", "json", "--output", str(target)])
 
     assert 1 == result.exit_code
