@@ -9,7 +9,7 @@ union are another matter: no version allows them.
     ('converted_type', 'value 77 of ConvertedType', '0 to 21')
     >>> both = LogicalType(STRING=StringType(), JSON=JsonType())
     >>> list(crowded_unions(SchemaElement(name="x", logicalType=both)))
-    [('logicalType', ('STRING', 'JSON'))]
+    [Crowded(path='logicalType', members=('STRING', 'JSON'))]
 
 Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``; ``README.md``, section "Extensibility".
 """
@@ -17,7 +17,7 @@ Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``; ``README.md``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pqassay_spec.grammar.record_walk import structs_in
 from pqassay_spec.grammar.thrift import EnumOf, ListOf, Record
@@ -40,15 +40,51 @@ class Undefined(NamedTuple):
     number: int
 
 
+class Crowded(NamedTuple):
+    """A union with more than one member: its path, below the struct that was walked, and the members."""
+
+    path: str
+    members: tuple[str, ...]
+
+
 def is_as_defined(record: Record) -> bool:
     """Whether all enum values and union members in a struct, and in all structs in it, are declared, and no union is crowded."""
-    return not any(True for _ in undefined_members(record)) and not any(True for _ in crowded_unions(record))
+    if record.is_union and (record.unknown or _set_members(record) > 1):
+        return next(_oddities(record), None) is None
+    enums, structs = _looked_at(type(record))
+    for name, enum in enums:
+        value = getattr(record, name)
+        if value is not None and not (
+            all(number in enum.names._value2member_map_ for number in value)
+            if isinstance(value, list)
+            else value in enum.names._value2member_map_
+        ):
+            return False
+    for name in structs:
+        value = getattr(record, name)
+        if value is not None and not (
+            all(map(is_as_defined, value)) if isinstance(value, list) else is_as_defined(value)
+        ):
+            return False
+    return True
 
 
 def undefined_members(record: Record) -> Iterator[Undefined]:
     """Yield the enum values and union members without declaration in a struct and in all structs in it."""
+    return (found for found in _oddities(record) if isinstance(found, Undefined))
+
+
+def crowded_unions(record: Record) -> Iterator[Crowded]:
+    """Yield the unions with more than one member in a struct and in all structs in it."""
+    return (found for found in _oddities(record) if isinstance(found, Crowded))
+
+
+def _oddities(record: Record) -> Iterator[Undefined | Crowded]:
     for path, struct in structs_in(record):
-        for name, enum in _enums(type(struct)):
+        if struct.is_union:
+            yield from _of_union(struct, path)
+            continue
+        for name, enum in _looked_at(type(struct))[0]:
             value: int | list[int] | None = getattr(struct, name)
             if value is None:
                 continue
@@ -58,43 +94,44 @@ def undefined_members(record: Record) -> Iterator[Undefined]:
                 if number not in enum.names._value2member_map_:
                     where = place if index is None else f"{place}[{index}]"
                     yield Undefined(where, f"value {number} of {enum.name}", _defined(enum), number)
-        if struct.is_union and struct.unknown and len(members := _members(struct)) == 1:
-            [(identifier, is_declared)] = members.items()
-            if not is_declared:
-                ids = ", ".join(str(field.id) for field in struct.fields)
-                yield Undefined(path, f"member {identifier} of {type(struct).__name__}", ids, identifier)
 
 
-def crowded_unions(record: Record) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the path of each union with more than one member in a struct and in all structs in it, and the members."""
-    for path, struct in structs_in(record):
-        if struct.is_union and len(members := _members(struct)) > 1:
-            names = {field.id: field.name for field in struct.fields}
-            yield path, tuple(names.get(identifier, str(identifier)) for identifier in members)
+def _of_union(union: Record, path: str) -> Iterator[Undefined | Crowded]:
+    """What is odd in a union: members that are set, extensions left out."""
+    declared = {field.id: field.name for field in union.fields}
+    members = [field.id for field in union.fields if getattr(union, field.name) is not None]
+    members += [each.id for each in union.unknown if each.id not in (FIELD, MISTAKEN_FIELD)]
+    if len(members) > 1:
+        yield Crowded(path, tuple(declared.get(member, str(member)) for member in members))
+    elif members and members[0] not in declared:
+        ids = ", ".join(map(str, declared))
+        yield Undefined(path, f"member {members[0]} of {type(union).__name__}", ids, members[0])
 
 
-def _members(union: Record) -> dict[int, bool]:
-    """The ids of the members that are set, extensions left out, and whether each is declared."""
-    declared = {field.id for field in union.fields}
-    found = {field.id: True for field in union.fields if getattr(union, field.name) is not None}
-    for unknown in union.unknown:
-        if unknown.id not in (FIELD, MISTAKEN_FIELD):
-            found[unknown.id] = unknown.id in declared
-    return found
+def _set_members(union: Record) -> int:
+    """How many of the declared members of a union are set."""
+    return len(union.fields) - int(union.members(union).count(None))
 
 
-_ENUMS: dict[type[Record], tuple[tuple[str, EnumOf], ...]] = {}
+_Parts: TypeAlias = tuple[tuple[tuple[str, EnumOf], ...], tuple[str, ...]]
+_PARTS: dict[type[Record], _Parts] = {}
 
 
-def _enums(kind: type[Record]) -> tuple[tuple[str, EnumOf], ...]:
-    """The fields of a struct that hold an enum or a list of enums."""
-    if kind not in _ENUMS:
-        items = (
+def _looked_at(kind: type[Record]) -> _Parts:
+    """The fields of a struct that hold an enum or a list of enums, and those that hold structs with enums or unions."""
+    if kind not in _PARTS:
+        items = [
             (field.name, field.type.element if isinstance(field.type, ListOf) else field.type)
             for field in kind.fields
+        ]
+        enums = tuple((name, item) for name, item in items if isinstance(item, EnumOf))
+        structs = (
+            name
+            for name, item in items
+            if isinstance(item, type) and (item.is_union or any(_looked_at(item)))
         )
-        _ENUMS[kind] = tuple((name, item) for name, item in items if isinstance(item, EnumOf))
-    return _ENUMS[kind]
+        _PARTS[kind] = enums, tuple(structs)
+    return _PARTS[kind]
 
 
 def _defined(enum: EnumOf) -> str:

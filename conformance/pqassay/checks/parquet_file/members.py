@@ -18,6 +18,7 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.footer_parts import path_in_schema
+from pqassay.under_test.layout import FILTERS
 from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay.under_test.schemas.known_schemas import Schema
 from pqassay.under_test.violation import Violation
@@ -27,7 +28,13 @@ from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.grammar.thrift_shapes import Shape
 from pqassay_spec.parquet.thrift import ColumnChunk, PageType
-from pqassay_spec.parquet.undefined import Undefined, crowded_unions, is_as_defined, undefined_members
+from pqassay_spec.parquet.undefined import (
+    Crowded,
+    Undefined,
+    crowded_unions,
+    is_as_defined,
+    undefined_members,
+)
 
 
 class Members(NamedTuple):
@@ -36,14 +43,14 @@ class Members(NamedTuple):
     Attributes:
         field: The structure.
         undefined: The values and members that are not defined.
-        crowded: The unions with more than one member: path and members.
+        crowded: The unions with more than one member.
         column: The column that it is about, if it is about one.
         row_group: Its row group, if it has one.
     """
 
     field: Field
     undefined: list[Undefined]
-    crowded: list[tuple[str, tuple[str, ...]]]
+    crowded: list[Crowded]
     column: str | None
     row_group: int | None = None
 
@@ -51,8 +58,8 @@ class Members(NamedTuple):
 def _members(
     record: Record, field: Field, column: str | None, row_group: int | None = None
 ) -> Iterator[Members]:
-    undefined, crowded = list(undefined_members(record)), list(crowded_unions(record))
-    if undefined or crowded:
+    if not is_as_defined(record):
+        undefined, crowded = [*undefined_members(record)], [*crowded_unions(record)]
         yield Members(field, undefined, crowded, column, row_group)
 
 
@@ -111,8 +118,9 @@ def _of_all(file: FileUnderTest) -> list[Members]:
     found = [*file.part(_of_schema), *file.part(_of_chunks)]
     leaves, orders = file.leaves, file.metadata.column_orders or []
     for number, order in enumerate(orders):
-        column = leaves[number].name if len(leaves) == len(orders) else None
-        found += _members(order, in_footer(file, f"column_orders[{number}]"), column)
+        if not is_as_defined(order):
+            column = leaves[number].name if len(leaves) == len(orders) else None
+            found += _members(order, in_footer(file, f"column_orders[{number}]"), column)
     for chunk in _with_filters(file):
         with suppress(FormatError, NotApplicable, NotChecked):
             header, _ = chunk.bloom_filter_header
@@ -123,7 +131,10 @@ def _of_all(file: FileUnderTest) -> list[Members]:
 def _with_filters(file: FileUnderTest) -> Sequence[ColumnChunkUnderTest]:
     """The chunks with bloom filters, where these are read."""
     with suppress(FormatError, NotApplicable, NotChecked):
-        return file.part(ColumnChunks).having("bloom_filter") if file.options.reaches("index") else ()
+        chunks = file.part(ColumnChunks)
+        return (
+            chunks.having("bloom_filter") if file.options.reaches("index") and chunks.count(FILTERS) else ()
+        )
     return ()
 
 
