@@ -1,6 +1,6 @@
 """Enum values and union members that the declarations do not have, and unions with more than one member.
 
-Formats grow: a later version may define a value that this one does not, and nobody can say today what it means.  Two members of one
+Formats grow: a later version may define a value that this one does not, so that its meaning is unknown today.  Two members of one
 union are another matter: no version allows them.
 
     >>> from pqassay_spec.parquet.thrift import JsonType, LogicalType, SchemaElement, StringType

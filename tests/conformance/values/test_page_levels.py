@@ -276,7 +276,7 @@ def test_a_codec_that_there_is_not_breaks_its_rule(codec: int) -> None:
 
 def test_lzo_is_not_read() -> None:
     with pytest.raises(NotChecked, match="LZO, which pqassay does not read"):
-        decompressed(memoryview(b"abc"), CompressionCodec.LZO, 3)
+        decompressed(memoryview(b"\x14abc\x11\0\0"), CompressionCodec.LZO, 3)
 
 
 def hadoop_frame(*parts: bytes) -> bytes:

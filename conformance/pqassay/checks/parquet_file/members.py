@@ -144,7 +144,7 @@ def _subject(name: str, find: Callable[[FileUnderTest], list[Members]]) -> Subje
 
 @rule("PQF-167", of=_subject("enums and unions of the schema", _of_schema))
 def schema_is_defined(members: Members) -> Iterator[Violation]:
-    """A later version of the format may define the rest: until then nobody knows what it means."""
+    """A later version of the format may define the rest; until then its meaning is unknown."""
     yield from report_undefined((each, members.field) for each in members.undefined)
 
 

@@ -67,7 +67,7 @@ def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violati
     """Without it, nobody can tell the levels of a column. One that is written with another type PQF-039 reports."""
     element, kind = place.part, place.part.repetition_type
     if kind is None and not _is_mistyped(element):
-        said = f"the repetition type of {show(element.name)} is none"
+        said = f"{show(element.name)} has no repetition type"
         yield Violation(said, place.field, "0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)", "none")
 
 

@@ -114,7 +114,7 @@ class Copies:
 
 
 def _is_of_unknown_column(fault: Fault, root: SchemaNode) -> bool:
-    """Whether a fault is about a column whose types are not as the format defines them: nobody knows what goes with those."""
+    """Whether a fault is about a column whose types are not as the format defines them: what fits those is unknown."""
     left = [
         child for child in root.children if fault.column and f"{fault.column}.".startswith(f"{child.name}.")
     ]

@@ -49,7 +49,7 @@ class FaultKind(Enum):
     UNSORTED_ENTRY = "an entry of a dictionary that is marked sorted is less than the one before"
     IMPOSSIBLE_SIZE = "it has a negative size or count, or levels that are longer than itself"
     UNKNOWN_CODEC = "there is no such codec"
-    UNKNOWN_ENCODING = "there is no such encoding"
+    UNKNOWN_ENCODING = "the format does not define its encoding"
     UNKNOWN_LEVEL_ENCODING = "levels have no such encoding"
     BIT_PACKED_LEVELS = "its levels have the deprecated encoding, whose bits pyarrow takes from the other end"
     UNSUITABLE_ENCODING = "values of its type have no such encoding"
