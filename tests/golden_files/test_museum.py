@@ -81,13 +81,13 @@ class Mended:
     Attributes:
         case: Id of the exhibit.
         path: The file.
-        commands: What was done to it, each with the rules that it is against.
+        commands: What was done to it, each with the rules and columns that it is against.
         origin: The valid case whose rows it holds, its own id for a file of foreign software.
     """
 
     case: str
     path: Path
-    commands: dict[str, list[str]]
+    commands: dict[str, list[tuple[str, str | None]]]
     origin: str
 
     @property
@@ -126,12 +126,12 @@ def run(command: str) -> None:
     assert result.exit_code == 0, (command, result.output)
 
 
-def stripping(path: Path, tier: Any) -> dict[str, list[str]]:
-    """The strip commands that the findings about a file name, each with the rules that it is against."""
-    found: dict[str, list[str]] = defaultdict(list)
+def stripping(path: Path, tier: Any) -> dict[str, list[tuple[str, str | None]]]:
+    """The strip commands that the findings about a file name, each with the rules and columns that it is against."""
+    found: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
     for finding in pqassay.check(path, tier=tier).files[0].findings:
         if finding.remedy and finding.remedy.startswith("pqassay strip "):
-            found[finding.remedy].append(finding.rule)
+            found[finding.remedy].append((finding.rule, finding.column))
     return found
 
 
@@ -156,7 +156,7 @@ def mended(tmp_path_factory: pytest.TempPathFactory) -> list[Mended]:
 
 
 def test_a_named_command_removes_its_finding(mended: list[Mended]) -> None:
-    left: dict[str, set[str]] = {}
+    left: dict[str, set[tuple[str, str | None]]] = {}
     for one in mended:
         tier = CASES[one.case]["expect"]["check"]["tier"]
         after = one.path.read_bytes()
@@ -164,7 +164,8 @@ def test_a_named_command_removes_its_finding(mended: list[Mended]) -> None:
             if len(one.commands) > 1:  # each alone, and not all together
                 shutil.copyfile(GOLDEN_FILES / one.case / one.path.name, one.path)
                 run(command)
-            again = {finding.rule for finding in pqassay.check(one.path, tier=tier).files[0].findings}
+            findings = pqassay.check(one.path, tier=tier).files[0].findings
+            again = {(finding.rule, finding.column) for finding in findings}
             if again & set(rules):
                 left[f"{one.case}: {command}"] = again & set(rules)
         one.path.write_bytes(after)

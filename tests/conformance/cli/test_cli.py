@@ -88,9 +88,9 @@ def test_a_finding_takes_at_most_25_lines(bad: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "rule", "words"),
     [
-        (b"", "PQF-001", "0 bytes are too few for a Parquet file"),
-        (b"a plain text file\n", "PQF-001", "the file begins with b'a pl', not with b'PAR1'"),
-        (GOOD[:-7], "PQF-002", "the file ends with"),
+        (b"", "PQF-001", "the file is empty"),
+        (b"a plain text file\n", "PQF-001", "the file is text, not a Parquet file"),
+        (GOOD[:-7], "PQF-002", "the file was cut"),
     ],
 )
 def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(

@@ -62,7 +62,7 @@ def test_each_file_is_mended_where_it_lives(lake: Path) -> None:
         "ice": [
             "UPDATE prod.db.ice SET `id` = `id` WHERE _file IN ('file:///warehouse/metals/data/part-0.parquet')"
         ],
-        "plain": ["pqassay strip plain.parquet --statistics"],
+        "plain": ["pqassay strip plain.parquet --statistics --column grade"],
         "sales": [merged(f"delta.`{lake}/sales`")],
     } == steps
     assert ["ice/data/part-0.parquet", "plain.parquet", "sales/part-0.parquet"] == sorted(
@@ -94,7 +94,7 @@ def test_the_list_is_written_as_csv_and_json_and_statements_as_files_to_run(lake
         line for line in statements if line and not line.startswith("--")
     ]
     assert (
-        'pqassay strip plain.parquet --statistics "$@"'
+        'pqassay strip plain.parquet --statistics --column grade "$@"'
         in Path("repair-plan/repair.sh").read_text().splitlines()
     )
 
