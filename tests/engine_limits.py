@@ -27,7 +27,35 @@ GEOMETRIES = (
 )
 """Cases with a column of geometries."""
 
+VARIANTS = ("pqf/variants", "pqf/variants-shredded", "pqf/variants-of-lists")
+"""Cases with a column of variants."""
+
+FILES = "pqf/references-to-files"
+"""The case with a column of references to files."""
+
 EXCEPTIONS = {
+    **{
+        ("duckdb", case): Limit("2.0.0", "variants are encoded again", r"('metadata', b'\x01")
+        for case in VARIANTS
+    },
+    **{
+        ("fastparquet", case): Limit("2026.9.0", "members of a struct become columns", NESTING)
+        for case in (*VARIANTS, "pqf/geo-document-with-covering")
+    },
+    **{
+        ("fastparquet", case): Limit("2026.9.0", "no such type", "'NoneType' object is not iterable")
+        for case in (FILES, "pqf/values-of-places")
+    },
+    ("pyarrow", FILES): Limit("26.0.1", "no such type", "Logical type Undefined cannot be applied"),
+    **{
+        (name, case): Limit("4.3.0", reason, says)
+        for name in ("spark", "spark, row by row")
+        for case, reason, says in (
+            *((case, "variants have their members in another order", "(('value', b'") for case in VARIANTS),
+            (FILES, "no such type", "CANNOT_READ_FILE_FOOTER"),
+            ("pqf/values-of-places", "a null geography fails on its way to pyarrow", "nulls in input"),
+        )
+    },
     ("fastparquet", "idx1/column-with-dots"): Limit(
         "2026.9.0", "a filter takes the dots of a name for those of a path", "'a'"
     ),
@@ -83,9 +111,11 @@ EXCEPTIONS = {
     },
     **{
         ("polars", case): Limit(
-            "2.1.0", "it knows no geometries, and no types that it does not know", "union has no variant set"
+            "2.1.0",
+            "it knows neither geometries nor variants, and refuses types that it does not know",
+            "union has no variant set",
         )
-        for case in GEOMETRIES
+        for case in (*GEOMETRIES, *VARIANTS, FILES, "pqf/values-of-places")
     },
     **{
         ("fastparquet", case): Limit("2026.9.0", "a null double is a NaN", NULLS)
