@@ -45,7 +45,7 @@ each_width = pytest.mark.parametrize("width", [80, 120])
 MOST_WORDS_OF_A_COMMAND, MOST_WORDS_OF_AN_OPTION = 15, 12
 """Words of the first paragraph of a page, and of an option's text before its default."""
 
-TWO_SCREENS = 100
+TWO_SCREENS = 105
 """Lines of a page on a terminal of 80 columns."""
 
 NOT_PLAIN = re.compile(

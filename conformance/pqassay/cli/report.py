@@ -73,17 +73,13 @@ def report(
             show_default=False,
         ),
     ] = None,
-    salt: Annotated[
-        str | None,
-        typer.Option("--salt", metavar="TEXT", help="Salt of digests. Default: PQASSAY_SALT, else random."),
-    ] = None,
 ) -> None:
     """Convert a report, compare it with an earlier one, or put several side by side.
 
     Several reports must be results of `pqassay suite run`.
     """
     require_site(site)
-    salt = salt_of(salt)
+    salt = salt_of(None)  # one of the whole run
     chosen = format_of(output_format, output)
     if against is not None:
         require_format(chosen, "--against compares", COMPARED)

@@ -55,7 +55,7 @@ class CheckOptions(TypedDict, total=False):
     """The rules to check, the files, and what counts: the options that every way to check has.
 
     ``version``, ``snapshot`` and ``ref`` say the same as ``at``, for tables of one kind. ``literal`` holds further paths, in which
-    wildcards mean themselves. ``only`` and ``skip`` are former names of ``rule`` and ``skip_rule``.
+    wildcards mean themselves. ``only`` and ``skip`` are former names of ``rule`` and ``skip_rule``. ``salt`` is that of the digests which stand for values; by default the environment's, or one of this run alone.
     """
 
     tier: Annotated[
@@ -153,21 +153,12 @@ class CheckOptions(TypedDict, total=False):
     values: Annotated[
         bool | None,
         Option(
-            "Show values of files in reports; --no-values shows type, length and digest. Default: all but SARIF and history.",
+            "Show values. Default: not in sarif and history.",
             "Output",
             "flag",
         ),
     ]
-    salt: Annotated[
-        str | None,
-        Option(
-            "Salt of digests shown for values. Default: PQASSAY_SALT, else random.",
-            "Output",
-            "text",
-            "TEXT",
-            in_file=False,
-        ),
-    ]
+    salt: str | None
     as_files: Annotated[
         bool,
         Option("Check Delta and Iceberg tables as plain folders of files.", "Table", "flag"),

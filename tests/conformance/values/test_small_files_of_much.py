@@ -12,7 +12,7 @@ import pytest
 
 import pqassay
 import processes
-from pqassay.report.model import FileReport
+from pqassay.report.model import BROKEN, FileReport
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.parquet.file import MAGIC
@@ -243,7 +243,7 @@ def test_what_is_not_decoded_is_a_gap(name: str) -> None:
 def test_what_is_announced_and_not_there_is_a_finding(name: str) -> None:
     report = judged(FILES[name])
 
-    assert ("nonconformant", True) == (report.outcome, any(one.verdict == "FAIL" for one in report.findings))
+    assert (True, True) == (report.outcome in BROKEN, any(one.verdict == "FAIL" for one in report.findings))
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def _judged(file: FileReport, report: Report, coverage: Coverage) -> _Case:
     if report.is_partly_checked(file):
         result = "failure" if report.complete else "skipped"
         gaps = "; ".join(gap.line for gap in file.gaps if not gap.known)
-        return _Case(JUDGED, result, gaps, "not checked")
+        return _Case(JUDGED, result, gaps, file.outcome)
     checked = f"{len(coverage.checked)} rules checked at tier {coverage.tier}"
     return _Case(JUDGED, output=(checked, *file.notes))
 
