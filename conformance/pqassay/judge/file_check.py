@@ -368,6 +368,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         files=list(group.files),
         also=sorted(group.also),
         compares_values=rule.compares_values,
+        weighed=group.weighed,
     )
 
 
@@ -381,7 +382,8 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
-    if found is None:
+    is_evidence = group.weighed is not None and group.weighed.wrong == "values"
+    if found is None or is_evidence:
         return None
     if not found.startswith(OURS):
         return found if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, found)

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
 from pqassay.report.pin import Pin
+from pqassay.report.weighing import Weighing
 from pqassay_spec.base.mistakes import SOFTWARE
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 from pqassay_spec.rules.observed import Observed
@@ -136,7 +137,7 @@ class Finding:
     does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
     table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for
-    them.  ``compares_values`` is true where a claim is held against values, and either may be wrong.
+    them.  ``compares_values`` is true where a claim is held against values, and either may be wrong; ``weighed`` says which is likelier.
     """
 
     rule: str
@@ -157,6 +158,7 @@ class Finding:
     files: list[str] = field(default_factory=list[str])
     compares_values: bool = False
     also: list[str] = field(default_factory=list[str])
+    weighed: Weighing | None = None
 
     @property
     def times(self) -> str:

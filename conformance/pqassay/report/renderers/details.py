@@ -22,6 +22,8 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("also", f"breaks {', '.join(finding.also)}"))
     if finding.explanation:
         rows.append(("known", finding.explanation))
+    if finding.weighed is not None:
+        rows.append(("likelier", finding.weighed.sentence))
     if finding.compares_values:
         rows.append(("first", COMPARE_FIRST))
     if finding.remedy:
