@@ -26,7 +26,13 @@ def topic_of(field: str) -> Topic:
 
 
 class Weighed:
-    """The weighings of a file: a part of it."""
+    """The weighings of a file: a part of it.
+
+    Attributes:
+        problem: What went wrong while a chunk was weighed, if anything did: nothing is said of that chunk then.
+    """
+
+    problem: Exception | None = None
 
     def __init__(self, _: FileUnderTest) -> None:
         self._of_chunks: dict[tuple[str, int], Mapping[Topic, Weighing]] = {}

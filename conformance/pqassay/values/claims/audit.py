@@ -224,7 +224,12 @@ class _Auditors:
         if weighed.wants(chunk.column) and any(each.is_broken and each.compares_values for each in compared):
             from pqassay.values.claims.weighing import weigh  # noqa: PLC0415 - numpy, at this tier only
 
-            weighed.add(chunk.column, chunk.row_group, weigh(values, compared))
+            try:
+                weighed.add(chunk.column, chunk.row_group, weigh(values, compared))
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - the findings stay what they are
+                weighed.problem = Mistake.by(error)
 
     def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
         from pqassay.values.decoding.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pqassay.report.model import FIRST_POSITIONS
 from pqassay.values.claims.bound_claims import (
     BoundsOfPages,
     ChunkBound,
@@ -24,8 +25,8 @@ from pqassay.values.claims.bound_claims import (
 from pqassay.values.claims.value_rules import Compared
 from pqassay.values.decoding.chunk_values import ChunkValues, plain
 from pqassay.values.decoding.extremes import beyond
-from pqassay.values.decoding.keys import bound_keys, decimal_width, keys_of
-from pqassay_spec.parquet.column_order import Order
+from pqassay.values.decoding.keys import bound_keys, decimal_width, equal, keys_of
+from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
 
 MOST_LOOKED_AT = 1 << 16
 """Values of a page in which traces of damage are looked for."""
@@ -58,11 +59,15 @@ class Range:
         self.order = order
         self.low, self.high = low, high
 
+    def _width(self, values: Any, raw: bytes) -> int:
+        """Bytes to which decimals are extended."""
+        return max(decimal_width(values), len(raw), 1) if self.order is Order.DECIMAL else 0
+
     def _sides(self, values: Any, raw: bytes | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
         """The values below a bound, and those above; ``None`` of what bounds nothing."""
         if raw is None:
             return None
-        width = max(decimal_width(values), len(raw), 1) if self.order is Order.DECIMAL else 0
+        width = self._width(values, raw)
         keys, usable = bound_keys(self.order, [raw], values.type, width)
         if not usable[0]:
             return None
@@ -83,18 +88,28 @@ class Range:
     def fits(self, values: Any, beside: Any) -> bool:
         """Whether values lie within the bounds, and reach them: both together with those beside them; one, where a value is lost."""
         below, above = self.outside(values)
-        if below.any() or above.any() or len(pc.unique(values)) < 2:
+        if below.any() or above.any() or len(pc.unique(values)) < 2 or self._are_next_to_nothing(values):
             return False
         others = Range(pa.concat_arrays([values, beside]), self.order, self.low, self.high)
-        is_met = [others.is_met(raw) for raw in (self.low, self.high) if raw is not None]
-        return all(is_met) or (any(is_met) and len(values) + len(beside) < len(self.values))
+        return others.met == self.raws or bool(others.met and len(others.values) < len(self.values))
 
-    def is_met(self, raw: bytes | None) -> bool:
-        """Whether a bound is one of the values, or the beginning of one."""
-        sides = self._sides(self.values, raw)
-        if sides is None or raw is None:
+    def _are_next_to_nothing(self, values: Any) -> bool:
+        """Whether a floating point number other than zero is much smaller than both bounds."""
+        if self.order not in FLOATING or self.order in TOTAL:
             return False
-        if (~(sides[0] | sides[1])).any():
+        greatest = np.abs(np.asarray(bound_keys(self.order, self.raws, values.type, 0)[0], np.float64)).max(
+            initial=0
+        )
+        numbers = np.abs(_numbers(keys_of(self.order, values)))
+        return bool(((numbers > 0) & (numbers < TINY * greatest)).any())
+
+    def is_met(self, raw: bytes) -> bool:
+        """Whether a bound is one of the values, or the beginning of one."""
+        width = self._width(self.values, raw)
+        keys, usable = bound_keys(self.order, [raw], self.values.type, width)
+        if not usable[0]:
+            return False
+        if equal(keys_of(self.order, self.values, width), keys[0]).any():
             return True
         if self.order is not Order.BYTES or len(raw) < SHORTEST_PREFIX:
             return False
@@ -113,24 +128,35 @@ class Range:
         return [raw for raw in self.raws if self.is_met(raw)]
 
     @property
+    def share(self) -> float:
+        """The part of the values that lies beyond the bounds."""
+        below, above = self.crossed
+        return float((below | above).mean()) if len(below) else 0.0
+
+    @property
     def are_far(self) -> bool:
         """Whether all numbers beyond the bounds are far from them."""
         outside = self.crossed[0] | self.crossed[1]
         if (
             len(self.raws) < 2
             or not outside.any()
-            or self.order in (Order.BYTES, Order.DECIMAL, Order.TIMESTAMP)
+            or self.order in (Order.BYTES, Order.DECIMAL, Order.TIMESTAMP, *TOTAL)
         ):
             return False
         keys, usable = bound_keys(self.order, self.raws, self.values.type, 0)
-        with np.errstate(invalid="ignore"):  # a NaN is far from nothing
-            numbers = np.asarray(keys_of(self.order, self.values), np.float64)[outside]
+        numbers = _numbers(keys_of(self.order, self.values))[outside]
         low, high = np.asarray(keys, np.float64)
         if not usable.all() or not low < high:
             return False
         distance = np.maximum(low - numbers, numbers - high)
-        nearest = min(abs(low), abs(high)) if low * high > 0 else 0.0
+        nearest = min(abs(low), abs(high)) if (low > 0) == (high > 0) else 0.0
         return bool(((distance > FAR * (high - low)) | (np.abs(numbers) < TINY * nearest)).all())
+
+
+def _numbers(keys: Any) -> NDArray[np.float64]:
+    """Keys that are numbers, as float64; those of a total order are none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(keys, np.float64)
 
 
 @dataclass
@@ -177,7 +203,8 @@ class Bounds:
     def _within(self, values: ChunkValues, claim: BoundsOfPages) -> list[int]:
         """The pages without a value at their bound."""
         pages = bounds_of(values).pages_within(claim.own.order, claim.raws, above=claim.above)
-        return pages[:FIRST_POSITIONS].tolist()
+        first: list[int] = pages[:FIRST_POSITIONS].tolist()
+        return first
 
 
 def page_of(values: ChunkValues, page: int) -> Any:

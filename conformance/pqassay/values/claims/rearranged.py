@@ -43,6 +43,8 @@ def _rearranged(rows: Rows) -> Iterator[tuple[str, Rows]]:
     flat = rows.reshape(-1)
     yield "with the bytes of each value reversed", rows[:, ::-1]
     for kept in range(1, width):
+        if rows[:, kept:].any():
+            continue
         sign = np.where(rows[:, kept - 1 : kept] >= 0x80, 0xFF, 0).astype(np.uint8)
         extended = np.concatenate([rows[:, :kept], np.repeat(sign, width - kept, axis=1)], axis=1)
         yield f"with the sign of their lowest {kept} byte{'s' * (kept > 1)}", extended

@@ -55,6 +55,10 @@ ENOUGH = 2
 """Points from which on the values count as damaged; up to 0, the metadata counts as false."""
 
 
+MUCH = 0.25
+"""Part of the values of a page or chunk from which on they are many."""
+
+
 def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, Weighing]:
     """Weigh the values of a chunk against what contradicts them.
 
@@ -125,10 +129,13 @@ def _agreement(structures: set[str], points: int) -> Iterator[Trace]:
 def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool) -> Iterator[Trace]:
     """What the values show beside bounds: those that they contradict first, and those that they keep."""
     pages: list[int] = []
-    if bounds and bounds[0].is_broken and (suspect := next(bounds[0].ranges(values), None)) is not None:
-        parts = dict(_suspect_parts(values, suspect))
+    suspects = list(bounds[0].ranges(values)) if bounds and bounds[0].is_broken else []
+    if suspects:
+        parts = dict(_suspect_parts(values, suspects[0]))
         pages = [page for page in parts if page is not None]
-        yield from _of_suspects(suspect, list(parts.values()))
+        yield from _of_suspects(suspects[0], list(parts.values()), len(values.starts) - 1)
+        if len(suspects) > 1 and not any(each.met for each in suspects):
+            yield 1, f"{len(suspects)} pages reach neither of their bounds"
     for kept in bounds:
         if not kept.is_broken and not (of_pages and kept.of_chunk):
             ranges = list(kept.ranges(values, pages))
@@ -140,25 +147,31 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
                 yield 1, f"no value is at a bound in {name}"
 
 
-def _of_suspects(suspect: Range, parts: Sequence[Any]) -> Iterator[Trace]:
-    """What values show that contradict bounds, or lie in pages whose values do."""
+def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[Trace]:
+    """What values show that contradict bounds, in some pages of so many."""
     where = "its values" if suspect.page is None else f"the values of page {suspect.page}"
     if any(holds_nothing(part) for part in parts):
         yield 2, f"{where} that are suspect are all zero"
     elif arrangement := _arrangement(suspect, parts):
         yield 4, f"{where} lie within the bounds {arrangement}"
     if suspect.are_far:
-        yield 2, f"{where} that lie beyond the bounds are far from them"
+        yield 3, f"{where} that lie beyond the bounds are far from them"
     met, (below, above) = suspect.met, suspect.crossed
-    if met:
-        if below.any() != above.any() and _are_met_elsewhere(suspect, parts):
-            return
+    is_of_both, is_much = bool(below.any() and above.any()), suspect.share >= MUCH
+    if not any(map(any, suspect.raws)) and len(suspect.raws) > 1:
+        yield -2, "all bytes of the bounds are zero"
+    elif met and pages > 2 and len(parts) == 1 and _are_met_elsewhere(suspect, parts):
+        share = Range(parts[0], suspect.order, suspect.low, suspect.high).share
+        if share >= MUCH:
+            sides = "both bounds" if is_of_both else "a bound"
+            yield 1 + is_of_both, f"{where} lie beyond {sides} in one page alone, and reach them in others"
+    elif met:
         side = {suspect.low: "the lower bound", suspect.high: "the upper bound"}
         names = " and ".join(side[raw] for raw in met)
         yield -2 if len(met) > 1 else -1, f"{names} occur{'s' * (len(met) == 1)} among {where}"
-    elif below.any() and above.any():
-        yield 2, f"{where} lie beyond both bounds, and reach neither"
-    elif len(suspect.raws) > 1:
+    elif is_of_both and is_much:
+        yield 2, f"many of {where} lie beyond both bounds, and none reaches them"
+    elif is_much or not (below.any() or above.any()):
         yield 1, f"{where} reach neither bound"
 
 
