@@ -23,7 +23,7 @@ from typing import Any
 
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.by_example import Examples
-from pqassay.checks.conflicts import Conflict, explained
+from pqassay.checks.conflicts import CRC, Conflict, explained
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.report.weighing import Weighing
@@ -172,8 +172,9 @@ def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
     ]
     weighed = _weighed_in(file)
     for rule_id, group in broken:
-        if file_rules()[rule_id].compares_values:
-            group.weighed = weighed.of(file_rules()[rule_id], group.column, group.row_groups)
+        rule = file_rules()[rule_id]
+        if rule.compares_values or rule.field == CRC:
+            group.weighed = weighed.of(rule, group.column, group.row_groups)
     if len(broken) < 2:
         return
     groups: dict[Conflict, Group] = {}

@@ -150,7 +150,9 @@ class Range:
             return False
         distance = np.maximum(low - numbers, numbers - high)
         nearest = min(abs(low), abs(high)) if (low > 0) == (high > 0) else 0.0
-        return bool(((distance > FAR * (high - low)) | (np.abs(numbers) < TINY * nearest)).all())
+        return bool(
+            ((distance > FAR * (high - low)) | ((numbers != 0) & (np.abs(numbers) < TINY * nearest))).all()
+        )
 
 
 def _numbers(keys: Any) -> NDArray[np.float64]:
@@ -199,6 +201,13 @@ class Bounds:
         for page in sorted(crossed.union(pages)):
             least, greatest = (None if claim is None else claim.raws[page] for claim in (low, high))
             yield Range(page_of(values, page), order, least, greatest, page)
+
+    def mentions(self, chunk: Range) -> bool:
+        """Whether the bounds of a chunk are among these of its pages."""
+        given = [
+            raw for claim in self.sides.values() for raw in ([claim.raw] if self.of_chunk else claim.raws)
+        ]
+        return all(raw in given for raw in chunk.raws)
 
     def _within(self, values: ChunkValues, claim: BoundsOfPages) -> list[int]:
         """The pages without a value at their bound."""

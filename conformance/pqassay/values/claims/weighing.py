@@ -137,10 +137,13 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
         if len(suspects) > 1 and not any(each.met for each in suspects):
             yield 1, f"{len(suspects)} pages reach neither of their bounds"
     for kept in bounds:
-        if not kept.is_broken and not (of_pages and kept.of_chunk):
-            ranges = list(kept.ranges(values, pages))
-            met = [len(each.met) for each in ranges]
-            name = _structure(kept.path)
+        if kept.is_broken:
+            continue
+        ranges = list(kept.ranges(values, pages))
+        met = [len(each.met) for each in ranges]
+        name = _structure(kept.path)
+        # What is said of a whole chunk speaks of the bounds of its pages where these cannot be made of the same values.
+        if not (of_pages and kept.of_chunk and all(map(bounds[0].mentions, ranges))):
             if ranges and met == [len(each.raws) for each in ranges]:
                 yield -3, f"{name} fits the values"
             elif ranges and not any(met):
