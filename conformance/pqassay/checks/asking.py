@@ -23,8 +23,9 @@ from typing import Any
 
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.by_example import Examples
-from pqassay.checks.conflicts import CRC, Conflict, explained
+from pqassay.checks.conflicts import Conflict, explained
 from pqassay.checks.subjects import Subject
+from pqassay.report.coverage import CRC
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.report.weighing import Weighing
 from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
 
+from pqassay.report.coverage import CRC
 from pqassay.under_test.violation import Violation
 from pqassay_spec.rules.catalogue import TIERS, VERDICTS, Rule, Verdict, rules
 
@@ -59,9 +60,6 @@ _FINDING = {name for names in FOUND_BY.values() for name in names}
 
 VALUES = "row_groups.columns.pages.values"
 """The decoded values of a column, a field where they are likelier to be wrong than what is claimed of them."""
-
-CRC = "row_groups.columns.pages.header.crc"
-"""Where it is wrong, values are."""
 
 BUNDLES = ("footer.key_value_metadata.value", "column_descriptors.flags", "blocks.column_chunks.stat_flags")
 """Fields that hold several facts: rules that are broken at one may be about different ones."""

@@ -21,6 +21,7 @@ from golden_cases import golden_cases
 from places import GOLDEN_FILES
 from pqassay.report.model import Finding
 from pqassay.report.renderers.details import details
+from pqassay.report.renderers.text import render
 from pqassay.report.weighing import Weighing, worst
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
@@ -74,9 +75,8 @@ def written(kind: str, seed: int, **options: Any) -> tuple[bytes, np.ndarray[Any
     """A file of one column without levels, and its values."""
     data_type, form, drawn = KINDS[kind]
     values = drawn(np.random.default_rng(seed)).astype(form)
-    table = pa.table(
-        [pa.array(values).view(data_type)], pa.schema([pa.field("a", data_type, nullable=False)])
-    )
+    schema = pa.schema([pa.field("a", data_type, nullable=False)])
+    table = pa.Table.from_arrays([pa.array(values).view(data_type)], schema=schema)
     out = io.BytesIO()
     pq.write_table(table, out, compression="none", use_dictionary=False, **options)
     return out.getvalue(), values
@@ -203,3 +203,20 @@ def test_of_several_row_groups_the_damage_counts() -> None:
 
     assert damage == worst([false, damage, Weighing("either", ["c"])])
     assert worst([]) is None
+
+
+def test_a_report_says_where_no_page_has_a_crc(tmp_path: Path) -> None:
+    def lines(*files: bytes, tier: Any = "values") -> list[str]:
+        paths = [tmp_path / f"{number}.parquet" for number in range(len(files))]
+        for path, data in zip(paths, files, strict=True):
+            path.write_bytes(data)
+        stream = io.StringIO()
+        render(pqassay.check(paths, tier=tier), stream)
+        return [line for line in stream.getvalue().splitlines() if "CRC" in line]
+
+    without, with_crc = written("int64", 1)[0], written("int64", 1, write_page_checksum=True)[0]
+    blind = "damage inside values cannot be seen where nothing contradicts it"
+
+    assert [f"no page has a CRC: {blind}"] == lines(without)
+    assert [f"no CRC in the pages of 1 file: {blind}"] == lines(without, with_crc)
+    assert [] == lines(with_crc) + lines(without, tier="footer")
