@@ -21,6 +21,7 @@ from pqassay.checks.asking import (
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
+from pqassay.judge.shapes import shape_of
 from pqassay.judge.table_reader import engine_of, metadata_size, notes_about, reader_of
 from pqassay.report.model import (
     HIDING,
@@ -57,7 +58,7 @@ from pqassay_spec.directory.placement import extension_area
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, asked_about, file_rules
-from pqassay_spec.rules.observed import observed
+from pqassay_spec.rules.observed import observed_like
 from pqassay_spec.rules.releases import release
 
 HEXDUMP_ROWS = 3
@@ -350,12 +351,14 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
     younger = _younger(rule, file)
     positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
     holder = file if fields[0] is None else fields[0].structure.file
+    shape = shape_of(positions[0], group.first[0].message, group.column, file)
     return Finding(
         rule=rule.id,
         level=rule.level,
         verdict=verdict_of(rule, file),
         could=rule.could,
-        observed=observed(rule.id),
+        observed=observed_like(rule.id, shape),
+        shape=shape,
         path=file.source.name,
         column=group.column,
         count=group.count,

@@ -132,7 +132,7 @@ class Finding:
     """One rule broken in one column of one file.
 
     ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
-    that break it; both are the same for all findings of a rule.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
+    that break it in the same ``shape`` (`pqassay.judge.shapes`), ``None`` where there are none.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true if the baseline lists it: then it
     does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
@@ -159,6 +159,7 @@ class Finding:
     compares_values: bool = False
     also: list[str] = field(default_factory=list[str])
     weighed: Weighing | None = None
+    shape: str = ""
 
     @property
     def times(self) -> str:
