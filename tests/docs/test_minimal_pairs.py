@@ -115,7 +115,9 @@ def test_a_row_of_the_table_counts_queries_not_files() -> None:
         tally.add("rows lost", case)
     tally.add("nothing", "a")
 
-    assert EngineAnswers(engine.title, engine.version or "", "rows lost", 3, 4, "a") == tally.answers(engine, ["a"])
+    assert EngineAnswers(engine.title, engine.version or "", "rows lost", 3, 4, "a") == tally.answers(
+        engine, ["a"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -372,6 +372,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         also=sorted(group.also),
         compares_values=rule.compares_values,
         weighed=group.weighed,
+        basis=rule.origin.kind,
     )
 
 

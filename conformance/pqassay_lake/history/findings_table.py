@@ -116,7 +116,7 @@ FIELDS = (
     Field("path", pa.string(), "the file, as it was named or found; a URI in stores"),
     Field("file_kind", pa.string(), "`parquet`, `pm`, or `folder` for a folder that could not be listed"),
     Field("size", pa.int64(), "length of the file in bytes, -1 where it could not be told"),
-    Field("outcome", pa.string(), "`conformant`, `conformant where checked` (see `gaps`), `nonconformant` or `errored` (not judged; never a kind of pass)"),
+    Field("outcome", pa.string(), "`conformant`, `conformant where checked` (see `gaps`), `untrue`, `nonconformant` or `errored` (not judged; never a kind of pass)"),
     Field("created_by", pa.string(), "what the footer says about its writer", optional=True),
     Field("tier", pa.string(), "how deep the file was looked at: `footer`, `index`, `pages` or `values`"),
     Field("pqassay", pa.string(), "the version that judged"),
@@ -464,6 +464,7 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     return Finding(
         **stored,
         at=positions,
-        observed=observed_like(row["rule"], row.get("shape") or ""),
+        observed=observed_like(row["rule"], stored["shape"]),
         compares_values=is_comparison,
+        basis="stated" if rule is None else rule.origin.kind,
     )
