@@ -28,7 +28,7 @@ from pqassay_spec.base.sources import FileSource
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules.catalogue import Rule
 from pqassay_spec.rules.catalogue import rules as all_rules
-from pqassay_spec.rules.observed import HARM, EngineAnswers, Observation, Seen
+from pqassay_spec.rules.observed import HARM, SEEN, EngineAnswers, Observation, Seen
 
 MOST_PAIRS = 2
 """Pairs of one rule that are asked for."""
@@ -241,8 +241,8 @@ class Tally:
         """Count one answer."""
         self.cases.setdefault(seen, []).append(case)
 
-    def answers(self, engine: Engine) -> EngineAnswers | None:
-        """What it comes to; ``None`` if nothing could be asked."""
+    def answers(self, engine: Engine, asked: Sequence[str]) -> EngineAnswers | None:
+        """What it comes to, about some cases; ``None`` if nothing could be asked."""
         of = sum(map(len, self.cases.values()))
         if not of:
             return None
@@ -250,7 +250,12 @@ class Tally:
         worst: Seen = harms[0] if harms else "nothing"
         cases = self.cases[worst]
         case = cases[0] if worst in HARM else ""
-        return EngineAnswers(engine.title, engine.version or "", worst, len(cases), of, case)
+        each = tuple(self._worst_of(name) for name in asked) if case and len(asked) > 1 else ()
+        return EngineAnswers(engine.title, engine.version or "", worst, len(cases), of, case, each)
+
+    def _worst_of(self, case: str) -> Seen | None:
+        """The worst answer about a case; ``None`` if nothing was asked about it."""
+        return next((seen for seen in SEEN if case in self.cases.get(seen, ())), None)
 
 
 @dataclass
@@ -301,7 +306,7 @@ class Measurement:
         if not chosen:
             return Observation(date, reason="there is no file that breaks it")
         rows = [
-            self.tallies.get((rule.id, engine.name), Tally()).answers(engine)
+            self.tallies.get((rule.id, engine.name), Tally()).answers(engine, [pair.case for pair in chosen])
             for engine in self.running.engines
         ]
         found = tuple(row for row in rows if row is not None)

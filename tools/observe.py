@@ -58,9 +58,12 @@ FINDING = re.compile(r"  (?:FAIL|WARN|POLICY|INFO) (\S+)")
 
 LABEL = "    observed  "
 
+OF_SHAPE = f"{LABEL}on a file like this"
+"""Begins what only the file decides; `tools/guide_sessions.py` prints that again."""
+
 
 def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
-    """A page with the reports that it shows as they are printed now."""
+    """A page with the reports that it shows as they are printed now, where the rule alone decides what they say."""
     lines = text.split("\n")
     rule = ""
     for number, line in enumerate(lines):
@@ -70,7 +73,7 @@ def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
             " "
         ):  # the finding ends: with the block, or where something else is told
             rule = ""
-        elif line.startswith(LABEL) and rule in entries:
+        elif line.startswith(LABEL) and rule in entries and not line.startswith(OF_SHAPE):
             lines[number] = f"{LABEL}{entries[rule].summary.sentence}"
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ many things, a subject may offer a screen of all of them at a time: the rules ar
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -25,7 +26,9 @@ from pqassay.checks.by_example import Examples
 from pqassay.checks.conflicts import Conflict, explained
 from pqassay.checks.misplaced import FEW, cause_of
 from pqassay.checks.subjects import Subject
+from pqassay.report.coverage import CRC
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
+from pqassay.report.weighing import Weighing
 from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import (
@@ -39,6 +42,7 @@ from pqassay.under_test.file import (
 )
 from pqassay.under_test.schemas.shown_releases import ShownReleases
 from pqassay.under_test.violation import Suspects, Violation
+from pqassay.under_test.weighed import Weighed
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.rules.catalogue import Rule, Verdict, file_rules, rules
@@ -54,6 +58,7 @@ class Group:
 
     ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted.  ``also`` are other rules that the
     same damage breaks (`pqassay.checks.conflicts`), which are left out.  ``files`` are those of a table that the places are about, `MOST_FILES` at most.
+    ``weighed`` says whether the values or what is claimed of them is likelier to be wrong.
     """
 
     column: str | None
@@ -62,6 +67,7 @@ class Group:
     row_groups: set[int | None] = field(default_factory=set[int | None], compare=False)
     files: dict[str, None] = field(default_factory=dict[str, None], compare=False)
     also: set[str] = field(default_factory=set[str])
+    weighed: Weighing | None = None
 
 
 @dataclass
@@ -191,15 +197,22 @@ def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
 def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
     """Where one damage breaks several rules, leave all but one of them out; see `pqassay.checks.conflicts`."""
     broken = _broken_groups(answers)
-    if len(broken) < 2:
-        return
     if len(broken) >= FEW and _have_one_cause(file, answers):
         broken = _broken_groups(answers)
+    weighed = _weighed_in(file)
+    for rule_id, group in broken:
+        rule = file_rules()[rule_id]
+        if rule.compares_values or rule.field == CRC:
+            group.weighed = weighed.of(rule, group.column, group.row_groups)
+    if len(broken) < 2:
+        return
     groups: dict[Conflict, Group] = {}
     for rule_id, group in broken:
         verdict = verdict_of(file_rules()[rule_id], file)
         where = {*(group.files or group.row_groups)}
-        groups[Conflict.of(rule_id, verdict, group.column, where, group.first)] = group
+        are_damaged = group.weighed is not None and group.weighed.wrong == "values"
+        conflict = Conflict.of(rule_id, verdict, group.column, where, group.first, are_damaged=are_damaged)
+        groups[conflict] = group
     for speaker, others in explained([*groups]):
         for other in others:
             if other.rule is not speaker.rule:
@@ -207,6 +220,13 @@ def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
                 answer = answers.found[other.rule.id]
                 del answer.groups[other.column]
                 answer.hinder(Broken(speaker.rule.id), other.column)
+
+
+def _weighed_in(file: FileUnderTest) -> Weighed:
+    """What was weighed of the values of a file, or of the Parquet file beside a `_pm` file."""
+    with suppress(FormatError, NotApplicable, NotChecked, OSError):
+        return (file.data if file.kind == "pm" else file).part(Weighed)
+    return file.part(Weighed)
 
 
 def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:

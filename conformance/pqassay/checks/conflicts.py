@@ -12,6 +12,8 @@ For a chosen field the rule speaks whose verdict is strongest.  Of several, one 
 compares it with no other: of these the one that needs least of the file, of the others the one that looks deepest.  The rules that do
 not speak are *not checked*, as everywhere where another rule is broken.  Fields of a column explain rules about that column alone, and
 those of row groups only rules that are broken in the same ones.
+
+Decoded values are such a field where they are likelier to be damaged than what is claimed of them (`pqassay.report.weighing`).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
 
+from pqassay.report.coverage import CRC
 from pqassay.under_test.violation import Violation
 from pqassay_spec.rules.catalogue import TIERS, VERDICTS, Rule, Verdict, rules
 
@@ -56,6 +59,9 @@ FOUND_BY: Mapping[str, tuple[str, ...]] = {"blocks": ("snapshots.row_group_entri
 """Structures, and what all that is in them is found by: rules take it for granted."""
 
 _FINDING = {name for names in FOUND_BY.values() for name in names}
+
+VALUES = "row_groups.columns.pages.values"
+"""The decoded values of a column, a field where they are likelier to be wrong than what is claimed of them."""
 
 BUNDLES = ("footer.key_value_metadata.value", "column_descriptors.flags", "blocks.column_chunks.stat_flags")
 """Fields that hold several facts: rules that are broken at one may be about different ones."""
@@ -121,8 +127,10 @@ class Conflict:
         column: str | None,
         where: set[int | str | None],
         first: Iterable[Violation],
+        *,
+        are_damaged: bool = False,
     ) -> Conflict:
-        """The conflict of a rule, by the first places where it is broken."""
+        """The conflict of a rule, by the first places where it is broken, and whether the values are likelier to be damaged."""
         rule = rules()[rule_id]
         paths = [_UNNAMED.sub("", str(violation.field)) for violation in first]
         own = [f"{path}#{rule_id}" if path in BUNDLES else path for path in paths]
@@ -136,6 +144,9 @@ class Conflict:
                 before = conflict.places.get(name)
                 if before is None or of_any == ANY:
                     conflict.places[name] = of_any, part if before is None else before[1]
+        if are_damaged or rule.field == CRC:
+            part = _Part.OWN if rule.field == CRC else _Part.AGAINST
+            conflict.places[VALUES] = column, part
         return conflict
 
     def leave_to(self, speaker: Conflict, name: str) -> None:

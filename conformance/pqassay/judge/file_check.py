@@ -21,6 +21,7 @@ from pqassay.checks.asking import (
 from pqassay.checks.commands import OURS
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
+from pqassay.judge.shapes import shape_of
 from pqassay.judge.table_reader import engine_of, metadata_size, notes_about, reader_of
 from pqassay.report.model import (
     HIDING,
@@ -57,7 +58,7 @@ from pqassay_spec.directory.placement import extension_area
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, asked_about, file_rules
-from pqassay_spec.rules.observed import observed
+from pqassay_spec.rules.observed import observed_like
 from pqassay_spec.rules.releases import release
 
 HEXDUMP_ROWS = 3
@@ -352,12 +353,14 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
     holder = file if fields[0] is None else fields[0].structure.file
     verdict = verdict_of(rule, file)
     is_news = verdict != "INFO"  # which asks for nothing to be done
+    shape = shape_of(positions[0], group.first[0].message, group.column, file)
     return Finding(
         rule=rule.id,
         level=rule.level,
         verdict=verdict,
         could=rule.could,
-        observed=observed(rule.id),
+        observed=observed_like(rule.id, shape),
+        shape=shape,
         path=file.source.name,
         column=group.column,
         count=group.count,
@@ -370,6 +373,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         files=list(group.files),
         also=sorted(group.also),
         compares_values=rule.compares_values,
+        weighed=group.weighed,
         basis=rule.origin.kind,
     )
 
@@ -386,7 +390,8 @@ def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups
     )
-    if found is None:
+    is_evidence = group.weighed is not None and group.weighed.wrong == "values"
+    if found is None or is_evidence:
         return None
     if not found.startswith(OURS):
         return found if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, found)

@@ -29,6 +29,22 @@ class Unchecked:
     files: int
 
 
+CRC = "row_groups.columns.pages.header.crc"
+"""What the rule about the CRCs of pages is about."""
+
+
+def without_crc(report: Report) -> int:
+    """Files whose values were looked at and whose pages have no CRC: damage that no claim contradicts is not seen in them."""
+    about_crc = [rule.id for rule in rules().values() if rule.field == CRC and rule.judges_files]
+    blind = {
+        key
+        for key, coverage in report.coverages.items()
+        if not set(about_crc).isdisjoint(coverage.not_applicable)
+        and any(rules()[rule].tier == "values" for rule in coverage.checked if rule in rules())
+    }
+    return sum(file.coverage in blind for file in report.files)
+
+
 def unchecked(report: Report) -> list[Unchecked]:
     """Reasons for which rules were not checked, the one with most files first.
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
 from pqassay.report.pin import Pin
+from pqassay.report.weighing import Weighing
 from pqassay_spec.base.mistakes import SOFTWARE
 from pqassay_spec.rules.catalogue import Effect, Level, OriginKind, Tier, Verdict, broken_outcome
 from pqassay_spec.rules.observed import Observed
@@ -142,12 +143,12 @@ class Finding:
     """One rule broken in one column of one file.
 
     ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
-    that break it; both are the same for all findings of a rule.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
+    that break it in the same ``shape`` (`pqassay.judge.shapes`), ``None`` where there are none.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
     rendered without the file.  ``remedy`` is a command that mends the file, or what else to do; INFO has none.  ``known`` is true if the baseline lists it: then it
     does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
     table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for
-    them.  ``compares_values`` is true where a claim is held against values, and either may be wrong.
+    them.  ``compares_values`` is true where a claim is held against values, and either may be wrong; ``weighed`` says which is likelier.
     ``basis`` is the source of the rule: the document states it, it follows from the document, or this specification adds it.
     """
 
@@ -169,6 +170,8 @@ class Finding:
     files: list[str] = field(default_factory=list[str])
     compares_values: bool = False
     also: list[str] = field(default_factory=list[str])
+    weighed: Weighing | None = None
+    shape: str = ""
     basis: OriginKind = "stated"
 
     @property

@@ -25,12 +25,13 @@ import pyarrow.parquet as pq
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Settings
 from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, Report, Untested, members
+from pqassay.report.weighing import Weighing
 from pqassay.stores.targets import is_uri
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import BytesSource, write_whole
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.rules.catalogue import digest, file_rules
-from pqassay_spec.rules.observed import observed
+from pqassay_spec.rules.observed import observed_like
 
 PART = "findings.parquet"
 """The file of a table."""
@@ -72,6 +73,9 @@ GAP = pa.struct(
 )
 """One gap, with the members of `pqassay.report.model.Gap`."""
 
+
+WEIGHED = pa.struct([("wrong", pa.string()), ("reasons", pa.list_(pa.string()))])
+"""A weighing, with the members of `pqassay.report.weighing.Weighing`."""
 
 OBSERVED = pa.struct(
     [
@@ -148,6 +152,8 @@ FIELDS = (
     _of_finding("remedy", pa.string(), "a command that mends the file", optional=True),
     _of_finding("files", pa.list_(pa.string()), "of a finding about a table, the files that it is about, relative to the table; 10,000 at most"),
     _of_finding("also", pa.list_(pa.string()), "other rules that the same damage breaks, for which this one speaks"),
+    _of_finding("shape", pa.string(), "how the rule is broken, in one line that is the same for breakages that are alike"),
+    _of_finding("weighed", WEIGHED, "where a claim contradicts values, which side is likelier to be `wrong`, and the `reasons`", optional=True),
     _of_finding("explanation", pa.string(), "a known defect of the file's writer that does this", optional=True),
     _of_finding("positions", pa.list_(POSITION), "the first three positions, each with these members"),
     _of_finding("hexdump", pa.list_(pa.string()), "the bytes at the first position, marked"),
@@ -315,9 +321,10 @@ def _gap_row(gap: Gap) -> dict[str, Any]:
 def _finding_row(finding: Finding) -> dict[str, Any]:
     row: dict[str, Any] = members(finding)
     positions: list[dict[str, Any]] = [{**_NO_PAGE, **position} for position in row.pop("at")]
-    defaults = {"hexdump": [], "known": False, "files": [], "also": []}
+    defaults = {"hexdump": [], "known": False, "files": [], "also": [], "shape": ""}
     seen = None if finding.observed is None else dataclasses.asdict(finding.observed)
-    return {**defaults, **row, **positions[0], "observed": seen, "positions": positions}
+    weighed = None if finding.weighed is None else dataclasses.asdict(finding.weighed)
+    return {**defaults, **row, **positions[0], "observed": seen, "weighed": weighed, "positions": positions}
 
 
 _NO_PAGE = {"row_group": None, "page": None, "file": None}
@@ -447,11 +454,17 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}
     stored |= {name: stored.get(name) or [] for name in ("files", "also")}
+    stored["shape"] = stored.get("shape") or ""
+    if (weighed := stored.pop("weighed", None)) is not None:
+        stored["weighed"] = Weighing(**weighed)
     positions = [Position(**position) for position in row["positions"]]
     # Measurements are made anew without a change of the rules: what is known now counts.
     rule = file_rules().get(row["rule"])
     is_comparison = rule is not None and rule.compares_values
-    basis = "stated" if rule is None else rule.origin.kind
     return Finding(
-        **stored, at=positions, observed=observed(row["rule"]), compares_values=is_comparison, basis=basis
+        **stored,
+        at=positions,
+        observed=observed_like(row["rule"], stored["shape"]),
+        compares_values=is_comparison,
+        basis="stated" if rule is None else rule.origin.kind,
     )

@@ -91,13 +91,21 @@ def strip(
         bool,
         typer.Option("--values-are-right", help="Confirm that you compared the values with their source."),
     ] = False,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="JSON report of pqassay check; confirms the values if it calls only the metadata false.",
+        ),
+    ] = None,
     inside_table: InsideTable = False,
 ) -> None:
     """Remove indexes, bloom filters, statistics or keys from a Parquet file.
 
     Name at least one thing to remove. Only the footer is rewritten: pages and removed structures keep their bytes
     and places. To remove bounds, counts, indexes or bloom filters, compare the values with their source first and
-    add --values-are-right.
+    add --values-are-right, or give a --report in which the values are likelier to be right.
     """
     with reported(file):
         from pqassay_reference.rewrite.strip import Selection, strip_file
@@ -127,6 +135,7 @@ def strip(
             output=output,
             inside_table=inside_table,
             values_are_right=values_are_right,
+            report=report,
             dry_run=dry_run,
         )
     written = output if output is not None else file

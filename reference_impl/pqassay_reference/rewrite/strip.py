@@ -9,11 +9,13 @@ Source: chapter ``parquet_file.md``, section "What may be removed from a footer"
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pqassay_reference.columns.column_values import listed
@@ -191,6 +193,7 @@ def strip_file(
     output: str | os.PathLike[str] | None = None,
     inside_table: bool = False,
     values_are_right: bool = False,
+    report: str | os.PathLike[str] | None = None,
     dry_run: bool = False,
 ) -> Stripped:
     """Strip a file by a footer-only rewrite, replacing it atomically; or an object of a store, see `pqassay_reference.rewrite.stored_object`.
@@ -204,6 +207,7 @@ def strip_file(
         output: Write the stripped file here (of a URI, another one) and leave ``path`` as it is.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         values_are_right: Whether the caller knows that the values are right, so that what is said about them may go: bounds, counts, indexes, filters.
+        report: A report of ``pqassay check --format json`` on the file: what is said about values may go as well if it calls the metadata false, and no values damaged.
         dry_run: Do everything but write.
 
     Raises:
@@ -235,13 +239,41 @@ def strip_file(
         if stripped.anything:
             stripped = replace(stripped, saved=len(before) - len(footer), dead=_dead(file, footer))
         if not (dry_run or values_are_right) and stripped.says_about_values(selection):
-            raise Refused(
-                "what would be removed may be all that shows that values are damaged; compare the values with their source, "
-                "then add --values-are-right"
-            )
+            doubt = "" if report is None else _doubt_in(report, name, file.framing.size)
+            if doubt or report is None:
+                raise Refused(
+                    f"what would be removed may be all that shows that values are damaged; {doubt}compare the values with "
+                    "their source, then add --values-are-right"
+                )
         if not dry_run and (stripped.anything or output is not None):
             file.rewrite(footer, body_end=file.framing.footer_start, output=target)
     return stripped
+
+
+def _doubt_in(report: str | os.PathLike[str], path: str, size: int) -> str:
+    """Why a report on a file of that size does not vouch for its values, to be put before other words; empty where it does."""
+    name = os.fspath(report)
+    try:
+        files = [
+            file
+            for file in json.loads(Path(name).read_text("utf-8"))["files"]
+            if file["size"] == size and Path(file["path"]).resolve() == Path(path).resolve()
+        ]
+        sides = {
+            finding["weighed"]["wrong"] if finding.get("weighed") else "either"
+            for file in files
+            for finding in file["findings"]
+            if finding["compares_values"]
+        }
+    except (ValueError, KeyError, TypeError):
+        return f"{name} is not a JSON report of pqassay check; "
+    if not files:
+        return f"{name} is not about this file as it is now; "
+    return (
+        ""
+        if sides == {"metadata"}
+        else f"{name} does not show that the metadata is false and the values are true; "
+    )
 
 
 def _with_good_entries(before: FileMetaData, footer: bytes) -> tuple[bytes, tuple[Entry, ...]]:

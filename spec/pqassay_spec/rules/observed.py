@@ -15,8 +15,8 @@ The table is read when somebody asks for the first rule, so that a check without
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
@@ -34,6 +34,9 @@ HARM: tuple[Seen, ...] = SEEN[:-1]
 TABLE = "observed.json"
 """The table's file, beside this module."""
 
+SHAPES = "shapes.json"
+"""The file of the shapes of golden files, beside it: which of them a breakage is like."""
+
 UNMEASURED = "no measurement of this rule is at hand"
 """The reason where the table has no entry, as for a rule of another version."""
 
@@ -49,6 +52,8 @@ class EngineAnswers:
         count: Queries to which it gave that answer.
         of: Queries that it was asked, and answers rightly where the rule is kept.
         case: The golden file of the first of those answers; empty where nothing was seen.
+        each: Where it was harmed by some of several golden files: its worst answer about each of those in `Observation.cases`,
+            ``None`` where it was asked nothing; empty where that is not known.
     """
 
     engine: str
@@ -57,6 +62,7 @@ class EngineAnswers:
     count: int
     of: int
     case: str = ""
+    each: tuple[Seen | None, ...] = ()
 
     @property
     def is_harmed(self) -> bool:
@@ -105,6 +111,24 @@ class Observation:
         """The gravest answer."""
         harm: list[ObservedEffect] = [seen for seen in HARM if any(one.seen == seen for one in self.engines)]
         return harm[0] if harm else "not asked" if self.reason else "nothing"
+
+    def of_cases(self, wanted: Collection[str]) -> Observation | None:
+        """What was seen of some of its golden files; ``None`` where that is not known."""
+        if not wanted:
+            return None
+        if set(self.cases) <= set(wanted) or not self.engines:
+            return self
+        engines: list[EngineAnswers] = []
+        for answers in self.engines:
+            if answers.is_harmed and len(answers.each) != len(self.cases):
+                return None
+            told = dict(zip(self.cases, answers.each, strict=True)) if answers.is_harmed else {}
+            seen = {told.get(case, "nothing") for case in wanted} - {None}
+            if seen:
+                worst: Seen = min((each for each in seen if each), key=SEEN.index)
+                case = next((case for case in wanted if told.get(case) == worst), "") if worst in HARM else ""
+                engines.append(replace(answers, seen=worst, case=case, each=()))
+        return replace(self, cases=tuple(wanted), engines=tuple(engines)) if engines else None
 
     @property
     def summary(self) -> Observed:
@@ -192,9 +216,33 @@ def _observation(entry: dict[str, Any]) -> Observation:
     return Observation(
         date=entry["date"],
         cases=tuple(entry.get("cases", ())),
-        engines=tuple(EngineAnswers(**one) for one in entry.get("engines", ())),
+        engines=tuple(
+            EngineAnswers(**{**answers, "each": tuple(answers.get("each", ()))})
+            for answers in entry.get("engines", ())
+        ),
         reason=entry.get("reason", ""),
     )
+
+
+@cache
+def shapes() -> Mapping[str, Mapping[str, str]]:
+    """The shape of the breakage of a rule in each of the golden files in which it was measured, by rule and file."""
+    content: dict[str, dict[str, str]] = json.loads((files("pqassay_spec.rules") / SHAPES).read_text("utf-8"))
+    return content
+
+
+@cache
+def observed_like(rule: str, shape: str) -> Observed | None:
+    """What was seen of golden files that break a rule in the same shape; ``None`` where there is none.
+
+    Where the rule was not asked about at all, that is what is known of every shape.
+    """
+    found = observations().get(rule)
+    if found is None or not found.cases:
+        return observed(rule)
+    of_shape = shapes().get(rule, {})
+    seen = found.of_cases([case for case in found.cases if of_shape.get(case) == shape])
+    return None if seen is None else seen.summary
 
 
 @cache
@@ -229,4 +277,4 @@ def _answers(one: EngineAnswers) -> dict[str, Any]:
         "count": one.count,
         "of": one.of,
     }
-    return {**members, "case": one.case} if one.case else members
+    return {**members, **({"case": one.case} if one.case else {}), **({"each": one.each} if one.each else {})}

@@ -17,6 +17,7 @@ from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app
 from pqassay.report.gate import Gate, gate_of
 from pqassay.report.model import BROKEN, Report
+from pqassay_spec.rules.observed import observed
 
 LOSING = str(GOLDEN_FILES / "sta" / "max-too-small" / "data.parquet")
 SOUND = str(GOLDEN_FILES / "sta" / "counted" / "data.parquet")
@@ -81,7 +82,9 @@ def test_so_many_files_may_have_findings() -> None:
 
 def test_what_was_observed_concerns_a_gate_as_what_could_be() -> None:
     (file,) = pqassay.check(LOSING, tier="values").files
-    milder = [dataclasses.replace(one, could="cosmetic") for one in file.findings]
+    milder = [
+        dataclasses.replace(one, could="cosmetic", observed=observed(one.rule)) for one in file.findings
+    ]
 
     assert ["rows lost"] == [one.observed.effect for one in milder if one.observed is not None]
     assert [True, False] == [Gate([effect]).concerns(milder[0]) for effect in ("rows lost", "wrong rows")]

@@ -10,12 +10,13 @@ import pytest
 
 import pqassay
 from idx1_files import Idx1File
+from places import GOLDEN_FILES
 from pqassay.explain import explain
 from pqassay.report.formats import FormatName
 from pqassay.report.model import EngineAnswer, Proof, Report
 from pqassay.report.renderers.text import render
 from pqassay_spec.rules import observed as table
-from pqassay_spec.rules.observed import Observed, observed
+from pqassay_spec.rules.observed import Observed, observations, observed, observed_like
 from report_samples import RENDERED, rendered
 
 SEEN = Observed("wrong rows", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23")
@@ -64,21 +65,62 @@ def test_json_has_it_as_an_object() -> None:
 
 def test_a_finding_carries_what_the_table_says_of_its_rule() -> None:
     (file,) = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build()).files
-    assert [(each.rule, observed(each.rule)) for each in file.findings] == [
+    assert [(each.rule, observed_like(each.rule, each.shape)) for each in file.findings] == [
         (each.rule, each.observed) for each in file.findings
     ]
 
 
-def test_what_was_proved_on_the_file_stands_above_what_is_known_of_the_rule() -> None:
+def observed_of(rule: str, case: str) -> Observed | None:
+    """What the finding of a rule on a golden file carries."""
+    file = pqassay.check(GOLDEN_FILES / case / "data.parquet", tier="values").files[0]
+    (finding,) = [each for each in file.findings if each.rule == rule]
+    return finding.observed
+
+
+def test_what_was_seen_is_that_of_files_like_this_one() -> None:
+    seen = observed_of("PIX-025", observations()["PIX-025"].cases[0])
+
+    assert seen is not None
+    assert "on a file like this: " in rendered(report(), FormatName.TEXT)
+
+
+def test_of_a_breakage_unlike_all_that_was_measured_nothing_is_shown() -> None:
+    assert observed("STA-041").is_harm
+    assert observed_like("STA-041", "footer.nothing · like it") is None
+    assert observed_like("PM-001", "whatever the shape") == observed("PM-001")
+    # A rule of which one golden file was measured: the same shape has the same answers.
+    ((case, shape),) = table.shapes()["BLM-001"].items()
+    assert observed("BLM-001") == observed_like("BLM-001", shape)
+    assert observed("BLM-001") == observed_of("BLM-001", case)
+
+
+def test_answers_about_some_of_several_files_are_told_apart_or_left_out() -> None:
+    answers = table.EngineAnswers("DuckDB", "2.0.0", "rows lost", 3, 9, "b")
+    right = table.EngineAnswers("Polars", "2.1.0", "nothing", 9, 9)
+    known = dataclasses.replace(answers, each=("nothing", "rows lost"))
+    of = {
+        name: table.Observation("2026-11-23", ("a", "b"), (each, right))
+        for name, each in (("known", known), ("unknown", answers))
+    }
+
+    assert of["unknown"].of_cases(["a"]) is None
+    assert of["known"].of_cases([]) is None
+    assert of["unknown"] == of["unknown"].of_cases(["a", "b"])
+    only = {case: of["known"].of_cases([case]) for case in "ab"}
+    assert {"a": "nothing", "b": "rows lost"} == {case: each and each.effect for case, each in only.items()}
+
+
+def test_what_was_proved_on_the_file_replaces_what_was_seen_of_others() -> None:
     stream = io.StringIO()
     render(report(PROOF), stream)
     labels = [line[4:14].strip() for line in stream.getvalue().splitlines()]
-    assert ["actual", "proof", "could", "observed"] == [
+    assert ["actual", "proof", "could"] == [
         label for label in labels if label in ("actual", "proof", "could", "observed", "remedy")
     ]
     for name in (FormatName.JUNIT, FormatName.HTML):
         text = rendered(report(PROOF), name)
-        assert text.index("SELECT nation FROM file") < text.index(SENTENCE)
+        assert "SELECT nation FROM file" in text
+        assert SENTENCE not in text
 
 
 def test_a_check_without_findings_reads_no_table() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import pqassay
+from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import embed_file
@@ -105,3 +106,29 @@ def test_damaged_values_under_true_statistics_stay_visible(source: bytes, tmp_pa
     for remedy in remedies:
         assert 1 == CliRunner().invoke(app, remedy.split()[1:]).exit_code
     assert found.keys() == {one.rule for one in pqassay.check(path, tier="values").files[0].findings}
+
+
+def test_a_report_in_which_the_values_are_likelier_right_is_enough(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    path, report = tmp_path / "data.parquet", tmp_path / "report.json"
+
+    def stripped(case: str) -> tuple[int, str]:
+        path.write_bytes((GOLDEN_FILES / case / "data.parquet").read_bytes())
+        report.write_text(pqassay.check(path, tier="values").to_json())
+        done = run(app, ["strip", str(path), "--statistics", "--report", str(report)])
+        return done.exit_code, done.stderr
+
+    assert (0, "") == stripped("sta/max-too-small")
+    # The file is another one now.
+    path.write_bytes((GOLDEN_FILES / "sta/min-too-great/data.parquet").read_bytes())
+    again = run(app, ["strip", str(path), "--statistics", "--report", str(path)])
+    assert (1, True) == (again.exit_code, "is not a JSON report of pqassay check" in again.stderr)
+    for case, reason in (
+        ("sta/streams-split-twice", "does not show that the metadata is false and the values are true"),
+        ("sta/counted", "does not show that the metadata is false and the values are true"),
+    ):
+        code, message = stripped(case)
+        assert (1, True) == (code, reason in message)
+    (tmp_path / "other.parquet").write_bytes((GOLDEN_FILES / "sta/counted/data.parquet").read_bytes())
+    elsewhere = run(app, ["strip", str(tmp_path / "other.parquet"), "--statistics", "--report", str(report)])
+    assert (1, True) == (elsewhere.exit_code, "is not about this file as it is now" in elsewhere.stderr)

@@ -23,6 +23,8 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("also", f"breaks {', '.join(finding.also)}"))
     if finding.explanation:
         rows.append(("known", finding.explanation))
+    if finding.weighed is not None:
+        rows.append(("likelier", finding.weighed.sentence))
     if finding.compares_values:
         rows.append(("first", COMPARE_FIRST))
     if finding.remedy:
@@ -38,8 +40,9 @@ def details(finding: Finding) -> list[tuple[str, str]]:
 def effects(finding: Finding) -> list[tuple[str, str]]:
     """What the breach could do, and what it was seen to do."""
     rows: list[tuple[str, str]] = [("could", finding.could)]
-    if finding.observed is not None:
-        rows.append(("observed", finding.observed.sentence))
+    if finding.observed is not None and finding.proof is None:
+        of_shape = "" if finding.observed.effect == "not asked" else "on a file like this: "
+        rows.append(("observed", f"{of_shape}{finding.observed.sentence}"))
     return rows
 
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
-from pqassay.report.coverage import DEEPER, is_excluded
+from pqassay.report.coverage import DEEPER, is_excluded, without_crc
 from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
 from pqassay.report.order import gravest_first, gravity_of, observed_effect
 from pqassay.report.renderers.details import details
@@ -335,6 +335,13 @@ class _Text:
         else:
             for key in used:
                 _coverage(self._console, report.coverages[key], report.files[0])
+        if blind := without_crc(report):
+            files = (
+                "no page has a CRC"
+                if len(report.files) == 1
+                else f"no CRC in the pages of {counted(blind, 'file')}"
+            )
+            self._line(f"{files}: damage inside values cannot be seen where nothing contradicts it")
 
 
 def _is_quiet(file: FileReport) -> bool:

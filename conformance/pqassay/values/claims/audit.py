@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.weighed import Weighed
 from pqassay.values.claims.outcomes import Outcome
-from pqassay.values.claims.value_rules import RuleFamily
+from pqassay.values.claims.value_rules import Compared, RuleFamily
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 
@@ -42,6 +43,11 @@ class ChunkClaims(Protocol):
     @property
     def needs_values(self) -> bool:
         """Whether the chunk has to be decoded for it."""
+        ...
+
+    @property
+    def compared(self) -> Sequence[Compared]:
+        """What came of each claim that was compared with the values, as far as it says whether these are right."""
         ...
 
     def judge(self, values: ChunkValues) -> None:
@@ -208,8 +214,22 @@ class _Auditors:
                     raise
                 except Exception as error:  # noqa: BLE001 - other families are judged all the same
                     claim.leave(Mistake.by(error))
+            self._weigh(chunk, values, [each for claim in claims for each in claim.compared])
         finally:
             values.forget()
+
+    def _weigh(self, chunk: ColumnChunkUnderTest, values: ChunkValues, compared: Sequence[Compared]) -> None:
+        """Weigh the values against what contradicts them, if anything does."""
+        weighed = chunk.file.part(Weighed)
+        if weighed.wants(chunk.column) and any(each.is_broken and each.compares_values for each in compared):
+            from pqassay.values.claims.weighing import weigh  # noqa: PLC0415 - numpy, at this tier only
+
+            try:
+                weighed.add(chunk.column, chunk.row_group, weigh(values, compared))
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - the findings stay what they are
+                weighed.problem = Mistake.by(error)
 
     def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
         from pqassay.values.decoding.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only

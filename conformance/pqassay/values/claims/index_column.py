@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotChecked
+from pqassay.values.claims.value_rules import Compared
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
@@ -102,8 +103,8 @@ class Comparison:
         """Values of the index that occur in no row, in the order of the index."""
         return [self.index.texts[number] for number in np.flatnonzero(~self.seen).tolist()]
 
-    def add(self, values: ChunkValues) -> None:
-        """Compare the values of a further chunk."""
+    def add(self, values: ChunkValues) -> bool:
+        """Compare the values of a further chunk. Return whether the index holds them all."""
         self.rows += values.entries
         self.null_count += values.entries - values.count
         distinct = values.distinct().cast(pa.large_binary())
@@ -127,6 +128,7 @@ class Comparison:
         self._seen |= np.packbits(seen)
         self._note_missing(pa.array(lacking, pa.large_binary()))
         self._note_missing(strange.filter(pc.invert(broken)))
+        return not len(strange)
 
     def _note_missing(self, values: Any) -> None:
         room = COUNTED_VALUES - len(self._missing)
@@ -170,10 +172,13 @@ class _IndexClaim:
         self._family = family
         self._chunk = chunk
         self._comparison = comparison
+        self.compared: list[Compared] = []
 
     def judge(self, values: ChunkValues) -> None:
-        """Compare the values."""
-        self._comparison.add(values)
+        """Compare the values. Where several columns may be meant, it says nothing of one of them that it lacks values."""
+        holds_all = self._comparison.add(values)
+        if len(self._family.comparisons) == 1:
+            self.compared.append(Compared("idx1.payload", compares_values=True, is_broken=not holds_all))
 
     def leave(self, reason: NotChecked) -> None:
         """The column is not compared."""

@@ -19,6 +19,7 @@ from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotCh
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.rules.catalogue import rules
 
 if TYPE_CHECKING:
     from pqassay.values.claims.audit import ChunkClaims
@@ -58,6 +59,22 @@ class ComparedBy(Claim):
     def compare(self, values: ChunkValues) -> Iterable[Violation]:
         """Compare it in the way that the rule knows."""
         return self._compare(values)
+
+
+class Compared(NamedTuple):
+    """A claim that was compared with the values of a column chunk.
+
+    Attributes:
+        field: The path that its rule is about.
+        compares_values: Whether it is about metadata; else it is about what values have to be.
+        is_broken: Whether the values contradict it.
+        claim: The claim, where it is one of the kinds that say more than that.
+    """
+
+    field: str
+    compares_values: bool
+    is_broken: bool
+    claim: Claim | None = None
 
 
 class ValueRule:
@@ -156,20 +173,20 @@ class RuleFamily:
         """The rules that are about a thing, and their ids."""
         return [
             rule
-            for among, rules in self._rules.items()
+            for among, members in self._rules.items()
             if among is None or id(thing) in self._among[among]
-            for rule in rules
+            for rule in members
         ]
 
     def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
         """The claims about a chunk, ``None`` where there are none."""
-        rules = self.rules_about(chunk)
-        return _ClaimsOfChunk(chunk, rules, self._thing(chunk), self.outcomes) if rules else None
+        about = self.rules_about(chunk)
+        return _ClaimsOfChunk(chunk, about, self._thing(chunk), self.outcomes) if about else None
 
     def finish(self) -> None:
         """Have each rule say what all chunks together decide."""
-        for rules in self._rules.values():
-            for rule_id, rule in rules:
+        for about in self._rules.values():
+            for rule_id, rule in about:
                 try:
                     for violation in rule.finish():
                         self.outcomes[rule_id].add(violation)
@@ -202,7 +219,7 @@ class _ClaimsOfChunk:
     def __init__(
         self,
         chunk: ColumnChunkUnderTest,
-        rules: Iterable[tuple[str, ValueRule]],
+        stated: Iterable[tuple[str, ValueRule]],
         thing: Any,
         of_file: Mapping[str, Outcome],
     ) -> None:
@@ -210,7 +227,8 @@ class _ClaimsOfChunk:
         self._of_file = of_file
         self._claims: list[tuple[str, Claim]] = []
         self._outcomes: dict[str, Outcome] = {}
-        for rule_id, rule in rules:
+        self.compared: list[Compared] = []
+        for rule_id, rule in stated:
             try:
                 for claim in rule.claims(thing):
                     self._outcome(rule_id).applies = True
@@ -235,20 +253,26 @@ class _ClaimsOfChunk:
         """Compare what is claimed."""
         for rule_id, claim in self._claims:
             if claim.needs_values:
-                self._note(rule_id, partial(claim.compare, values))
+                is_broken = self._note(rule_id, partial(claim.compare, values))
+                if is_broken is not None:
+                    rule = rules()[rule_id]
+                    self.compared.append(Compared(rule.field, rule.compares_values, is_broken, claim))
 
     def settle(self) -> None:
         """Settle what concerns several chunks, and add what came of the claims to what came of those about other chunks."""
         for rule_id, claim in self._claims:
             self._note(rule_id, claim.settle)
         self._claims.clear()
+        self.compared.clear()
         for rule_id, outcome in self._outcomes.items():
             self._of_file[rule_id].merge(outcome)
 
-    def _note(self, rule_id: str, compare: Callable[[], Iterable[Violation]]) -> None:
-        chunk = self._chunk
+    def _note(self, rule_id: str, compare: Callable[[], Iterable[Violation]]) -> bool | None:
+        """Note where a claim is broken. Return whether it is; ``None`` where that could not be found out."""
+        chunk, is_broken = self._chunk, False
         try:
             for violation in compare():
+                is_broken = True
                 is_placed = violation.column is not None and violation.row_group is not None
                 self._outcome(rule_id).add(
                     violation
@@ -257,3 +281,5 @@ class _ClaimsOfChunk:
                 )
         except Exception as error:  # noqa: BLE001 - see `note_problem`
             note_problem(self._outcome(rule_id), error, chunk.column)
+            return is_broken or None
+        return is_broken

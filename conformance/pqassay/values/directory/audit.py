@@ -22,7 +22,7 @@ from pqassay.under_test.index_directory import IndexDirectory
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ChunkClaims
 from pqassay.values.claims.outcomes import Outcome
-from pqassay.values.claims.value_rules import RuleFamily, Stated, note_problem
+from pqassay.values.claims.value_rules import Compared, RuleFamily, Stated, note_problem
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.directory.blob import BlobUnderTest, blob_of, require_content
 from pqassay.values.directory.columns import value_starts
@@ -166,6 +166,8 @@ class EntryAudit:
 
 class _ChunkOfEntries:
     """What entries claim of one chunk."""
+
+    compared: Sequence[Compared] = ()
 
     def __init__(self, audits: Sequence[EntryAudit], chunk: ColumnChunkUnderTest) -> None:
         self._audits, self._chunk = audits, chunk

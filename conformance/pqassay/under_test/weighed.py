@@ -1,0 +1,56 @@
+"""What was weighed of a file: for each column chunk whose values contradict claims, which side is likelier to be wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from pqassay.report.weighing import Weighing, worst
+from pqassay.under_test.file import FileUnderTest
+from pqassay_spec.rules.catalogue import Rule
+
+Topic = Literal["values", "counts"]
+"""What claims are about: the values, or how many are null or NaN, and where rows begin."""
+
+OF_COUNTS = ("null", "nan_count", "nan_value_count", "num_rows", "first_row_index", "size_statistics")
+"""Parts of the fields of claims about counts."""
+
+MOST_WEIGHED = 8
+"""Column chunks of one column that are weighed; others are likely to be wrong in the same way."""
+
+
+def topic_of(field: str) -> Topic:
+    """What a claim about values is about, by the path of its field."""
+    return "counts" if any(part in field.lower() for part in OF_COUNTS) else "values"
+
+
+class Weighed:
+    """The weighings of a file: a part of it.
+
+    Attributes:
+        problem: What went wrong while a chunk was weighed, if anything did: nothing is said of that chunk then.
+    """
+
+    problem: Exception | None = None
+
+    def __init__(self, _: FileUnderTest) -> None:
+        self._of_chunks: dict[tuple[str, int], Mapping[Topic, Weighing]] = {}
+        self._count: Counter[str] = Counter()
+
+    def wants(self, column: str) -> bool:
+        """Whether a further chunk of a column is to be weighed."""
+        return self._count[column] < MOST_WEIGHED
+
+    def add(self, column: str, row_group: int, weighings: Mapping[Topic, Weighing]) -> None:
+        """Note what was weighed of a column chunk."""
+        self._count[column] += 1
+        self._of_chunks[column, row_group] = weighings
+
+    def of(self, rule: Rule, column: str | None, row_groups: Iterable[int | None]) -> Weighing | None:
+        """The weighing of the chunks of a column in which a rule is broken; ``None`` where nothing was weighed."""
+        if column is None or not self._of_chunks:
+            return None
+        topic = topic_of(rule.field)
+        chunks = (self._of_chunks.get((column, group), {}) for group in row_groups if group is not None)
+        return worst(weighings[topic] for weighings in chunks if topic in weighings)

@@ -1,0 +1,257 @@
+"""Ranges: values of a page or a chunk beside the bounds that are claimed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.values.claims.bound_claims import (
+    BoundsOfPages,
+    ChunkBound,
+    DeprecatedBounds,
+    DeprecatedBoundsOfPages,
+    ExactBound,
+    ExactBoundsOfPages,
+    bounds_of,
+)
+from pqassay.values.claims.value_rules import Compared
+from pqassay.values.decoding.chunk_values import ChunkValues, plain
+from pqassay.values.decoding.extremes import beyond
+from pqassay.values.decoding.keys import bound_keys, decimal_width, equal, keys_of
+from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
+
+MOST_LOOKED_AT = 1 << 16
+"""Values of a page in which traces of damage are looked for."""
+
+SHORTEST_PREFIX = 4
+"""Bytes of the shortest bound that may be the beginning of a value."""
+
+FAR = 1000.0
+"""Distances between two bounds by which a value beyond them is far away."""
+
+TINY = 2.0**-64
+"""Part of a bound which a value far below it is at most."""
+
+
+class Range:
+    """Values of one page or chunk, with the bounds that they contradict.
+
+    Args:
+        values: An array without dictionary.
+        order: How they compare.
+        low, high: The bounds.
+        page: The number of the page, ``None`` of the chunk.
+    """
+
+    def __init__(
+        self, values: Any, order: Order, low: bytes | None, high: bytes | None, page: int | None = None
+    ) -> None:
+        self.values = values
+        self.page = page
+        self.order = order
+        self.low, self.high = low, high
+
+    def _width(self, values: Any, raw: bytes) -> int:
+        """Bytes to which decimals are extended."""
+        return max(decimal_width(values), len(raw), 1) if self.order is Order.DECIMAL else 0
+
+    def _sides(self, values: Any, raw: bytes | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """The values below a bound, and those above; ``None`` of what bounds nothing."""
+        if raw is None:
+            return None
+        width = self._width(values, raw)
+        keys, usable = bound_keys(self.order, [raw], values.type, width)
+        if not usable[0]:
+            return None
+        below, above = (beyond(self.order, values, keys[0], width, above=above) for above in (False, True))
+        return below, above
+
+    def outside(self, values: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The values below the lower bound, and those above the upper one, bool."""
+        nothing = np.zeros(len(values), np.bool_)
+        low, high = self._sides(values, self.low), self._sides(values, self.high)
+        return nothing if low is None else low[0], nothing if high is None else high[1]
+
+    @cached_property
+    def crossed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """`outside` of its own values."""
+        return self.outside(self.values)
+
+    def fits(self, values: Any, beside: Any) -> bool:
+        """Whether values lie within the bounds, and reach them: both together with those beside them; one, where a value is lost."""
+        below, above = self.outside(values)
+        if below.any() or above.any() or len(pc.unique(values)) < 2 or self._are_next_to_nothing(values):
+            return False
+        others = Range(pa.concat_arrays([values, beside]), self.order, self.low, self.high)
+        return others.met == self.raws or bool(others.met and len(others.values) < len(self.values))
+
+    def _are_next_to_nothing(self, values: Any) -> bool:
+        """Whether a floating point number other than zero is much smaller than both bounds."""
+        if self.order not in FLOATING or self.order in TOTAL:
+            return False
+        greatest = np.abs(np.asarray(bound_keys(self.order, self.raws, values.type, 0)[0], np.float64)).max(
+            initial=0
+        )
+        numbers = np.abs(_numbers(keys_of(self.order, values)))
+        return bool(((numbers > 0) & (numbers < TINY * greatest)).any())
+
+    def is_met(self, raw: bytes) -> bool:
+        """Whether a bound is one of the values, or the beginning of one."""
+        width = self._width(self.values, raw)
+        keys, usable = bound_keys(self.order, [raw], self.values.type, width)
+        if not usable[0]:
+            return False
+        if equal(keys_of(self.order, self.values, width), keys[0]).any():
+            return True
+        if self.order is not Order.BYTES or len(raw) < SHORTEST_PREFIX:
+            return False
+        texts: Any = self.values.cast(pa.large_binary())
+        beginnings: tuple[Any, ...] = raw, raw[:-1]
+        return any(pc.any(pc.starts_with(texts, pattern=part)).as_py() for part in beginnings)
+
+    @property
+    def raws(self) -> list[bytes]:
+        """The bounds that are given."""
+        return [raw for raw in (self.low, self.high) if raw is not None]
+
+    @property
+    def met(self) -> list[bytes]:
+        """The bounds that are given and met."""
+        return [raw for raw in self.raws if self.is_met(raw)]
+
+    @property
+    def share(self) -> float:
+        """The part of the values that lies beyond the bounds."""
+        below, above = self.crossed
+        return float((below | above).mean()) if len(below) else 0.0
+
+    @property
+    def are_far(self) -> bool:
+        """Whether all numbers beyond the bounds are far from them."""
+        outside = self.crossed[0] | self.crossed[1]
+        if (
+            len(self.raws) < 2
+            or not outside.any()
+            or self.order in (Order.BYTES, Order.DECIMAL, Order.TIMESTAMP, *TOTAL)
+        ):
+            return False
+        keys, usable = bound_keys(self.order, self.raws, self.values.type, 0)
+        numbers = _numbers(keys_of(self.order, self.values))[outside]
+        low, high = np.asarray(keys, np.float64)
+        if not usable.all() or not low < high:
+            return False
+        distance = np.maximum(low - numbers, numbers - high)
+        nearest = min(abs(low), abs(high)) if (low > 0) == (high > 0) else 0.0
+        return bool(
+            ((distance > FAR * (high - low)) | ((numbers != 0) & (np.abs(numbers) < TINY * nearest))).all()
+        )
+
+
+def _numbers(keys: Any) -> NDArray[np.float64]:
+    """Keys that are numbers, as float64; those of a total order are none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(keys, np.float64)
+
+
+@dataclass
+class Bounds:
+    """The bounds of one structure, of a chunk or of each of its pages.
+
+    Attributes:
+        path: The path of the structure.
+        of_chunk: Whether they are those of a chunk.
+        sides: The claims, by whether they are the upper ones.
+        is_broken: Whether a value contradicts them.
+    """
+
+    path: str
+    of_chunk: bool
+    sides: dict[bool, Any] = field(default_factory=dict[bool, Any])
+    is_broken: bool = False
+
+    @property
+    def order(self) -> Order | None:
+        """How values compare with them, if that is known."""
+        return next((claim.order for claim in self.sides.values()), None)
+
+    def ranges(self, values: ChunkValues, pages: Sequence[int] = ()) -> Iterator[Range]:
+        """The whole chunk, or the pages that contradict the bounds, and others that are asked for. Raises what `page_starts` does."""
+        order, low, high = self.order, self.sides.get(False), self.sides.get(True)
+        if order is None:
+            return
+        if self.of_chunk:
+            whole = plain(values.values)
+            whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+            yield Range(whole, order, low and low.raw, high and high.raw)
+            return
+        crossed = {each.page for claim in self.sides.values() for each in claim.beyond(values)}
+        if (
+            self.is_broken and not crossed
+        ):  # values of some pages reach bounds that are called exact on neither side
+            within = [set(self._within(values, claim)) for claim in self.sides.values()]
+            crossed = set.intersection(*within)
+        for page in sorted(crossed.union(pages)):
+            least, greatest = (None if claim is None else claim.raws[page] for claim in (low, high))
+            yield Range(page_of(values, page), order, least, greatest, page)
+
+    def mentions(self, chunk: Range) -> bool:
+        """Whether the bounds of a chunk are among these of its pages."""
+        given = [
+            raw for claim in self.sides.values() for raw in ([claim.raw] if self.of_chunk else claim.raws)
+        ]
+        return all(raw in given for raw in chunk.raws)
+
+    def _within(self, values: ChunkValues, claim: BoundsOfPages) -> list[int]:
+        """The pages without a value at their bound."""
+        pages = bounds_of(values).pages_within(claim.own.order, claim.raws, above=claim.above)
+        first: list[int] = pages[:FIRST_POSITIONS].tolist()
+        return first
+
+
+def page_of(values: ChunkValues, page: int) -> Any:
+    """The values of a page, the first `MOST_LOOKED_AT` of them."""
+    start, end = values.page_starts[page : page + 2].tolist()
+    part = plain(values.values.slice(start, min(end - start, MOST_LOOKED_AT)))
+    return part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
+
+
+def bounds_among(compared: Sequence[Compared]) -> list[Bounds]:
+    """The bounds among claims, those that are contradicted first, and of these those of pages."""
+    found: dict[tuple[bool, bool, str], Bounds] = {}
+    exact: set[tuple[bool, str]] = set()
+    for each in compared:
+        claim, path = each.claim, each.field
+        if isinstance(claim, (ExactBound, ExactBoundsOfPages)):
+            if each.is_broken:
+                exact.add((isinstance(claim, ExactBound), _structure_of(path)))
+            continue
+        members: Sequence[Any] = (
+            claim.bounds
+            if isinstance(claim, DeprecatedBounds)
+            else [claim]
+            if isinstance(claim, (ChunkBound, BoundsOfPages))
+            else ()
+        )
+        for bound in members:
+            is_deprecated = isinstance(claim, (DeprecatedBounds, DeprecatedBoundsOfPages))
+            key = isinstance(bound, ChunkBound), is_deprecated, _structure_of(path)
+            pair = found.setdefault(key, Bounds(path, key[0]))
+            pair.sides[bound.above] = bound
+            pair.is_broken |= each.is_broken
+    for (of_chunk, is_deprecated, path), pair in found.items():
+        pair.is_broken |= not is_deprecated and (of_chunk, path) in exact
+    return sorted(found.values(), key=lambda pair: (not pair.is_broken, pair.of_chunk))
+
+
+def _structure_of(path: str) -> str:
+    """The path of the structure in which a bound is a field."""
+    head, _, last = path.rpartition(".")
+    return head if last in ("min", "max", "min_value", "max_value", "min_values", "max_values") else path
