@@ -14,7 +14,7 @@ many things, a subject may offer a screen of all of them at a time: the rules ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -25,7 +25,7 @@ from pqassay.checks.by_example import Examples
 from pqassay.checks.conflicts import Conflict, explained
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
-from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
+from pqassay.under_test.alike_groups import alike_groups
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import (
     Broken,
@@ -215,7 +215,7 @@ def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers
 def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answers) -> None:
     """Ask the rules about examples of chunks that are alike, and about the chunks that are left."""
     try:
-        groups = file.part(asked.groups)
+        groups = file.part(alike_groups)
     except Exception:  # noqa: BLE001 - asking says what is wrong
         groups = None
     if groups is None:
@@ -226,7 +226,7 @@ def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answer
     left = [(place, examples.questions) for place in groups.others]
     with collector_paused():
         for group in groups.groups:
-            left += examples.ask(group, answers.applied)
+            left += examples.ask(file, group, answers.applied)
     if not left:
         return
     chunks = file.part(ColumnChunks).all
@@ -345,12 +345,10 @@ class AlikeQuestions:
     """The checks of rules about column chunks, which are asked about those that are alike at once.
 
     Attributes:
-        groups: The chunks of a file that are alike.
         questions: The checks by subject.
         examples: What was learned from examples.
     """
 
-    groups: Callable[[FileUnderTest], Groups | None]
     questions: Sequence[Questions]
     examples: Examples
 
@@ -374,9 +372,7 @@ def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
             for panel in question.panels
             for check in panel.checks
         ]
-        reads_indexes = any(question.subject.alike_by == "index" for question in of_alike)
-        groups = groups_by_index if reads_indexes else groups_by_footer
-        by_itself.append(AlikeQuestions(groups, of_alike, Examples(pairs)))
+        by_itself.append(AlikeQuestions(of_alike, Examples(pairs)))
     return by_itself
 
 
