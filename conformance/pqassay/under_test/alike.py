@@ -41,22 +41,18 @@ NAMES = ("name", "field_id")
 """Fields of a leaf of the schema on which no rule about its chunks depends."""
 
 
-class Interned:
-    """Stands for everything that is equal to something: it is hashed and compared in no time."""
-
-
-_interned: dict[Hashable, Interned] = {}
+_interned: dict[Hashable, object] = {}
 
 MOST_INTERNED = 10_000
 
 
-def interned(value: Hashable) -> Interned:
-    """The same object for equal values, unless there were very many others meanwhile."""
+def interned(value: Hashable) -> Hashable:
+    """The same object for equal values, unless there were very many others meanwhile: it is hashed and compared in no time."""
     found = _interned.get(value)
     if found is None:
         if len(_interned) >= MOST_INTERNED:
             _interned.clear()
-        found = _interned[value] = Interned()
+        found = _interned[value] = object()
     return found
 
 
@@ -97,13 +93,12 @@ def _encoded_path(leaf: SchemaLeaf) -> tuple[bytes, ...] | None:
 
 
 @lru_cache(maxsize=256)
-def _slots_of(shapes: tuple[Shape, ...]) -> Sequence[tuple[Slot, int, int, Callable[[bytes], Any]]]:
-    """The slots of shapes, one after the other, each with the number of its shape, its own, and what reads it."""
-    return [
-        (slot, part, number, reader(slot))
-        for part, shape in enumerate(shapes)
-        for number, slot in enumerate(shape.slots)
+def _slots_of(shapes: tuple[Shape, ...]) -> tuple[list[tuple[Slot, int, int]], list[Callable[[bytes], Any]]]:
+    """The slots of shapes, one after the other, each with the number of its shape and its own; and what reads each."""
+    slots = [
+        (slot, part, number) for part, shape in enumerate(shapes) for number, slot in enumerate(shape.slots)
     ]
+    return slots, [reader(slot) for slot, _, _ in slots]
 
 
 class _Traits(NamedTuple):
@@ -160,15 +155,12 @@ class AlikeChunks(dict[int, Sequence[Any]]):
         self.rows: list[list[Slots]] = [[] for _ in shapes]
 
     def __missing__(self, place: int) -> Sequence[Any]:
-        slots = _slots_of(self.shapes)
+        slots, readers = _slots_of(self.shapes)
         if len(self.places) <= FEW:
             # All at once. Those of the footer may be known.
             known = len(self)
             things = (
-                [
-                    read(raw)
-                    for (*_, read), raw in zip(slots[known and known - 1 :], chain(*rows), strict=True)
-                ]
+                [read(raw) for read, raw in zip(readers[known and known - 1 :], chain(*rows), strict=True)]
                 for rows in zip(*self.rows[known > 0 :], strict=True)
             )
             self.update(enumerate(zip(*things, strict=True), known or 1))
@@ -176,7 +168,7 @@ class AlikeChunks(dict[int, Sequence[Any]]):
         elif place == ROWS:
             self[ROWS] = [self.totals[number] for number in self.places]
         else:
-            slot, part, number, _ = slots[place - 1]
+            slot, part, number = slots[place - 1]
             self[place] = column(slot, [row[number] for row in self.rows[part]])
         return self[place]
 
@@ -238,7 +230,7 @@ def alike_chunks(metadata: FileMetaData, schema: Schema) -> Alike | None:
         for kind, order in zip(kinds, orders, strict=True)
     ]
     totals = [group.num_rows for group in metadata.row_groups for _ in keys]
-    groups: dict[tuple[Interned, Shape], AlikeChunks] = {}
+    groups: dict[tuple[Hashable, Shape], AlikeChunks] = {}
     others: list[int] = []
     for number, group in enumerate(metadata.row_groups):
         chunks = group.columns

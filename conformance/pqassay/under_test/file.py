@@ -17,7 +17,7 @@ from pqassay.tables.claims import FileClaims
 from pqassay.under_test.alike import CHUNKS, Alike, alike_chunks
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.layout import Layout, layout_of
-from pqassay.under_test.schemas.known_schemas import SHARED, Schema, schema_of
+from pqassay.under_test.schemas.known_schemas import SCHEMAS, Schema, schema_of
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes, collector_paused
@@ -287,7 +287,7 @@ class FileUnderTest:
     @Remembered
     def decoded(self) -> tuple[FileMetaData, int]:
         """The decoded footer and the bytes that its struct takes. Raises PQF-004. Its schema may be that of other files, too."""
-        return parquet_file.decode_footer(self.footer, self.framing, shared=SHARED, readers=(CHUNKS,))
+        return parquet_file.decode_footer(self.footer, self.framing, readers=(SCHEMAS, CHUNKS))
 
     @property
     def has_unknown_fields(self) -> bool:

@@ -114,7 +114,8 @@ class _Columns:
         for chunks in self._alike:
             place = chunks.shapes[0].places.get(path)
             found += [None] * len(chunks.places) if place is None else chunks[place + 1]
-        found += map(attrgetter(".".join(path)), self.records)
+        if self.records:
+            found += map(attrgetter(".".join(path)), self.records)
         return found if found.count(None) < len(found) else None
 
 

@@ -12,6 +12,7 @@ from threading import RLock
 from typing import Any, Generic, TypeVar
 
 from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.grammar.record_walk import has_unknown
 from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.grammar.thrift_shapes import Shape, shape_of
@@ -174,9 +175,7 @@ class AlikeStructs(Generic[AnyRecord]):
     def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
         """The list at a position, and the position after it. Raises like a decoder."""
         read, find, undecoded = decoder(self.record), self._known.find, self._undecoded
-        size, kind, position = read_list_header(data, position)
-        if size > end - position or (size and kind != WireType.STRUCT):
-            raise Malformed("not a list of structs")
+        size, position = _size(data, position, end)
         listed: AlikeList[AnyRecord] = AlikeList()
         for column in range(size):
             located = find(data, position, column)
@@ -193,3 +192,44 @@ class AlikeStructs(Generic[AnyRecord]):
             position = after
         self._known.seen += size
         return listed, position
+
+
+def _size(data: bytes, position: int, end: int) -> tuple[int, int]:
+    """How many structs the list at a position has, and where the first one begins."""
+    size, kind, position = read_list_header(data, position)
+    if size > end - position or (size and kind != WireType.STRUCT):
+        raise Malformed("not a list of structs")
+    return size, position
+
+
+MOST_SHARED = 4
+"""Lists that are remembered; to look for more would take longer than to decode one."""
+
+LONGEST_SHARED = 1 << 16
+"""Bytes of a list that is remembered."""
+
+
+class SharedStructs(Generic[AnyRecord]):
+    """The reader of lists of a struct that returns the same object where it meets the same bytes, which nobody may change then.
+
+    The bytes of a list decide where it ends, so that whatever begins with them holds this list. One with unknown fields is not
+    remembered: each file takes note of those.
+    """
+
+    def __init__(self, record: type[AnyRecord]) -> None:
+        self.record = record
+        self._known: list[tuple[bytes, list[AnyRecord]]] = []
+
+    def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
+        """As `AlikeStructs`."""
+        for encoded, known in self._known:
+            if data.startswith(encoded, position):
+                return known, position + len(encoded)
+        read, records = decoder(self.record), list[AnyRecord]()
+        size, after = _size(data, position, end)
+        for _ in range(size):
+            record, after = read(data, after, end)
+            records.append(record)
+        if after - position <= LONGEST_SHARED and not any(map(has_unknown, records)):
+            self._known = [(data[position:after], records), *self._known[: MOST_SHARED - 1]]
+        return records, after
