@@ -36,7 +36,7 @@ counts. Besides, {damages:,} files with random damage were checked: none ended i
 
 | Answer | Meaning |
 | --- | --- |
-| FAIL | the change is found, and the file is nonconformant |
+| FAIL | the change is found, and the file is nonconformant or untrue |
 | errored | pqassay says that the file cannot be judged, and why |
 | WARN, POLICY, INFO | the change is found, and the file stays conformant |
 | not checked | a rule that was checked before is now named as not checked |

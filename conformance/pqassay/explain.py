@@ -37,7 +37,7 @@ DISPUTE = "docs/dispute.md of the repository says what to send, and what happens
 def explain(rule_id: str) -> Iterator[str]:
     """Yield the lines that explain one rule. Raises `KeyError` for an unknown id."""
     rule, family = rules()[rule_id], family_of(rule_id)
-    yield f"{rule.id}  {family.title}"
+    yield f"{rule.id}  {family.label}"
     yield ""
     yield from textwrap.wrap(rule.sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
     yield ""
@@ -198,7 +198,7 @@ def overview(prefix: str | None = None) -> Iterator[str]:
     """Yield one line for every rule, or for those of one family."""
     for family in families():
         if prefix in (None, family.prefix):
-            yield f"{family.prefix}  {family.title}"
+            yield f"{family.prefix}  {family.label}"
             for rule in family.rules:
                 sentence = textwrap.shorten(rule.sentence, WIDTH - 27, placeholder=" …")
                 about = f"{rule.verdict:<7}{rule.tier:<8}" if rule.judges_files else f"{'for readers':<15}"

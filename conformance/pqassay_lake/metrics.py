@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pqassay.report.bounds import UNKNOWN
-from pqassay.report.model import Finding, Report, counts, members_json
+from pqassay.report.model import Finding, Outcome, Report, counts, members_json
 
 SCHEMA_VERSION = 1
 
@@ -173,7 +173,7 @@ def writer_of(created_by: str | None) -> str:
 
 def _outcomes(files: Mapping[str, int]) -> list[str]:
     """All outcomes, so that an alarm finds a zero rather than nothing."""
-    return list(dict.fromkeys(["conformant", "conformant where checked", "nonconformant", "errored", *files]))
+    return list(dict.fromkeys([*get_args(Outcome), *files]))
 
 
 def _one(name: str, about: str, value: float) -> Metric:

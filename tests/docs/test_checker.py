@@ -178,7 +178,7 @@ def test_a_changed_field_shows_what_it_breaks() -> None:
     bitset = "row_groups[0].columns[0].bloom_filter.bitset"
     mutation = {"op": "set", "path": bitset, "to": {"bytes": "00" * 32}}
     changed = json.loads(session.changed(json.dumps(mutation), "data.parquet"))
-    assert (changed["before"], changed["after"]["outcome"]) == ("conformant", "nonconformant")
+    assert (changed["before"], changed["after"]["outcome"]) == ("conformant", "untrue")
     assert (changed["come"], changed["gone"]) == (["BLM-007"], [])
     assert [one["path"] for one in changed["difference"]["changes"]] == [bitset]
     assert session.broken_file("data.parquet") == ZEROED.read_bytes()
@@ -261,7 +261,7 @@ def test_a_folder_that_is_dropped_is_judged_as_the_table_that_it_is(tab: Tab) ->
 def test_a_golden_file_opens_by_its_address_and_the_verdict_is_seen_without_scrolling(tab: Tab) -> None:
     tab.evaluate("location.hash = '#blm/zeroed'")
     wait_for_verdict(tab, "data.parquet")
-    assert "nonconformant" in told(tab, "#checker-verdict h2")
+    assert "untrue" in told(tab, "#checker-verdict h2")
     assert "BLM-007" in told(tab, "#checker-findings summary")
     assert re.search(
         r"\d+ rules need more than tier pages: pqassay check --tier values", told(tab, "#checker-verdict")

@@ -82,7 +82,7 @@ class Folder:
                 if summary.conformant_where_checked
                 else []
             ),
-            f"{summary.nonconformant} nonconformant",
+            summary.broken_words,
             f"{summary.errored} errored",
         ]
         return {

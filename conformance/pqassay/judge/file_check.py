@@ -368,6 +368,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         files=list(group.files),
         also=sorted(group.also),
         compares_values=rule.compares_values,
+        basis=rule.origin.kind,
     )
 
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 
 ANY = "any rule that counts"
-"""What files of a sample break that are nonconformant."""
+"""What files of a sample break that are nonconformant or untrue."""
 
 UNKNOWN = "unknown"
 """The writer of files that do not say what wrote them."""

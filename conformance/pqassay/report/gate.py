@@ -1,7 +1,7 @@
 """The gate of a check: which findings fail it, and in how many files, where not every finding is worth a red build.
 
 A finding concerns a gate by what it does to users: by the worst that breaking its rule could do, or by what engines were seen to do.
-A gate changes the exit code and nothing of the verdicts: a file that breaks a rule is nonconformant behind any gate.
+A gate changes the exit code and nothing of the verdicts: a file that breaks a rule is nonconformant or untrue behind any gate.
 """
 
 from __future__ import annotations

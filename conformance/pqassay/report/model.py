@@ -17,14 +17,18 @@ from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
 from pqassay.report.pin import Pin
 from pqassay_spec.base.mistakes import SOFTWARE
-from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
+from pqassay_spec.rules.catalogue import Effect, Level, OriginKind, Tier, Verdict, broken_outcome
 from pqassay_spec.rules.observed import Observed
 
 SCHEMA_VERSION = 2
 
-Outcome = Literal["conformant", "conformant where checked", "nonconformant", "errored"]
-"""``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``errored``: the file could not be
-judged, through nobody's proven fault; never a kind of pass."""
+Outcome = Literal["conformant", "conformant where checked", "untrue", "nonconformant", "errored"]
+"""``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``nonconformant``: a rule that a
+document states is broken; ``untrue``: only rules that follow from a document, or are ours, are broken: the file contradicts itself or
+its values; ``errored``: the file could not be judged, through nobody's proven fault; never a kind of pass."""
+
+BROKEN: frozenset[Outcome] = frozenset({"untrue", "nonconformant"})
+"""Outcomes of files with a finding that counts."""
 
 MISTAKE = "a mistake in pqassay, please report it"
 """Begins the `FileReport.error` of a file that was not judged because of one."""
@@ -137,6 +141,7 @@ class Finding:
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
     table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for
     them.  ``compares_values`` is true where a claim is held against values, and either may be wrong.
+    ``basis`` is the source of the rule: the document states it, it follows from the document, or this specification adds it.
     """
 
     rule: str
@@ -157,6 +162,7 @@ class Finding:
     files: list[str] = field(default_factory=list[str])
     compares_values: bool = False
     also: list[str] = field(default_factory=list[str])
+    basis: OriginKind = "stated"
 
     @property
     def times(self) -> str:
@@ -327,6 +333,17 @@ class Summary:
     known: int = 0
     ignored: int = 0
     conformant_where_checked: int = 0
+    untrue: int = 0
+
+    @property
+    def broken(self) -> int:
+        """Files with a finding that counts."""
+        return self.untrue + self.nonconformant
+
+    @property
+    def broken_words(self) -> str:
+        """Their count by outcome: ``2 untrue, 1 nonconformant``; those that are untrue only where there are some."""
+        return (f"{self.untrue:,} untrue, " if self.untrue else "") + f"{self.nonconformant:,} nonconformant"
 
 
 @dataclass(frozen=True)
@@ -369,7 +386,7 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged, 70 where only mistakes of ours are to blame for that.
+        """The highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 where only mistakes of ours are to blame for that.
 
         With ``complete``, files that `is_partly_checked` tells of could not all be judged. With a ``gate``, that
         says whether 1 or 0.  With a ``pin``, findings of later rules are no reason for 1.
@@ -383,7 +400,7 @@ class Report:
             return 3
         if self.gate is not None:
             return 0 if self.gate.passed else 1
-        return 1 if self.summary.nonconformant and self._fails else 0
+        return 1 if self.summary.broken and self._fails else 0
 
     @property
     def _fails(self) -> bool:
@@ -432,7 +449,7 @@ class Report:
 
 
 def counts(finding: Finding, threshold: Threshold) -> bool:
-    """True if a finding makes its file nonconformant."""
+    """True if a finding makes its file nonconformant or untrue."""
     return finding.verdict in COUNTED[threshold] and not finding.known
 
 
@@ -478,8 +495,8 @@ def _defaults(kind: Any) -> dict[str, Any] | None:
 
 def outcome_of(findings: Iterable[Finding], gaps: Iterable[Gap], level: Threshold) -> Outcome:
     """The outcome of a file that could be judged: known findings and gaps do not count."""
-    if any(counts(finding, level) for finding in findings):
-        return "nonconformant"
+    if bases := {finding.basis for finding in findings if counts(finding, level)}:
+        return broken_outcome(bases)
     return "conformant where checked" if any(not gap.known for gap in gaps) else "conformant"
 
 
@@ -498,6 +515,7 @@ def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> S
         known=sum(finding.known for finding in findings) + sum(gap.known for gap in gaps),
         ignored=sum(entry.count for entry in ignored),
         conformant_where_checked=outcomes["conformant where checked"],
+        untrue=outcomes["untrue"],
     )
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from pqassay.report.model import Revision
 from pqassay_spec.rules import documents
-from pqassay_spec.rules.catalogue import Rule, families, family_of
+from pqassay_spec.rules.catalogue import BASES, Rule, families, family_of
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profiles
 from pqassay_spec.rules.quirks import quirks_of
@@ -19,13 +19,12 @@ COMPARE_FIRST = "compare the values with their source: either they, or what is s
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:
     """Members of a rule beside its sentence: labels and values."""
-    origin = {"stated": "stated in", "inferred": "inferred from", "ours": "added by this specification, see"}
     rows = [
         ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
         *([("reported as", rule.verdict)] if rule.judges_files else []),
         ("could", rule.could),
         *([("observed", observed(rule.id).sentence)] if rule.judges_files else []),
-        ("origin", f"{origin[rule.origin.kind]} {source(rule)}"),
+        ("basis", basis(rule)),
         ("read at", documents.address(rule.origin.document, rule.origin.section) or ""),
         ("obliges", f"since {obliged_since(rule)}"),
         ("field", rule.field),
@@ -47,6 +46,17 @@ def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
         for found in profiles().values():
             if (promotion := found.promotion_of(rule)) is not None:
                 yield f"for {found.name}", f"{promotion.verdict}: {promotion.reason}"
+
+
+def basis(rule: Rule) -> str:
+    """The source of a rule: what kind it is, and the place.
+
+    >>> from pqassay_spec.rules.catalogue import rules
+    >>> basis(rules()["DIR-001"])
+    'ours, a proposal: DIR chapter, "The key"'
+    """
+    proposal = ", a proposal" if family_of(rule.id).status == "proposal" else ""
+    return f"{BASES[rule.origin.kind]}{proposal}: {source(rule)}"
 
 
 def source(rule: Rule) -> str:

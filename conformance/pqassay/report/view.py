@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pqassay.report.coverage import unchecked
-from pqassay.report.model import FileReport, Finding, Report
+from pqassay.report.model import BROKEN, FileReport, Finding, Report
 from pqassay.report.order import gravest_first, observed_effect
 from pqassay.report.renderers.details import details, further
 from pqassay.report.rules import judged_against_line
@@ -30,6 +30,7 @@ def _of_check(report: Report) -> View:
             for outcome, count in (
                 ("errored", summary.errored),
                 ("nonconformant", summary.nonconformant),
+                ("untrue", summary.untrue),
                 ("conformant where checked", summary.conformant_where_checked),
             )
             if count
@@ -59,6 +60,7 @@ def _of_check(report: Report) -> View:
             if summary.conformant_where_checked
             else []
         ),
+        *([Tile("untrue", summary.untrue, "bad")] if summary.untrue else []),
         Tile("nonconformant", summary.nonconformant, "bad" if summary.nonconformant else "plain"),
         Tile("errored", summary.errored, "unknown" if summary.errored else "plain"),
         *(
@@ -71,7 +73,7 @@ def _of_check(report: Report) -> View:
         kind="check",
         title="pqassay check",
         outcome=outcome,
-        tone="warn" if outcome == "nonconformant" and not report.exit_code else OUTCOME_TONES[outcome],
+        tone="warn" if outcome in BROKEN and not report.exit_code else OUTCOME_TONES[outcome],
         not_failing=report.not_failing,
         place="file",
         facts=[(label, value) for label, value in facts if value],

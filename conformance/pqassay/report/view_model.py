@@ -22,6 +22,7 @@ OUTCOME_TONES: dict[str, Tone] = {
     "passed": "good",
     "conformant": "good",
     "conformant where checked": "warn",
+    "untrue": "bad",
     "nonconformant": "bad",
     "errored": "unknown",
     "failed": "bad",

@@ -112,7 +112,7 @@ FIELDS = (
     Field("path", pa.string(), "the file, as it was named or found; a URI in stores"),
     Field("file_kind", pa.string(), "`parquet`, `pm`, or `folder` for a folder that could not be listed"),
     Field("size", pa.int64(), "length of the file in bytes, -1 where it could not be told"),
-    Field("outcome", pa.string(), "`conformant`, `conformant where checked` (see `gaps`), `nonconformant` or `errored` (not judged; never a kind of pass)"),
+    Field("outcome", pa.string(), "`conformant`, `conformant where checked` (see `gaps`), `untrue`, `nonconformant` or `errored` (not judged; never a kind of pass)"),
     Field("created_by", pa.string(), "what the footer says about its writer", optional=True),
     Field("tier", pa.string(), "how deep the file was looked at: `footer`, `index`, `pages` or `values`"),
     Field("pqassay", pa.string(), "the version that judged"),
@@ -451,4 +451,7 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     # Measurements are made anew without a change of the rules: what is known now counts.
     rule = file_rules().get(row["rule"])
     is_comparison = rule is not None and rule.compares_values
-    return Finding(**stored, at=positions, observed=observed(row["rule"]), compares_values=is_comparison)
+    basis = "stated" if rule is None else rule.origin.kind
+    return Finding(
+        **stored, at=positions, observed=observed(row["rule"]), compares_values=is_comparison, basis=basis
+    )

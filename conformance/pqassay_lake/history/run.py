@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pqassay.report.model import COUNTED, Finding, Report
+from pqassay.report.model import BROKEN, COUNTED, Finding, Report
 from pqassay_lake.history.columns import SCHEMA
 from pqassay_lake.history.findings_table import clean
 from pqassay_lake.metrics import writer_of
@@ -71,7 +71,7 @@ def _rows(report: Report, run: Run, owners: Owners, versions: Mapping[str, int])
         "kind": "run",
         "exit_code": report.exit_code,
         "files": summary.files,
-        "nonconformant": summary.nonconformant,
+        "nonconformant": summary.broken,
         "errored": summary.errored,
     }
     outcomes = Counter((writer_of(file.created_by), file.outcome) for file in report.files)
@@ -81,7 +81,7 @@ def _rows(report: Report, run: Run, owners: Owners, versions: Mapping[str, int])
             "kind": "writer",
             "writer": writer,
             "files": sum(count for (name, _), count in outcomes.items() if name == writer),
-            "nonconformant": outcomes[writer, "nonconformant"],
+            "nonconformant": sum(outcomes[writer, outcome] for outcome in BROKEN),
             "errored": outcomes[writer, "errored"],
         }
     for name, version in versions.items():

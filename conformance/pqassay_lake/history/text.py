@@ -31,7 +31,7 @@ def _lines(view: HistoryView) -> Iterator[str]:
     known += f", {run.not_failing:,} NOT FAILING" if run.not_failing else ""
     yield (
         f"run {run.run} of {printable(run.scope) or 'listed files'}{partly}: {_count(run.files, 'file')}, "
-        f"{run.nonconformant:,} nonconformant, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new{known}"
+        f"{run.nonconformant:,} nonconformant or untrue, {run.errored:,} errored; {_count(run.findings, 'finding')}, {run.new:,} new{known}"
     )
     if view.by is not None:
         yield ""

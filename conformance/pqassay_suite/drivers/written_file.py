@@ -32,7 +32,7 @@ class WrittenFile:
     """Findings on a written file, and its content.
 
     Attributes:
-        outcome: ``conformant``, ``nonconformant`` or ``errored``.
+        outcome: ``conformant``, ``untrue``, ``nonconformant`` or ``errored``.
         failures: Id and message of every rule that it breaks with verdict FAIL.
         checked: Ids of the rules that were tested.
         error: Why it could not be judged or read.

@@ -56,7 +56,7 @@ class Survey:
     @property
     def is_sound(self) -> bool:
         """Whether the judge found nothing wrong."""
-        return self.judged not in ("nonconformant", "errored")
+        return self.judged not in ("untrue", "nonconformant", "errored")
 
 
 def survey(path: str) -> Survey:

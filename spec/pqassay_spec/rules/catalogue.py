@@ -40,6 +40,25 @@ Decoding = Literal["reject", "either"]
 OriginKind = Literal["stated", "inferred", "ours"]
 """The source of an obligation: the document says it, the document implies it, or this specification adds it."""
 
+BASES: Mapping[OriginKind, str] = {
+    "stated": "the text",
+    "inferred": "follows from the text",
+    "ours": "ours",
+}
+"""Words for the sources of obligations."""
+
+
+def broken_outcome(sources: Iterable[OriginKind]) -> Literal["nonconformant", "untrue"]:
+    """The outcome of a file, from the sources of the rules that it breaks and that count.
+
+    A file is nonconformant where a document states one of them.  Otherwise it is untrue: it contradicts itself or its values.
+
+    >>> broken_outcome(["inferred", "stated"]), broken_outcome(["inferred", "ours"])
+    ('nonconformant', 'untrue')
+    """
+    return "nonconformant" if "stated" in sources else "untrue"
+
+
 TIERS: tuple[Tier, ...] = get_args(Tier)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -152,7 +171,8 @@ class Family:
     ``module`` names the chapter and, in every package, the room of what is about this structure; ``file`` the kind of the
     files whose bytes the rules judge, ``called`` what counts in reports call such a file, and ``capability`` what an
     implementation has to know to be asked about one.  A family with rules of tier ``meta`` is about tables: these rules judge the
-    table itself, and those of deeper tiers what it says of each of its data files.
+    table itself, and those of deeper tiers what it says of each of its data files.  ``status`` is ``"proposal"`` where only this
+    project defines the structure so far.
     """
 
     module: str
@@ -163,6 +183,12 @@ class Family:
     file: str = DEFAULT_FILE
     called: str = DEFAULT_CALLED
     capability: str = "parquet"
+    status: str = "published"
+
+    @property
+    def label(self) -> str:
+        """The title, and that the structure is a proposal where it is."""
+        return f"{self.title} (a proposal)" if self.status == "proposal" else self.title
 
     @property
     def is_about_tables(self) -> bool:

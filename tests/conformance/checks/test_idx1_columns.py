@@ -218,7 +218,7 @@ def test_a_column_that_does_not_decode_may_be_the_one_that_fits() -> None:
     report = pqassay.check(bytes(content))
     (coverage,) = report.coverages.values()
 
-    assert ("nonconformant", ["PQF-070"]) == (
+    assert ("untrue", ["PQF-070"]) == (
         report.files[0].outcome,
         [finding.rule for finding in report.files[0].findings],
     )

@@ -171,7 +171,7 @@ def test_pages_that_break_a_rule_leave_an_index_not_checked() -> None:
 
     report = pqassay.check(bytes(file))
 
-    assert ("nonconformant", ["PQF-078"]) == (
+    assert ("untrue", ["PQF-078"]) == (
         report.files[0].outcome,
         [finding.rule for finding in report.files[0].findings],
     )

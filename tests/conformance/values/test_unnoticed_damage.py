@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from audited_values import RULES, judged
+from pqassay.report.model import BROKEN
 from pqassay.values.claims import audit as value_audit
 from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
@@ -86,7 +87,7 @@ def test_damage_that_engines_read_over_is_found(damage: str) -> None:
     make, rule = MUSEUM[damage]
     report = judged(mutate(data, make(data)))
     assert rule in {one for finding in report.findings for one in (finding.rule, *finding.also)}
-    assert "nonconformant" == report.outcome
+    assert report.outcome in BROKEN
 
 
 def test_the_undamaged_file_is_clean() -> None:

@@ -319,7 +319,7 @@ def test_a_history_that_cannot_be_written_costs_no_report(tmp_path: Path) -> Non
     bad = GOLDEN_FILES / "dlt/maximum-lowered/table"
     result = invoke("check", "--config", "none", "--tier", "footer", "--history", tmp_path / "file", bad)
     assert 2 == result.exit_code
-    assert "1 nonconformant" in result.stdout
+    assert "1 untrue" in result.stdout
     assert "is not a folder; a history of Parquet files is one" in result.stderr
 
 

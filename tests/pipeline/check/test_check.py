@@ -104,7 +104,7 @@ def test_the_report_on_the_worst_of_lakes_is_that_of_the_judge(
 ) -> None:
     expected = pqassay.check(wicked, tier=tier, jobs=2)
 
-    assert {"conformant", "nonconformant", "errored"} == {file.outcome for file in expected.files}
+    assert {"conformant", "untrue", "nonconformant", "errored"} == {file.outcome for file in expected.files}
     assert expected == check(spark, wicked, tier=tier, tasks=3)
 
 

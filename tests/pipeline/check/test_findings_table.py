@@ -380,7 +380,7 @@ def test_a_file_of_a_table_is_judged_again_when_the_table_says_something_else(
 
     assert (0, ["parquet", "parquet"]) == (first.exit_code, [file.kind for file in first.files[1:]])
     assert pqassay.check(table, tier="values") == again
-    assert (1, 1) == (again.exit_code, again.summary.nonconformant)
+    assert (1, 1) == (again.exit_code, again.summary.broken)
 
 
 def test_verdicts_of_a_table_are_kept_while_it_says_the_same() -> None:

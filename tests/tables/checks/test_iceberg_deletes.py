@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from places import GOLDEN_FILES
+from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
 from pqassay_golden.iceberg import deletes as golden
 from pqassay_golden.iceberg import files
@@ -91,10 +92,14 @@ def of_parts(**more: Any) -> list[Json]:
     ]
 
 
-def found(folder: Path, tier: Any = "values", only: Sequence[str] = MINE, **options: Any) -> list[str]:
+def findings(folder: Path, tier: Any = "values", only: Sequence[str] = MINE, **options: Any) -> list[Finding]:
     report = pqassay.check(folder, tier=tier, only=list(only), **options)
     assert [] == [file.error for file in report.files if file.error]
-    return [finding.rule for file in report.files for finding in file.findings]
+    return [finding for file in report.files for finding in file.findings]
+
+
+def found(folder: Path, tier: Any = "values", only: Sequence[str] = MINE, **options: Any) -> list[str]:
+    return [finding.rule for finding in findings(folder, tier, only, **options)]
 
 
 def delete_entry(data: bytes, rows: int, **more: Any) -> Json:
@@ -231,7 +236,8 @@ def test_rows_of_position_deletes_are_compared_as_one_after_the_other(
         [delete_entry(raw, len(rows), referenced_data_file=named)],
         more={"data/d.parquet": raw},
     )
-    assert expected_rules(rows, named) == set(found(folder, only=MINE[4:]))
+    broken = [(finding.rule, *finding.also) for finding in findings(folder, only=MINE[4:])]
+    assert expected_rules(rows, named) == set(itertools.chain(*broken))
 
 
 def test_the_rows_of_a_data_file_are_those_of_its_footer(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pqassay
 from places import GOLDEN_FILES, INTEROP
 from pqassay.judge.checker import planned
 from pqassay.judge.workers import Limits, judged
+from pqassay.report.model import BROKEN
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.kept import kept_states
 from pqassay_tables.under_test import states
@@ -71,7 +72,8 @@ def test_a_table_that_changed_between_two_checks_is_read_again(
 
     before = outcome()
     (copy / newest).write_bytes(b"{")
-    assert ("conformant", "nonconformant") == (before, outcome())
+    assert "conformant" == before
+    assert outcome() in BROKEN
 
 
 def test_a_check_within_another_one_reads_tables_for_itself(read: list[weakref.ref[Any]]) -> None:

@@ -38,7 +38,7 @@ def lines(site: Site) -> Iterator[str]:
             (table, kind_of_table(table), table["rules"], table_sufferers(table["id"], site))
             for table in site.tables.values()
         ],
-        families=[(one.prefix.lower(), one.title) for one in catalogue.families() if one.prefix in families],
+        families=[(one.prefix.lower(), one.label) for one in catalogue.families() if one.prefix in families],
         kinds=[("valid", "valid"), ("lie", "lie"), ("invalid", "damaged")],
         kind_words={**KINDS, "valid": "valid", "lie": "lie", "invalid": "damaged"},
         implementations=[

@@ -124,9 +124,8 @@ def summary(case: Mapping[str, Any]) -> str:
 
 def verdict(rules: Sequence[catalogue.Rule]) -> str:
     """What a check of the file says in its first line."""
-    fails = sum(rule.verdict == "FAIL" for rule in rules)
-    if fails:
-        return f"nonconformant ({fails} FAIL)"
+    if fails := [rule.origin.kind for rule in rules if rule.verdict == "FAIL"]:
+        return f"{catalogue.broken_outcome(fails)} ({len(fails)} FAIL)"
     return "conformant, with remarks" if rules else "conformant"
 
 

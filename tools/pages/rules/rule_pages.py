@@ -11,6 +11,7 @@ from pages.cases.byte_changes import changed, mutation_sentence
 from pages.implementations.answers import BAD, HARM, Answer, worst
 from pages.page import Page, Site, case_file, case_page, rule_page
 from pages.places import GOLDEN_FILES, ROOT
+from pages.rules.rule_boxes import ORIGINS
 from pages.tables import golden_tables, table_pages
 from pages.tables.lessons import lessons_of, seen_of
 from pqassay.checks.remedies import remedy
@@ -33,12 +34,6 @@ MOST_FIELDS = 2
 """Changed fields that are shown with their bytes."""
 
 ROLES = {"writer": "for writers", "reader": "for readers", "both": "for writers and readers"}
-
-ORIGINS = {
-    "stated": "Stated in",
-    "inferred": "Inferred from",
-    "ours": "Added by this specification; it follows from",
-}
 
 DECODINGS = {
     "reject": "A reader that decodes the structure has to refuse a file that breaks this rule.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pqassay.report.model import Finding, Position
-from pqassay.report.rules import COMPARE_FIRST
+from pqassay.report.rules import COMPARE_FIRST, basis
+from pqassay_spec.rules.catalogue import rules
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
@@ -26,6 +27,10 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("first", COMPARE_FIRST))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
+    if (
+        rule := rules().get(finding.rule)
+    ) is not None:  # a report of another release may name a rule of its own
+        rows.append(("basis", basis(rule)))
     rows.append(("more", f"pqassay explain {finding.rule}"))
     return rows
 

@@ -173,7 +173,7 @@ def _finding(finding: Finding, number: int, report: Report) -> Json:
     shown = {
         label: value
         for label, value in details(finding)
-        if label in ("column", "expected", "actual", "could", "observed", "first", "remedy")
+        if label in ("column", "expected", "actual", "could", "observed", "first", "remedy", "basis")
     }
     text = ". ".join(
         [

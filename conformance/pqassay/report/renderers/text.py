@@ -36,6 +36,7 @@ COLOURS = {
     "INFO": "blue",
     "conformant": "bold green",
     "conformant where checked": "bold yellow",
+    "untrue": "bold red",
     "nonconformant": "bold red",
     "errored": "bold magenta",
 }
@@ -265,7 +266,7 @@ class _Text:
             self._line(
                 f"{summary.files:,} files: {summary.conformant:,} conformant, "
                 + (f"{partly:,} conformant where checked, " if partly else "")
-                + f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
+                + f"{summary.broken_words}, {summary.errored:,} errored{known}"
             )
         if self._report.profile is not None:
             self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
@@ -288,9 +289,9 @@ class _Text:
         if report.gate is not None:
             colour = "green" if report.gate.passed else "red"
             self._line(("gate", colour), f" {report.gate.line}")
-        if report.exit_code > 1 and summary.nonconformant:
+        if report.exit_code > 1 and summary.broken:
             self._line(
-                f"exit code {report.exit_code} hides nothing: {counted(summary.nonconformant, 'file is', 'files are')} nonconformant"
+                f"exit code {report.exit_code} hides nothing: {summary.broken_words}"
                 + (f", {summary.errored:,} could not be judged" if summary.errored else "")
             )
 
