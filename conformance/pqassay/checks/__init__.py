@@ -27,15 +27,15 @@ Examples: rules about column chunks and their page indexes are asked about one c
 number is known (`by_example`).  What they ask of the numbers is noted and looked at in all chunks at once.  So a check is the only
 statement of its rule, and fast where chunks are many.
 
-Screens: a screen proves at once that a sound thing breaks none of several rules of `_pm`, so that they need not be asked; what
-it does not call sound, they judge.  Tests hold both against each other.  How screens are used is described in `asking`.
+Shapes and screens: of things of one shape, rules are asked about one, and a screen finds those of very many things that may break
+a rule (`asking`).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -50,12 +50,6 @@ Thing = TypeVar("Thing")
 Test = Callable[[Thing], Iterable[Violation] | None]
 """A check's function. It may return nothing where reading its subject raises all that can be wrong."""
 
-Screen = Callable[[Thing], Hashable | None]
-"""A screen's function: the shape of a thing that certainly breaks none of the rules it serves, ``None`` of others. It never raises.
-
-Things of one shape are alike in which of these rules apply to them.
-"""
-
 _registered: dict[str, Check] = {}
 
 
@@ -68,14 +62,12 @@ class Check:
         subject: What it is about.
         test: What tests one of these things.
         only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
-        screen: What recognises things that certainly keep the rule.
     """
 
     rule: str
     subject: Subject[Any]
     test: Test[Any]
     only: Callable[[Any], bool] | None = None
-    screen: Screen[Any] | None = None
 
 
 def rule(
@@ -83,7 +75,6 @@ def rule(
     *,
     of: Subject[Thing],
     only: Callable[[Thing], bool] | None = None,
-    screen: Screen[Thing] | None = None,
     faults: tuple[FaultKind, ...] = (),
 ) -> Callable[[Test[Thing]], Test[Thing]]:
     """Register a function as the check of a rule; see `Check` for the arguments.
@@ -100,7 +91,7 @@ def rule(
             if kind.rule is not None:
                 raise ValueError(f"{kind} is reported by two rules, {kind.rule} and {rule_id}")
             kind.rule = rule_id
-        _registered[rule_id] = Check(rule_id, of, test, only, screen)
+        _registered[rule_id] = Check(rule_id, of, test, only)
         return test
 
     return register

@@ -5,23 +5,22 @@ Column chunks that are encoded alike are asked about together, see `pqassay.chec
 What is absent is known before any rule is asked.  A thing that cannot be read hinders nobody from judging the others: its rule
 is broken if another thing breaks it, and *not checked* otherwise.
 
-Screens: a screen looks at a thing once for all the rules that it serves, and returns the thing's *shape* if it is certain that the
-thing breaks none of them; ``None`` otherwise.  The first thing of a shape is judged by the rules all the same, which shows
-which of them apply; for the others of that shape, in this file and in those that follow, that is remembered.  Files of one lake
-share their schemas: of a subject that the schema alone decides, what applied is remembered by the schema.  Where a file has very
-many things, a subject may offer a screen of all of them at a time: the rules are asked about its *suspects* alone.
+What rules say of a thing, they say of all things of its *shape*, if it has one: the first that keeps all of them shows which apply,
+in this file and in those that follow.  Files of one lake share their schemas: of a subject that the schema alone decides, what
+applied is remembered by the schema.  Where a file has very many things, a subject may offer a screen of all of them at a time: the
+rules are asked about its *suspects* alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any
 
-from pqassay.checks import Check, Screen, registry
+from pqassay.checks import Check, registry
 from pqassay.checks.by_example import Examples
 from pqassay.checks.conflicts import Conflict, explained
 from pqassay.checks.misplaced import FEW, cause_of
@@ -29,7 +28,7 @@ from pqassay.checks.subjects import Subject
 from pqassay.report.coverage import CRC
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
 from pqassay.report.weighing import Weighing
-from pqassay.under_test.alike_groups import Groups, groups_by_footer, groups_by_index
+from pqassay.under_test.alike_groups import alike_groups
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import (
     Broken,
@@ -49,7 +48,7 @@ from pqassay_spec.rules.catalogue import Rule, Verdict, file_rules, rules
 from pqassay_spec.rules.profiles import profile
 
 MOST_SHAPES = 10_000
-"""Shapes that are remembered for one screen; a file may have a shape of its own for each of its chunks."""
+"""Shapes that are remembered for one subject; a file may have a shape of its own for each of its columns."""
 
 
 @dataclass
@@ -263,7 +262,7 @@ def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers
 def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answers) -> None:
     """Ask the rules about examples of chunks that are alike, and about the chunks that are left."""
     try:
-        groups = file.part(asked.groups)
+        groups = file.part(alike_groups)
     except Exception:  # noqa: BLE001 - asking says what is wrong
         groups = None
     if groups is None:
@@ -274,7 +273,7 @@ def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answer
     left = [(place, examples.questions) for place in groups.others]
     with collector_paused():
         for group in groups.groups:
-            left += examples.ask(group, answers.applied)
+            left += examples.ask(file, group, answers.applied)
     if not left:
         return
     chunks = file.part(ColumnChunks).all
@@ -286,25 +285,31 @@ def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answer
 
 def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
     """Ask the rules of one subject."""
-    subject, panels = question.subject, question.panels
+    subject, checks = question.subject, question.checks
     try:
         things = subject.find(file)
         suspects = subject.suspects(file) if things and subject.suspects else None
     except Exception as error:  # noqa: BLE001 - see `_note_raised`
-        for panel in panels:
-            for check in panel.checks:
-                _note_raised(answers, check.rule, error)
+        for check in checks:
+            _note_raised(answers, check.rule, error)
         return
-    if not things:
-        if subject.agrees_if_empty:
-            answers.applied.update(check.rule for panel in panels for check in panel.checks)
-        return
-    for panel in panels:
-        if suspects is None:
-            panel.ask(subject, things, answers)
-            continue
-        for check in panel.checks:
+    if not things and subject.agrees_if_empty:
+        answers.applied.update(check.rule for check in checks)
+    if suspects is not None:
+        for check in checks:
             _ask_about_suspects(subject, check, suspects[check.rule], answers)
+        return
+    for thing in things:
+        shape = None if subject.shape is None else subject.shape(thing)
+        known = question.shapes.get(shape)
+        if known is not None:
+            answers.applied |= known
+            continue
+        known = _judge(checks, subject, thing, answers)
+        if shape is not None and known is not None:
+            if len(question.shapes) >= MOST_SHAPES:
+                question.shapes.clear()
+            question.shapes[shape] = known
 
 
 def _ask_about_suspects(
@@ -325,34 +330,6 @@ def is_broken(file: FileUnderTest, rule_id: str) -> bool:
     """Whether a file breaks a rule, as far as that can be told."""
     found = ask(file, (rule_id,)).found
     return rule_id in found and bool(found[rule_id].groups)
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """Checks of one subject that one screen serves, or none."""
-
-    screen: Screen[Any] | None
-    checks: Sequence[Check]
-    shapes: dict[Hashable, frozenset[str]] = field(default_factory=dict[Hashable, frozenset[str]])
-    """The rules that apply to a sound thing, by its shape."""
-
-    def ask(self, subject: Subject[Any], things: Sequence[Any], answers: Answers) -> None:
-        """Ask the rules about every thing, but for those that are certainly sound."""
-        last: frozenset[str] | None = None
-        for thing in things:
-            shape = None if self.screen is None else self.screen(thing)
-            known = None if shape is None else self.shapes.get(shape)
-            if known is not None:
-                if known is not last:
-                    answers.applied |= known
-                    last = known
-                continue
-            known = _judge(self.checks, subject, thing, answers)
-            # What the screen says is not enough: the rules are the law.
-            if shape is not None and known is not None:
-                if len(self.shapes) >= MOST_SHAPES:
-                    self.shapes.clear()
-                self.shapes[shape] = known
 
 
 def _judge(
@@ -382,10 +359,11 @@ def _judge(
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The checks of rules about one subject, by the screens that serve them."""
+    """The checks of rules about one subject, and the rules that apply to a thing that keeps all of them, by its shape."""
 
     subject: Subject[Any]
-    panels: Sequence[_Panel]
+    checks: Sequence[Check]
+    shapes: dict[Hashable, frozenset[str]] = field(default_factory=dict[Hashable, frozenset[str]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,38 +371,28 @@ class AlikeQuestions:
     """The checks of rules about column chunks, which are asked about those that are alike at once.
 
     Attributes:
-        groups: The chunks of a file that are alike.
         questions: The checks by subject.
         examples: What was learned from examples.
     """
 
-    groups: Callable[[FileUnderTest], Groups | None]
     questions: Sequence[Questions]
     examples: Examples
 
 
 @lru_cache(maxsize=64)
 def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
-    """The checks of rules, by subject and screen; the same for every file of a run."""
-    found: dict[Subject[Any], dict[Screen[Any] | None, list[Check]]] = {}
+    """The checks of rules, by subject; the same for every file of a run."""
+    found: dict[Subject[Any], list[Check]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
-        found.setdefault(check.subject, {}).setdefault(check.screen, []).append(check)
+        found.setdefault(check.subject, []).append(check)
     by_itself: list[Questions | AlikeQuestions] = []
     of_alike: list[Questions] = []
-    for subject, screened in found.items():
-        question = Questions(subject, [_Panel(screen, checks) for screen, checks in screened.items()])
-        (by_itself if subject.alike_by is None else of_alike).append(question)
+    for subject, checks in found.items():
+        (by_itself if subject.alike_by is None else of_alike).append(Questions(subject, checks))
     if of_alike:
-        pairs = [
-            (question.subject, check)
-            for question in of_alike
-            for panel in question.panels
-            for check in panel.checks
-        ]
-        reads_indexes = any(question.subject.alike_by == "index" for question in of_alike)
-        groups = groups_by_index if reads_indexes else groups_by_footer
-        by_itself.append(AlikeQuestions(groups, of_alike, Examples(pairs)))
+        pairs = [(question.subject, check) for question in of_alike for check in question.checks]
+        by_itself.append(AlikeQuestions(of_alike, Examples(pairs)))
     return by_itself
 
 

@@ -8,15 +8,15 @@ own, a few times; the rules are asked one by one about what is left, and about w
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from pqassay.checks import Check
 from pqassay.checks.subjects import Subject
-from pqassay.under_test.alike import FEW
-from pqassay.under_test.alike_groups import AlikeGroup
-from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.unknown import Conditions, Holds
+from pqassay.under_test.alike import AlikeChunks
+from pqassay.under_test.examples import ExampleChunk, situation
+from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.unknown import Conditions
 
 MOST_EXAMPLES = 4
 """Examples of one kind of chunk; where more would be needed, its numbers decide nearly everything."""
@@ -36,12 +36,12 @@ class Lesson(NamedTuple):
     """What an example has shown.
 
     Attributes:
-        holds: Whether it is so with other chunks, too.
+        exceptions: Finds, among so many chunks, those with which something may be different.
         applied: The rules that were tested and are kept.
         left: What has to be asked about each chunk.
     """
 
-    holds: Holds
+    exceptions: Callable[[AlikeChunks, int], list[int]]
     applied: frozenset[str]
     left: tuple[Question, ...]
 
@@ -61,45 +61,43 @@ class Examples:
         self.questions = tuple(questions)
         self._kinds: dict[Hashable, _Kind] = {}
 
-    def ask(self, group: AlikeGroup, applied: set[str]) -> list[tuple[int, tuple[Question, ...]]]:
+    def ask(
+        self, file: FileUnderTest, group: AlikeChunks, applied: set[str]
+    ) -> list[tuple[int, tuple[Question, ...]]]:
         """Ask about all chunks of a group; return what is to be asked about which of them, by position in the file."""
-        kind = self._kinds.get(group.key)
+        key = situation(file), group.kind, group.shapes
+        kind = self._kinds.get(key)
         if kind is None:
             if len(self._kinds) >= MOST_KINDS:
                 del self._kinds[next(iter(self._kinds))]
-            kind = self._kinds[group.key] = _Kind()
-        kind.seen += len(group)
-        lessons = kind.lessons
+            kind = self._kinds[key] = _Kind()
+        kind.seen += len(group.places)
         left: list[tuple[int, tuple[Question, ...]]] = []
-        numbers: Sequence[int] = range(len(group))
+        numbers = {*range(len(group.places))}
         for turn in range(MOST_EXAMPLES):
-            if turn == len(lessons) and kind.seen < SEEN_FIRST:
-                break
-            if turn == len(lessons):
-                lessons.append(self._learn(group, numbers[0]))
-            lesson = lessons[turn]
-            others: Sequence[int] = ()
-            if len(numbers) < len(group) or len(group) <= FEW or not lesson.holds.of_all(group.columns):
-                others = [number for number in numbers if not lesson.holds.of_one(group.row(number))]
+            if turn == len(kind.lessons):
+                if kind.seen < SEEN_FIRST:
+                    break
+                kind.lessons.append(self._learn(file, group, min(numbers)))
+            lesson = kind.lessons[turn]
+            others = numbers.intersection(lesson.exceptions(group, len(group.places)))
             if len(others) < len(numbers):
                 applied |= lesson.applied
-                if lesson.left:
-                    kept = {*numbers}.difference(others)
-                    left += [(group.place(number), lesson.left) for number in sorted(kept)]
+                left += [(group.places[number], lesson.left) for number in numbers - others if lesson.left]
             numbers = others
             if not numbers:
                 return left
-        return [*left, *((group.place(number), self.questions) for number in numbers)]
+        return [*left, *((group.places[number], self.questions) for number in numbers)]
 
-    def _learn(self, group: AlikeGroup, number: int) -> Lesson:
+    def _learn(self, file: FileUnderTest, group: AlikeChunks, number: int) -> Lesson:
         """Ask about an example."""
         conditions = Conditions()
         applied: list[str] = []
         left: list[Question] = []
-        chunk = group.example(number, conditions)
+        chunk = ExampleChunk(file, group, number, conditions)
         for question in self.questions:
             subject, check = question
-            if subject.alike_by == "index" and not group.is_read:
+            if subject.alike_by == "index" and not group.are_read and file.options.reaches("index"):
                 left.append(question)
                 continue
             conditions.is_lost = False
@@ -117,9 +115,9 @@ class Examples:
                 # Its answer, and what was computed meanwhile, may rest on what is not noted.
                 if question not in left:
                     left.append(question)
-                chunk = group.example(number, conditions)
+                chunk = ExampleChunk(file, group, number, conditions)
         return Lesson(
-            conditions.compiled(group.readings),
+            conditions.compiled(),
             frozenset(applied).difference(check.rule for _, check in left),
             tuple(left),
         )

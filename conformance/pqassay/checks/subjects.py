@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -38,6 +38,7 @@ class Subject(Generic[Thing]):
         agrees_if_empty: Whether its rules are kept where there are no such things: two files without row groups agree in all of
             them. Other rules are not applicable then.
         of_schema: Whether the schema alone decides what its rules find.
+        shape: The same for things of which its rules say the same; ``None`` of others. It never raises.
         suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
         alike_by: Of column chunks that are asked about by examples, what makes them alike.
         is_about: Whether a column chunk is one of the things.
@@ -48,6 +49,7 @@ class Subject(Generic[Thing]):
     placed: Callable[[Violation, Thing], Violation] = _as_it_is
     agrees_if_empty: bool = False
     of_schema: bool = False
+    shape: Callable[[Thing], Hashable | None] | None = None
     suspects: Callable[[FileUnderTest], Mapping[str, Suspects[Thing]] | None] | None = None
     alike_by: Literal["footer", "index"] | None = None
     is_about: Callable[[Any], bool] = _always

@@ -8,47 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from operator import itemgetter
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pqassay.under_test.schemas.known_schemas import Schema
-from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.grammar.thrift_runs import AlikeList, AlikeStructs, Slots
-from pqassay_spec.grammar.thrift_shapes import LONGEST_LIST, LONGEST_TEXT, NUMBERS, Shape, column
+from pqassay_spec.grammar.thrift_shapes import LONGEST_LIST, LONGEST_TEXT, Shape, Slot, column, reader
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
-from pqassay_spec.parquet.thrift import ColumnChunk, ColumnOrder, FileMetaData, SchemaElement, Type
+from pqassay_spec.parquet.thrift import (
+    ColumnChunk,
+    ColumnIndex,
+    ColumnOrder,
+    FileMetaData,
+    OffsetIndex,
+    Type,
+    TypeDefinedOrder,
+)
 
 CHUNKS: AlikeStructs[ColumnChunk] = AlikeStructs(
     ColumnChunk, lambda chunk: chunk.meta_data is not None and chunk.meta_data.type != Type.BYTE_ARRAY
 )
 """Reads the column chunks of footers."""
 
+ROWS = 0
+"""The column of the rows of the row group; those of slots follow."""
+
 FEW = 6
 """Chunks that are looked at one by one: columns of so few cost more than they save."""
-
-PATH = ("meta_data", "path_in_schema")
 
 NAMES = ("name", "field_id")
 """Fields of a leaf of the schema on which no rule about its chunks depends."""
 
 
-class Interned:
-    """Stands for everything that is equal to something: it is hashed and compared in no time."""
-
-
-_interned: dict[Hashable, Interned] = {}
+_interned: dict[Hashable, object] = {}
 
 MOST_INTERNED = 10_000
 
 
-def interned(value: Hashable) -> Interned:
-    """The same object for equal values, unless there were very many others meanwhile."""
+def interned(value: Hashable) -> Hashable:
+    """The same object for equal values, unless there were very many others meanwhile: it is hashed and compared in no time."""
     found = _interned.get(value)
     if found is None:
         if len(_interned) >= MOST_INTERNED:
             _interned.clear()
-        found = _interned[value] = Interned()
+        found = _interned[value] = object()
     return found
 
 
@@ -57,128 +61,147 @@ class LeafKind(NamedTuple):
 
     Attributes:
         key: Equal for equal kinds.
-        path: The names of the leaf as the footer encodes them; none where they are too long for a shape.
+        path: The names of the leaf as the footer encodes them; ``None`` where they are too long for a shape.
     """
 
     key: Hashable
-    path: tuple[bytes, ...]
+    path: tuple[bytes, ...] | None
 
 
 def leaf_kinds(schema: Schema) -> list[LeafKind]:
     """The kind of each leaf."""
     return [
         LeafKind(
-            interned((_identity(leaf.element), leaf.max_definition_level, leaf.max_repetition_level)),
+            (repr(without_names(leaf.element)), leaf.max_definition_level, leaf.max_repetition_level),
             _encoded_path(leaf),
         )
         for leaf in schema.leaves
     ]
 
 
-def _encoded_path(leaf: SchemaLeaf) -> tuple[bytes, ...]:
-    """The names of a leaf as shapes have them; none where one is longer, or there are more of them."""
+def without_names(element: Any, **names: Any) -> Any:
+    """A copy of a leaf with other names, or none."""
+    fields = {field.name: getattr(element, field.name) for field in element.fields}
+    return type(element)(**{**fields, **dict.fromkeys(NAMES), **names}, unknown=element.unknown)
+
+
+def _encoded_path(leaf: SchemaLeaf) -> tuple[bytes, ...] | None:
     if leaf.parent.depth >= LONGEST_LIST or leaf.parent.path_length > LONGEST_LIST * LONGEST_TEXT:
-        return ()
+        return None
     raws = [name.encode("utf-8", "surrogateescape") for name in leaf.path]
-    return () if max(map(len, raws)) > LONGEST_TEXT else tuple(bytes((len(raw),)) + raw for raw in raws)
+    return None if max(map(len, raws)) > LONGEST_TEXT else tuple(bytes((len(raw),)) + raw for raw in raws)
 
 
-def _identity(record: Record) -> Hashable:
-    """The fields of a record and of those in it, but for names."""
-    skipped = NAMES if isinstance(record, SchemaElement) else ()
-    found: list[Hashable] = [record.unknown]
-    for field in record.fields:
-        value = getattr(record, field.name)
-        if value is not None and field.name not in skipped:
-            found.append((field.id, _identity(value) if isinstance(value, Record) else value))
-    return tuple(found)
+@lru_cache(maxsize=256)
+def _slots_of(shapes: tuple[Shape, ...]) -> tuple[list[tuple[Slot, int, int]], list[Callable[[bytes], Any]]]:
+    """The slots of shapes, one after the other, each with the number of its shape and its own; and what reads each."""
+    slots = [
+        (slot, part, number) for part, shape in enumerate(shapes) for number, slot in enumerate(shape.slots)
+    ]
+    return slots, [reader(slot) for slot, _, _ in slots]
 
 
-def _order_identity(order: ColumnOrder) -> Hashable:
-    is_usual = order.TYPE_ORDER is not None and not order.unknown and not order.TYPE_ORDER.unknown
-    return None if is_usual else _identity(order)
+class _Traits(NamedTuple):
+    """What is the same in all chunks of a shape: the slots of their path, and whether they are not encrypted, or have deprecated bounds alone."""
+
+    path: slice
+    is_plain: bool
+    has_old_bounds: bool
 
 
-class Columns:
-    """Columns of things that are alike, each computed when first asked for."""
-
-    def __init__(self, rows: Sequence[Slots], shape: Shape) -> None:
-        self.raws: list[Sequence[bytes]] = list(zip(*rows, strict=True))
-        self._shape = shape
-        self._known: list[Sequence[Any] | None] = [None] * len(self.raws)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __getitem__(self, place: int) -> Sequence[Any]:
-        found = self._known[place]
-        if found is None:
-            found = self._known[place] = column(self._shape.slots[place], self.raws[place])
-        return found
+@lru_cache(maxsize=256)
+def _traits_of(shape: Shape) -> _Traits:
+    chunk: ColumnChunk = decoder(ColumnChunk)(shape.example, 0, len(shape.example))[0]
+    steps = [
+        place for place, slot in enumerate(shape.slots) if slot.path[:2] == ("meta_data", "path_in_schema")
+    ]
+    facts = chunk.meta_data
+    return _Traits(
+        slice(steps[0], steps[-1] + 1) if steps else slice(0, 0),
+        facts is not None and chunk.crypto_metadata is None,
+        facts is not None and has_old_bounds(facts.statistics),
+    )
 
 
-class AlikeChunks:
-    """Column chunks that are encoded alike.
+def has_old_bounds(statistics: Any) -> bool:
+    """Whether statistics hold deprecated bounds and no others."""
+    return (
+        statistics is not None
+        and statistics.min_value is None
+        and statistics.max_value is None
+        and (statistics.min is not None or statistics.max is not None)
+    )
+
+
+class AlikeChunks(dict[int, Sequence[Any]]):
+    """Column chunks that are encoded alike, and so are those of their page indexes that are looked at.
+
+    Its items are columns of what differs among them: the rows of row groups, then the slots of the shapes. Each is made when it is first asked for.
 
     Attributes:
-        shape: Their shape.
         kind: The kind of their leaves, and the order of those.
-        row_groups, ordinals: Their row groups, and their positions there.
-        runs: Row groups, each with the first and the last but one of its chunks among these.
-        rows: What is in the slots of each.
+        shapes: Their shape, and those of their indexes.
+        totals: The rows of the row group of each chunk of the footer.
+        places: Their positions among all chunks of the footer.
+        rows: What is in the slots of each, by shape.
     """
 
-    def __init__(self, shape: Shape, kind: Hashable) -> None:
-        self.shape = shape
+    def __init__(self, kind: Hashable, shapes: tuple[Shape, ...], totals: Sequence[int]) -> None:
+        super().__init__()
         self.kind = kind
-        self.row_groups: list[int] = []
-        self.ordinals: list[int] = []
-        self.runs: list[tuple[int, int, int]] = []
-        self.rows: list[Slots] = []
-        self._columns: Columns | None = None
+        self.shapes = shapes
+        self.totals = totals
+        self.places: list[int] = []
+        self.rows: list[list[Slots]] = [[] for _ in shapes]
+
+    def __missing__(self, place: int) -> Sequence[Any]:
+        slots, readers = _slots_of(self.shapes)
+        if len(self.places) <= FEW:
+            # All at once. Those of the footer may be known.
+            known = len(self)
+            things = (
+                [read(raw) for read, raw in zip(readers[known and known - 1 :], chain(*rows), strict=True)]
+                for rows in zip(*self.rows[known > 0 :], strict=True)
+            )
+            self.update(enumerate(zip(*things, strict=True), known or 1))
+            self[ROWS] = [self.totals[number] for number in self.places]
+        elif place == ROWS:
+            self[ROWS] = [self.totals[number] for number in self.places]
+        else:
+            slot, part, number = slots[place - 1]
+            self[place] = column(slot, [row[number] for row in self.rows[part]])
+        return self[place]
 
     @property
-    def columns(self) -> Columns:
-        """What differs among them."""
-        if self._columns is None:
-            self._columns = Columns(self.rows, self.shape)
-        return self._columns
-
-    def named(self, *path: str) -> Sequence[int] | None:
-        """The column of a field of `ColumnChunk` that is a number; ``None`` where these chunks do not have it."""
-        place = self.shape.places.get(path)
-        if place is None:
-            return None
-        if len(self.rows) > FEW:
-            return self.columns[place]
-        return [NUMBERS[row[place]] for row in self.rows]
+    def are_read(self) -> bool:
+        """Whether the indexes that they have are among the shapes."""
+        kinds = [shape.record for shape in self.shapes]
+        return (ColumnIndex in kinds or not self.has("column_index_offset")) and (
+            OffsetIndex in kinds or not self.has("offset_index_offset")
+        )
 
     @property
     def has_old_bounds(self) -> bool:
-        """Whether these chunks have deprecated bounds and no others."""
-        return _has_old_bounds(self.shape)
+        """Whether they have deprecated bounds and no others."""
+        return _traits_of(self.shapes[0]).has_old_bounds
+
+    def named(self, *path: str) -> Sequence[int] | None:
+        """The column of a field of `ColumnChunk` that is a number; ``None`` where they do not have it."""
+        place = self.shapes[0].places.get(path)
+        return None if place is None else self[place + 1]
 
     def has(self, *path: str) -> bool:
-        """Whether these chunks have a field of `ColumnChunk`, one of those that are slots."""
-        return path in self.shape.places
+        """Whether they have a field of `ColumnChunk`, one of those that are slots."""
+        return path in self.shapes[0].places
 
-    def are_at_their_leaves(self, kinds: Sequence[LeafKind]) -> bool:
-        """Whether each chunk has the path of the leaf at its position."""
-        if len(self.rows) <= FEW:
-            return all(
-                self._is_at(row, kinds[ordinal])
-                for row, ordinal in zip(self.rows, self.ordinals, strict=True)
-            )
-        raws = [
-            self.columns.raws[place] for place, slot in enumerate(self.shape.slots) if slot.path[:2] == PATH
-        ]
-        paths = [kinds[ordinal].path for ordinal in self.ordinals]
-        return set(map(len, paths)) == {len(raws)} and list(zip(*paths, strict=True)) == raws
-
-    def _is_at(self, row: Slots, kind: LeafKind) -> bool:
-        first = self.shape.places.get((*PATH, 0))
-        path = () if first is None else row[first : first + len(kind.path)]
-        return path == kind.path and (*PATH, len(path)) not in self.shape.places
+    def are_plain(self, kinds: Sequence[LeafKind]) -> bool:
+        """Whether none is encrypted, and each has the path of the leaf at its position."""
+        steps, is_plain, _ = _traits_of(self.shapes[0])
+        count = len(kinds)
+        return is_plain and all(
+            row[steps] == kinds[place % count].path
+            for row, place in zip(self.rows[0], self.places, strict=True)
+        )
 
 
 class Alike(NamedTuple):
@@ -186,108 +209,53 @@ class Alike(NamedTuple):
 
     Attributes:
         groups: Those that are alike.
-        others: Row group and position of those that are of no shape.
+        others: The positions of those that are of no shape.
     """
 
     groups: Sequence[AlikeChunks]
-    others: Sequence[tuple[int, int]]
+    others: Sequence[int]
+
+
+_USUAL_ORDER = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
 
 
 def alike_chunks(metadata: FileMetaData, schema: Schema) -> Alike | None:
     """The chunks of a footer: one for each leaf in each row group, none of which is encrypted; ``None`` where that is not so, or none are alike."""
-    if not metadata.row_groups or not schema.are_defined:
+    if not schema.are_defined:
         return None
     kinds = schema.view(leaf_kinds)
-    orders = metadata.column_orders
-    named = [kind.key for kind in kinds]
-    if orders is not None:
-        if len(orders) != len(kinds):
-            return None
-        named = [(kind, _order_identity(order)) for kind, order in zip(named, orders, strict=True)]
-    numbers: dict[Hashable, int] = {}
-    keys = [numbers.setdefault(name, len(numbers)) for name in named]
-    found: dict[tuple[Shape, int], AlikeChunks] = {}
-    others: list[tuple[int, int]] = []
-    known: list[_Arrangement] = []
+    orders = [None] * len(kinds) if metadata.column_orders is None else metadata.column_orders
+    if len(orders) != len(kinds):
+        return None
+    keys = [
+        interned((kind.key, None if order is None or order == _USUAL_ORDER else repr(order)))
+        for kind, order in zip(kinds, orders, strict=True)
+    ]
+    totals = [group.num_rows for group in metadata.row_groups for _ in keys]
+    groups: dict[tuple[Hashable, Shape], AlikeChunks] = {}
+    others: list[int] = []
     for number, group in enumerate(metadata.row_groups):
         chunks = group.columns
         if not isinstance(chunks, AlikeList) or len(chunks) != len(keys):
             return None
-        arrangement = next((before for before in known if before.shapes == chunks.shapes), None)
-        if arrangement is None:
-            arrangement = _Arrangement.of(chunks.shapes, keys, named, found)
-            known = [arrangement, *known[: MOST_ARRANGEMENTS - 1]]
-        others += [(number, ordinal) for ordinal in arrangement.others]
-        for alike, ordinals, select in arrangement.parts:
-            before = len(alike.rows)
-            alike.runs.append((number, before, before + len(ordinals)))
-            alike.row_groups += [number] * len(ordinals)
-            alike.ordinals += ordinals
-            alike.rows += select(chunks.slots)
-    groups = list(found.values())
-    for number, ordinal in others:
+        for place, (key, shape, slots) in enumerate(
+            zip(keys, chunks.shapes, chunks.slots, strict=True), number * len(keys)
+        ):
+            if shape is None:
+                others.append(place)
+                continue
+            alike = groups.get((key, shape))
+            if alike is None:
+                alike = groups[key, shape] = AlikeChunks(key, (shape,), totals)
+            alike.places.append(place)
+            alike.rows[0].append(slots)
+    for place in others:
+        number, ordinal = divmod(place, len(keys))
         chunk = metadata.row_groups[number].columns[ordinal]
         if chunk.meta_data is None or chunk.crypto_metadata is not None:
             return None
         if not schema.leaves[ordinal].is_at(chunk.meta_data.path_in_schema):
             return None
-    if not groups or not all(_is_plain(alike.shape) and alike.are_at_their_leaves(kinds) for alike in groups):
+    if not groups or not all(alike.are_plain(kinds) for alike in groups.values()):
         return None
-    return Alike(groups, others)
-
-
-@lru_cache(maxsize=256)
-def _has_old_bounds(shape: Shape) -> bool:
-    new, old = (
-        any(("meta_data", "statistics", name) in shape.places for name in names)
-        for names in (("min_value", "max_value"), ("min", "max"))
-    )
-    return old and not new
-
-
-@lru_cache(maxsize=256)
-def _is_plain(shape: Shape) -> bool:
-    """Whether chunks of a shape are not encrypted."""
-    chunk: ColumnChunk = decoder(ColumnChunk)(shape.example, 0, len(shape.example))[0]
-    return chunk.meta_data is not None and chunk.crypto_metadata is None
-
-
-MOST_ARRANGEMENTS = 4
-"""Row groups whose shapes are remembered: mostly, those of the next one are the same."""
-
-
-class _Arrangement(NamedTuple):
-    """Which chunks of a row group are alike: of each group their positions, and what selects them."""
-
-    shapes: Sequence[Shape | None]
-    parts: Sequence[tuple[AlikeChunks, list[int], Callable[[Sequence[Slots]], Sequence[Slots]]]]
-    others: Sequence[int]
-
-    @classmethod
-    def of(
-        cls,
-        shapes: Sequence[Shape | None],
-        keys: Sequence[int],
-        named: Sequence[Hashable],
-        found: dict[tuple[Shape, int], AlikeChunks],
-    ) -> _Arrangement:
-        """That of a row group; groups that are new are added to those that were found."""
-        ordinals: dict[AlikeChunks, list[int]] = {}
-        others: list[int] = []
-        for ordinal, (shape, key) in enumerate(zip(shapes, keys, strict=True)):
-            if shape is None:
-                others.append(ordinal)
-                continue
-            alike = found.get((shape, key))
-            if alike is None:
-                alike = found[shape, key] = AlikeChunks(shape, named[ordinal])
-            ordinals.setdefault(alike, []).append(ordinal)
-        return cls(shapes, [(alike, places, selecting(places)) for alike, places in ordinals.items()], others)
-
-
-def selecting(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """What selects the items at some positions, at once."""
-    if len(places) == 1:
-        (place,) = places
-        return lambda items: (items[place],)
-    return itemgetter(*places)
+    return Alike([*groups.values()], others)

@@ -6,81 +6,33 @@ they may look at, a name or another part of the file, is refused, since it need 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, NoReturn, cast
+from collections.abc import Hashable
+from typing import Any
 
+from pqassay.under_test.alike import ROWS, AlikeChunks, without_names
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.unknown import Conditions, NotKnown
-from pqassay_spec.grammar.thrift import Record
-from pqassay_spec.grammar.thrift_shapes import Shape
+from pqassay.under_test.unknown import Conditions, Refused
+from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnIndex, OffsetIndex, RowGroup
-
-ROWS = 0
-"""The column of the rows of the row group; those of slots follow."""
-
-
-class _Refused:
-    """What nobody may ask about."""
-
-    def __init__(self, conditions: Conditions) -> None:
-        object.__setattr__(self, "_conditions", conditions)
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        conditions: Conditions = object.__getattribute__(self, "_conditions")
-        conditions.is_lost = True
-        raise NotKnown
-
-    __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __call__ = __contains__ = _refuse
-    __str__ = __repr__ = __format__ = __hash__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __truediv__ = __index__ = _refuse
 
 
 class _Nowhere:
     """The fields of findings, which there are none of."""
 
-    def __getattr__(self, _: str) -> _Nowhere:
-        return self
-
-    def __truediv__(self, _: str) -> _Nowhere:
-        return self
-
-    def __getitem__(self, _: int) -> _Nowhere:
-        return self
-
     def own_header(self, _: Any) -> _Nowhere:
-        """The fields of a page's header."""
+        """The fields of a page's header, and whatever else."""
         return self
 
-
-class _ExampleFile:
-    """A file whose ranges lie in the body, and of which nothing else is known."""
-
-    is_summary = False
-    stray_offsets: frozenset[str] = frozenset()
-    overlapping: frozenset[str] = frozenset()
-
-    def __init__(self, file: FileUnderTest, refused: _Refused) -> None:
-        self.options = file.options
-        self.kind = file.kind
-        self.layout = refused
-        self.metadata = _ExampleFooter(file, refused)
-        self._refused = refused
-
-    def require_sound_ranges(self) -> None:
-        """They are."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._refused, name)
+    __getattr__ = __truediv__ = __getitem__ = own_header
 
 
-class _ExampleFooter:
-    """A footer, of which is known whether it has column orders."""
+class _Partly:
+    """Something of which little is known."""
 
-    def __init__(self, file: FileUnderTest, refused: _Refused) -> None:
-        self.column_orders = None if file.metadata.column_orders is None else refused
-        self._refused = refused
+    def __init__(self, refused: Refused, **known: Any) -> None:
+        vars(self).update(known, _refused=refused)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._refused, name)
@@ -92,73 +44,56 @@ def situation(file: FileUnderTest) -> Hashable:
 
 
 class ExampleChunk(ColumnChunkUnderTest):
-    """A column chunk whose numbers are unknown.
+    """A column chunk whose numbers are unknown, of a file whose ranges lie in the body.
 
     Args:
-        file: A file, whose layout is sound.
-        conditions: Notes what is asked.
-        ordinal: The position of its leaf.
-        rows: The rows of its row group.
-        chunk: What the footer says of it.
-        column_index, offset_index: Its indexes, where they were read.
+        file: The file.
+        alike: Chunks of it that are alike.
+        number: Which of them shows what numbers may be.
+        conditions: Takes note of what is asked.
     """
 
-    def __init__(
-        self,
-        file: FileUnderTest,
-        conditions: Conditions,
-        ordinal: int,
-        rows: int,
-        chunk: ColumnChunk,
-        column_index: ColumnIndex | None = None,
-        offset_index: OffsetIndex | None = None,
-    ) -> None:
-        refused: Any = _Refused(conditions)
-        leaf = file.leaves[ordinal]
-        self.file = cast("FileUnderTest", _ExampleFile(file, refused))
-        self.row_group = self.ordinal = refused
-        self.path = refused
-        self.group = RowGroup(
-            columns=refused, total_byte_size=refused, num_rows=conditions.unknown(ROWS, rows)
-        )
-        for name in ("sorting_columns", "file_offset", "total_compressed_size", "ordinal"):
-            setattr(self.group, name, refused)
-        self.chunk = chunk
-        self.facts = cast("Any", chunk.meta_data)
-        self.leaf = SchemaLeaf(
+    def __init__(self, file: FileUnderTest, alike: AlikeChunks, number: int, conditions: Conditions) -> None:
+        refused: Any = Refused(conditions)
+        ordinal = alike.places[number] % len(file.leaves)
+        leaf, orders = file.leaves[ordinal], file.metadata.column_orders
+        footer = _Partly(refused, column_orders=None if orders is None else refused)
+        known: Any = _Partly(
             refused,
-            _without_names(leaf.element, refused),
-            leaf.max_definition_level,
-            leaf.max_repetition_level,
+            options=file.options,
+            kind=file.kind,
+            is_summary=False,
+            stray_offsets=frozenset(),
+            overlapping=frozenset(),
+            layout=refused,
+            metadata=footer,
+            require_sound_ranges=lambda: None,
         )
-        self.is_decoded = False
-        self.dictionary_size = self.byte_arrays_size = None
-        self._parts = {}
-        known = vars(self)
-        orders = file.metadata.column_orders
-        known["fields"] = _Nowhere()
-        known["column_order"] = None if orders is None else orders[ordinal]
-        for name, index in (("column_index", column_index), ("offset_index", offset_index)):
-            if index is not None:
-                known[name] = index
-
-
-def _without_names(element: Any, refused: Any) -> Any:
-    fields = {field.name: getattr(element, field.name) for field in element.fields}
-    return type(element)(**{**fields, "name": refused, "field_id": refused, "unknown": element.unknown})
-
-
-def make_unknown(
-    record: Record, shape: Shape, values: Sequence[Any], conditions: Conditions, first: int
-) -> None:
-    """Put unknown values into the slots of a record, which nobody else may hold; ``first`` is the column of the first one."""
-    for number, (slot, value) in enumerate(zip(shape.slots, values, strict=True)):
-        part: Any = record
-        for step in slot.path[:-1]:
-            part = part[step] if isinstance(step, int) else getattr(part, step)
-        unknown = conditions.unknown(first + number, value)
-        last = slot.path[-1]
-        if isinstance(last, int):
-            part[last] = unknown
-        else:
-            setattr(part, last, unknown)
+        group: Any = RowGroup()
+        for field in RowGroup.fields:
+            setattr(group, field.name, refused)
+        group.num_rows = conditions.unknown(ROWS, alike[ROWS][number])
+        records: dict[Any, Any] = {}
+        column = ROWS
+        for shape in alike.shapes:
+            records[shape.record] = decoder(shape.record)(shape.example, 0, len(shape.example))[0]
+            for slot in shape.slots:
+                column += 1
+                part: Any = records[shape.record]
+                for step in slot.path[:-1]:
+                    part = part[step] if isinstance(step, int) else getattr(part, step)
+                unknown, last = conditions.unknown(column, alike[column][number]), slot.path[-1]
+                if isinstance(last, int):
+                    part[last] = unknown
+                else:
+                    setattr(part, last, unknown)
+        chunk: ColumnChunk = records[ColumnChunk]
+        facts: Any = chunk.meta_data
+        element = without_names(leaf.element, name=refused, field_id=refused)
+        leaf = SchemaLeaf(refused, element, leaf.max_definition_level, leaf.max_repetition_level)
+        super().__init__(known, 0, 0, group, chunk, facts, leaf)
+        self.row_group = self.ordinal = self.path = refused
+        vars(self).update(fields=_Nowhere(), column_order=None if orders is None else orders[ordinal])
+        for name, kind in (("column_index", ColumnIndex), ("offset_index", OffsetIndex)):
+            if kind in records:
+                vars(self)[name] = records[kind]

@@ -17,7 +17,7 @@ from pqassay.tables.claims import FileClaims
 from pqassay.under_test.alike import CHUNKS, Alike, alike_chunks
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.layout import Layout, layout_of
-from pqassay.under_test.schemas.known_schemas import SHARED, Schema, schema_of
+from pqassay.under_test.schemas.known_schemas import SCHEMAS, Schema, schema_of
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes, collector_paused
@@ -289,7 +289,7 @@ class FileUnderTest:
         """The decoded footer and the bytes that its struct takes. Raises PQF-004. Its schema may be that of other files, too."""
         footer, framing = self.footer, self.framing
         with parquet_file.undoing(self.source):
-            return parquet_file.decode_footer(footer, framing, shared=SHARED, readers=(CHUNKS,))
+            return parquet_file.decode_footer(footer, framing, readers=(SCHEMAS, CHUNKS))
 
     @property
     def has_unknown_fields(self) -> bool:
@@ -342,7 +342,7 @@ class FileUnderTest:
     @property
     def has_offsets(self) -> bool:
         """Whether the footer holds an offset into this file."""
-        return bool(self.offsets) if self.layout is None else self.layout.has_offsets
+        return bool(self.offsets) if self.layout is None else self.layout.count > 0
 
     @Remembered
     def layout(self) -> Layout | None:

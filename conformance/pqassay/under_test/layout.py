@@ -4,35 +4,23 @@ Of nearly all files, every offset leads into the body, every structure lies ther
 say all that rules ask of the places of structures.  Where it does not, or anything is unusual, there is no such layout, and the
 rules look at the ranges one by one.
 
-Numbers are looked at in columns: those of chunks that are encoded alike (`pqassay.under_test.alike`), and of all others together.
+Numbers are looked at in columns: of chunks that are encoded alike (`pqassay.under_test.alike`), and of all others behind them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import add, le
-from typing import Any, NamedTuple, Protocol
+from operator import add, attrgetter, le
+from typing import Any, NamedTuple
 
-from pqassay.under_test.alike import FEW, Alike, AlikeChunks
-from pqassay_spec.grammar.thrift_shapes import NUMBERS
+from pqassay.under_test.alike import Alike, has_old_bounds
 from pqassay_spec.parquet.file import Framing
-from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData
+from pqassay_spec.parquet.thrift import FileMetaData
 
 CHUNKS = "column chunk"
 COLUMN_INDEXES = "column index"
 OFFSET_INDEXES = "offset index"
 INDEXES = (COLUMN_INDEXES, OFFSET_INDEXES)
 FILTERS = "bloom filter"
-
-
-class Extent(NamedTuple):
-    """The range of a structure: start, end, kind and row group, as `pqassay_spec.parquet.file.ByteRange` has them."""
-
-    start: int
-    end: int
-    kind: str
-    row_group: int
 
 
 class Extents(NamedTuple):
@@ -51,13 +39,6 @@ class GroupSums:
         self.compressed = 0
         self.first_page: int | None = None
 
-    def add(self, uncompressed: Sequence[int], compressed: Sequence[int], pages: Sequence[int]) -> None:
-        """Add chunks."""
-        self.uncompressed += sum(uncompressed)
-        self.compressed += sum(compressed)
-        first = min(pages)
-        self.first_page = first if self.first_page is None else min(first, self.first_page)
-
 
 class Layout:
     """The ranges of a file, none of which overlap, and the sums of its row groups.
@@ -67,7 +48,6 @@ class Layout:
         groups: The sums.
         count: Ranges.
         length: Bytes in all of them.
-        has_offsets: Whether the footer holds an offset into the file.
         has_old_bounds: Whether a chunk has deprecated bounds and no others.
     """
 
@@ -76,17 +56,7 @@ class Layout:
         self.groups = [GroupSums() for _ in range(row_groups)]
         self.count = 0
         self.length = 0
-        self.has_offsets = False
         self.has_old_bounds = False
-
-    @property
-    def ranges(self) -> list[Extent]:
-        """The ranges, sorted."""
-        return sorted(
-            Extent(start, end, kind, row_group)
-            for kind, extents in self.kinds.items()
-            for start, end, row_group in zip(*extents, strict=True)
-        )
 
     def places(self, *kinds: str) -> list[tuple[int, int]]:
         """Start and end of the structures of some kinds, sorted."""
@@ -114,108 +84,51 @@ class Layout:
         return all(ends[group] - starts[group] == length for group, length in lengths.items())
 
 
-class _Block(Protocol):
-    """Column chunks, row group after row group."""
+class _Columns:
+    """Columns of the chunks of a footer, in which ``None`` stands where one does not have a field."""
 
-    @property
-    def runs(self) -> Sequence[tuple[int, int, int]]: ...
-
-    @property
-    def row_groups(self) -> Sequence[int]: ...
-
-    @property
-    def has_old_bounds(self) -> bool: ...
-
-    def named(self, *path: str) -> Sequence[Any] | None: ...
-
-    def has(self, *path: str) -> bool: ...
-
-
-class _Few:
-    """Column chunks of groups of a few, in columns in which ``None`` stands where one does not have a field."""
-
-    def __init__(self, groups: Sequence[AlikeChunks]) -> None:
-        self._groups = groups
-        self.row_groups = [number for chunks in groups for number in chunks.row_groups]
-        self.runs: list[tuple[int, int, int]] = []
-        for chunks in groups:
-            before = self.runs[-1][2] if self.runs else 0
-            self.runs += [(number, before + first, before + last) for number, first, last in chunks.runs]
+    def __init__(self, metadata: FileMetaData, alike: Alike | None) -> None:
+        self._alike = () if alike is None else alike.groups
+        self.row_groups: list[int] = []
+        groups = metadata.row_groups
+        places = [
+            (number, place) for number, group in enumerate(groups) for place in range(len(group.columns))
+        ]
+        if alike is not None:
+            self.row_groups = [places[place][0] for chunks in alike.groups for place in chunks.places]
+            places = [places[place] for place in alike.others]
+        self.row_groups += [number for number, _ in places]
+        self.records = [groups[number].columns[ordinal] for number, ordinal in places]
 
     @property
     def has_old_bounds(self) -> bool:
-        return any(chunks.has_old_bounds for chunks in self._groups)
-
-    def named(self, *path: str) -> Sequence[Any] | None:
-        found: list[int | None] = []
-        for chunks in self._groups:
-            place = chunks.shape.places.get(path)
-            found += [None if place is None else NUMBERS[row[place]] for row in chunks.rows]
-        return found if found.count(None) < len(found) else None
-
-    def has(self, *path: str) -> bool:
-        return any(chunks.has(*path) for chunks in self._groups)
-
-
-class _Records:
-    """Column chunks that are not alike, in columns in which ``None`` stands where one does not have a field."""
-
-    def __init__(self, chunks: Sequence[tuple[int, ColumnChunk]]) -> None:
-        self.row_groups = [number for number, _ in chunks]
-        self.runs: list[tuple[int, int, int]] = []
-        self._parts: dict[tuple[str, ...], list[Any]] = {(): [chunk for _, chunk in chunks]}
-        for number, members in groupby(self.row_groups):
-            before = self.runs[-1][2] if self.runs else 0
-            self.runs.append((number, before, before + len(list(members))))
-
-    @property
-    def has_old_bounds(self) -> bool:
-        return any(
-            statistics is not None
-            and statistics.min_value is None
-            and statistics.max_value is None
-            and (statistics.min is not None or statistics.max is not None)
-            for statistics in self._values(("meta_data", "statistics"))
+        """Whether a chunk has deprecated bounds and no others."""
+        return any(chunks.has_old_bounds for chunks in self._alike) or any(
+            chunk.meta_data is not None and has_old_bounds(chunk.meta_data.statistics)
+            for chunk in self.records
         )
 
-    def named(self, *path: str) -> Sequence[Any] | None:
-        found = self._values(path)
+    def named(self, *path: str) -> list[Any] | None:
+        """The column of a field; ``None`` where no chunk has it."""
+        found: list[Any] = []
+        for chunks in self._alike:
+            place = chunks.shapes[0].places.get(path)
+            found += [None] * len(chunks.places) if place is None else chunks[place + 1]
+        if self.records:
+            found += map(attrgetter(".".join(path)), self.records)
         return found if found.count(None) < len(found) else None
-
-    def has(self, *path: str) -> bool:
-        return self.named(*path) is not None
-
-    def _values(self, path: tuple[str, ...]) -> list[Any]:
-        if path not in self._parts:
-            name = path[-1]
-            self._parts[path] = [
-                None if record is None else getattr(record, name) for record in self._values(path[:-1])
-            ]
-        return self._parts[path]
-
-
-def _blocks(metadata: FileMetaData, alike: Alike | None) -> Iterator[_Block]:
-    groups = metadata.row_groups
-    if alike is None:
-        others = [(number, chunk) for number, group in enumerate(groups) for chunk in group.columns]
-    else:
-        few: list[AlikeChunks] = []
-        for chunks in alike.groups:
-            if len(chunks.rows) > FEW:
-                yield chunks
-            else:
-                few.append(chunks)
-        if few:
-            yield _Few(few)
-        others = [(number, groups[number].columns[ordinal]) for number, ordinal in alike.others]
-    if others:
-        yield _Records(others)
 
 
 def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = None) -> Layout | None:
     """The layout of a file that is no summary of others; ``None`` where anything about it is unsound or unusual."""
     layout = Layout(len(metadata.row_groups))
-    if not all(_add(layout, block, framing) for block in _blocks(metadata, alike)):
+    columns = _Columns(metadata, alike)
+    if any(chunk.meta_data is None for chunk in columns.records):
+        return None
+    if columns.row_groups and not (
+        _add_chunks(layout, columns, framing)
+        and all(_add_kind(layout.kinds[kind], columns, *paths) for kind, *paths in _PLACES)
+    ):
         return None
     starts = sorted([start for extents in layout.kinds.values() for start in extents.starts])
     ends = sorted([end for extents in layout.kinds.values() for end in extents.ends])
@@ -228,44 +141,37 @@ def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = No
         return None
     layout.count = len(starts)
     layout.length = sum(ends) - sum(starts)
-    # Whatever has an offset has a range: a chunk with values, an index, or a bloom filter.
-    layout.has_offsets = bool(starts)
+    layout.has_old_bounds = columns.has_old_bounds
     return layout
 
 
-def _add(layout: Layout, block: _Block, framing: Framing) -> bool:
-    """Add the ranges of some chunks; say whether none of them is unusual."""
-    start, end = framing.body_start, framing.footer_start
-    values = block.named("meta_data", "num_values")
-    uncompressed = block.named("meta_data", "total_uncompressed_size")
-    compressed = block.named("meta_data", "total_compressed_size")
-    data = block.named("meta_data", "data_page_offset")
-    if values is None or uncompressed is None or compressed is None or data is None or not all(values):
+def _add_chunks(layout: Layout, columns: _Columns, framing: Framing) -> bool:
+    """Add the ranges of chunks; say whether none of them is unusual."""
+    values, compressed, uncompressed, data = (
+        columns.named("meta_data", name) or ()
+        for name in ("num_values", "total_compressed_size", "total_uncompressed_size", "data_page_offset")
+    )
+    if columns.named("file_path") or columns.named("meta_data", "index_page_offset"):
         return False
-    if block.has("file_path") or block.has("meta_data", "index_page_offset"):
+    if min(values) <= 0 or min(compressed) <= 0 or min(uncompressed) < 0:
         return False
-    if (
-        min(values) <= 0
-        or min(compressed) <= 0
-        or min(uncompressed) < 0
-        or not start <= min(data) <= max(data) < end
-    ):
-        return False
-    pages, dictionary = data, block.named("meta_data", "dictionary_page_offset")
+    pages, dictionary = data, columns.named("meta_data", "dictionary_page_offset")
     if dictionary is not None:
-        given = dictionary if all(dictionary) else list(filter(None, dictionary))
-        if given and not start <= min(given) <= max(given) < end:
-            return False
         pages = [min(first, page) if first else page for first, page in zip(dictionary, data, strict=True)]
+    offsets = [*data, *filter(None, dictionary or ())]
+    if not framing.body_start <= min(offsets) <= max(offsets) < framing.footer_start:
+        return False
     chunks = layout.kinds[CHUNKS]
     chunks.starts.extend(pages)
     chunks.ends.extend(map(add, pages, compressed))
-    chunks.row_groups.extend(block.row_groups)
-    for number, first, last in block.runs:
-        layout.groups[number].add(uncompressed[first:last], compressed[first:last], pages[first:last])
-    if block.has_old_bounds:
-        layout.has_old_bounds = True
-    return all(_add_kind(layout.kinds[kind], block, *paths) for kind, *paths in _PLACES)
+    chunks.row_groups.extend(columns.row_groups)
+    for number, before, after, page in zip(columns.row_groups, uncompressed, compressed, pages, strict=True):
+        sums = layout.groups[number]
+        sums.uncompressed += before
+        sums.compressed += after
+        if sums.first_page is None or page < sums.first_page:
+            sums.first_page = page
+    return True
 
 
 _PLACES = (
@@ -275,10 +181,9 @@ _PLACES = (
 )
 
 
-def _add_kind(extents: Extents, block: _Block, place: tuple[str, ...], size: tuple[str, ...]) -> bool:
+def _add_kind(extents: Extents, columns: _Columns, place: tuple[str, ...], size: tuple[str, ...]) -> bool:
     """Add the structures of a kind; say whether all of them have an offset that can be one, and a length."""
-    offsets, lengths = block.named(*place), block.named(*size)
-    row_groups: Sequence[int] = block.row_groups
+    offsets, lengths, row_groups = columns.named(*place), columns.named(*size), columns.row_groups
     if offsets is None:
         return True
     if lengths is None or 0 in offsets:

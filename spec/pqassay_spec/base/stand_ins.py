@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 
@@ -11,14 +11,6 @@ class StandIn:
 
     __slots__ = ()
 
-    def result(
-        self, function: Callable[..., Any], *before: Any, many: Callable[..., Sequence[Any]] | None = None
-    ) -> Any:
-        """The result of a pure function whose last argument is this value.
-
-        Args:
-            function: The function.
-            before: Its other arguments.
-            many: Returns the results for a sequence of values, faster than one by one.
-        """
+    def result(self, function: Callable[..., Any], *before: Any) -> Any:
+        """The result of a pure function that takes ``before`` and many values, of which this is one, and returns what it makes of each."""
         raise NotImplementedError

@@ -19,7 +19,6 @@ from typing import Any, Protocol, TypeGuard, TypeVar
 from construct import Float64l
 
 from pqassay_spec.base.errors import Malformed, boundary
-from pqassay_spec.grammar.record_walk import has_unknown
 from pqassay_spec.grammar.thrift import (
     BOOL,
     DOUBLE,
@@ -84,7 +83,6 @@ def decode(
     root: str = "",
     base: int = 0,
     rule: str | None = None,
-    shared: Collection[str] = (),
     readers: Collection[ListReader] = (),
 ) -> tuple[AnyRecord, int]:
     """Decode one struct from the start of ``data``; return it with the number of bytes it took.
@@ -95,15 +93,13 @@ def decode(
         root: Path of the struct in messages.
         base: Offset of ``data`` in the file, for messages.
         rule: Id of the rule that ``data`` breaks if it does not decode.
-        shared: Names of fields that hold lists of structs. Where they are encoded as in a struct that was decoded before, the
-            list is the same object, which nobody may change then.
         readers: What reads lists of some structs, wherever they are, instead of the generated function.
 
     Raises:
         Malformed: With path and file offset. Memory stays proportional to ``data``: no length is believed
             before as many bytes are seen to be there.
     """
-    read = decoder(record, frozenset(shared), tuple(readers))
+    read = decoder(record, tuple(readers))
     if len(data) <= SHORT:
         with suppress(Exception):  # what is wrong is said below
             return read(data, 0, len(data))
@@ -132,49 +128,19 @@ class collector_paused:  # noqa: N801 - a function to whoever uses it; a generat
             gc.enable()
 
 
-_decoders: dict[tuple[type[Record], frozenset[str], tuple[ListReader, ...]], Reader] = {}
+_decoders: dict[tuple[type[Record], tuple[ListReader, ...]], Reader] = {}
 
 
-def decoder(
-    record: type[Record], shared: frozenset[str] = frozenset(), readers: tuple[ListReader, ...] = ()
-) -> Reader:
-    """The generated function of a struct, with what `decode` says about ``shared`` and ``readers``; made once."""
-    key = record, shared, readers
+def decoder(record: type[Record], readers: tuple[ListReader, ...] = ()) -> Reader:
+    """The generated function of a struct, with what `decode` says about ``readers``; made once."""
+    key = record, readers
     if key not in _decoders:
         names: dict[str, Any] = dict(_RUNTIME)
         source: list[str] = []
-        _write_struct(record, source, names, set(), shared, {reader.record: reader for reader in readers})
+        _write_struct(record, source, names, set(), {reader.record: reader for reader in readers})
         exec(compile("\n".join(source), f"<decoder of {record.__name__}>", "exec"), names)  # noqa: S102 - our own text
         _decoders[key] = names[f"read_{record.__name__}"]
     return _decoders[key]
-
-
-MOST_SHARED = 4
-"""Lists of one field that are remembered; to look for more would take longer than to decode one."""
-
-LONGEST_SHARED = 1 << 16
-"""Bytes of a list that is remembered."""
-
-
-class _SharedList:
-    """The reader of a list of structs that returns the same object where it meets the same bytes.
-
-    The bytes of a list decide where it ends, so that whatever begins with them holds this list. One with unknown fields is not
-    remembered: each file takes note of those.
-    """
-
-    def __init__(self, read: Reader) -> None:
-        self._read = read
-        self._known: list[tuple[bytes, list[Record]]] = []
-
-    def __call__(self, data: bytes, position: int, end: int) -> tuple[list[Record], int]:
-        for encoded, known in self._known:
-            if data.startswith(encoded, position):
-                return known, position + len(encoded)
-        records, after = self._read(data, position, end)
-        if after - position <= LONGEST_SHARED and not any(map(has_unknown, records)):
-            self._known = [(data[position:after], records), *self._known[: MOST_SHARED - 1]]
-        return records, after
 
 
 # ------------------------------------------------------------------------------ what generated code calls
@@ -254,7 +220,6 @@ def _write_struct(
     source: list[str],
     names: dict[str, Any],
     done: set[str],
-    shared: Collection[str],
     readers: Mapping[type[Record], ListReader],
 ) -> None:
     """Append the readers of a struct and of everything it contains, innermost first."""
@@ -266,7 +231,7 @@ def _write_struct(
             if isinstance(field.type, ListOf) and part in readers:
                 names[f"list_{part.__name__}"] = readers[part]
             else:
-                _write_struct(part, source, names, done, (), readers)
+                _write_struct(part, source, names, done, readers)
     name = record.__name__
     names[name] = record
     table: dict[tuple[int, int], Reader] = {}
@@ -283,11 +248,9 @@ def _write_struct(
                 "    return x, p",
                 "",
             ]
-            if field.name in shared:
-                names[f"shared_{name}_{field.id}"] = _SharedList(table[field.id, wire_type(field.type)])
     source += [
         f"def read_{name}(b, p, end):",
-        *_struct(record, "o", "f", 1, shared, readers),
+        *_struct(record, "o", "f", 1, readers),
         "    return o, p",
         "",
     ]
@@ -315,7 +278,6 @@ def _struct(
     target: str,
     prefix: str,
     depth: int,
-    shared: Collection[str] = (),
     readers: Container[type[Record]] = (),
 ) -> list[str]:
     """Lines that read a struct at ``b[p]`` into ``target``; ``prefix`` keeps its variables apart from others."""
@@ -335,10 +297,8 @@ def _struct(
             ]
         else:
             lines.append(f"if t == {base | wire_type(field.type)}:")
-            if field.name in shared:
-                lines.append(f"    {variable}, p = shared_{name}_{field.id}(b, p, end)")
-            elif _is_inlined(field.type):
-                lines += _struct(field.type, variable, f"{variable}_", 1, (), readers)
+            if _is_inlined(field.type):
+                lines += _struct(field.type, variable, f"{variable}_", 1, readers)
             else:
                 lines += _value(field.type, variable, 1, readers)
         lines.append(f"    h = b[p]; p += 1; t = h + {base}")

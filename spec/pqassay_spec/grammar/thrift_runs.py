@@ -1,18 +1,20 @@
 """Long lists of structs that are encoded alike, which are read at once and decoded when somebody looks.
 
 `AlikeStructs` reads a list as a decoder does, and returns an `AlikeList`: it says of which shape each element is and what is in
-its slots (`pqassay_spec.grammar.thrift_shapes`), and makes the records when it is asked for them.
+its slots (`pqassay_spec.grammar.thrift_shapes`). Its elements are decoded when a field of theirs is asked for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, Generic, TypeVar
 
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.grammar.record_walk import has_unknown
 from pqassay_spec.grammar.thrift import Record
-from pqassay_spec.grammar.thrift_decoder import Reader, decoder
+from pqassay_spec.grammar.thrift_decoder import decoder
 from pqassay_spec.grammar.thrift_shapes import Shape, shape_of
 from pqassay_spec.grammar.thrift_wire import WireType, read_list_header
 
@@ -41,121 +43,59 @@ To make one takes as long as to judge a dozen structs, and is in vain where no o
 
 
 class AlikeList(list[AnyRecord], Generic[AnyRecord]):
-    """A list of records, each of which is decoded when it is first asked for. It is read, and neither changed nor added to a list by ``+``.
-
-    It has no ``__radd__``: with one, ``others += alike`` would make another list of ``others``.
+    """A list of records, some of which are not decoded yet. It is read, and not changed.
 
     Attributes:
         shapes: The shape of each element; ``None`` of those that are of none.
         slots: What is in the slots of each; empty of those that are of none.
     """
 
-    def __init__(self, read: Reader, data: bytes) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.shapes: list[Shape | None] = []
         self.slots: list[Slots] = []
-        self._read = read
-        self._data = data
-        self._starts: list[int] = []
-        self._is_whole = False
 
-    @property
-    def matched(self) -> int:
-        """How many elements have a shape."""
-        return len(self.shapes) - self.shapes.count(None)
 
-    def add(self, shape: Shape, start: int, slots: Slots) -> None:
-        """Add an element that is encoded from a position on."""
-        super().append(cast("AnyRecord", None))
-        self.shapes.append(shape)
-        self.slots.append(slots)
-        self._starts.append(start)
+_DECODING = RLock()
 
-    def add_record(self, record: AnyRecord) -> None:
-        """Add an element of no shape."""
-        super().append(record)
-        self.shapes.append(None)
-        self.slots.append(())
-        self._starts.append(-1)
 
-    def decoded_anew(self, place: int) -> AnyRecord:
-        """An element that is decoded once more."""
-        record: AnyRecord = self._read(self._data, self._starts[place], len(self._data))[0]
-        return record
+def undecoded(record: type[AnyRecord]) -> Callable[[bytes, int], AnyRecord]:
+    """What makes records that are encoded at a position of some bytes, which are decoded when a field of theirs is first asked for."""
+    fields = [vars(record)[field.name] for field in record.fields]
+    place = vars(Record)["unknown"]  # it holds where the record is encoded
 
-    def _decoded(self, place: int) -> AnyRecord:
-        record = super().__getitem__(place)
-        if record is None:
-            record = self.decoded_anew(place)
-            super().__setitem__(place, record)
-        return record
+    def decoded(self: Any) -> Any:
+        with _DECODING:
+            if type(self) is undecoded_class:
+                data, position = place.__get__(self)
+                whole = decoder(record)(data, position, len(data))[0]
+                for field in (*fields, place):
+                    field.__set__(self, field.__get__(whole))
+                object.__setattr__(self, "__class__", record)
+        return self
 
-    def _whole(self) -> None:
-        if not self._is_whole:
-            for place in range(len(self)):
-                self._decoded(place)
-            self._is_whole = True
+    undecoded_class = type(
+        record.__name__,
+        (record,),
+        {
+            "__slots__": (),
+            "unknown": property(lambda self: decoded(self).unknown),
+            "__getattr__": lambda self, name: getattr(decoded(self), name),
+            "__setattr__": lambda self, name, value: setattr(decoded(self), name, value),
+            "__eq__": lambda self, other: decoded(self) == other,
+            "__reduce_ex__": lambda self, protocol: decoded(self).__reduce_ex__(protocol),
+        },
+    )
 
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> AnyRecord: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[AnyRecord]: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> AnyRecord | list[AnyRecord]:
-        """An element, or several."""
-        if isinstance(place, slice):
-            self._whole()
-            return super().__getitem__(place)
-        return self._decoded(range(len(self))[place])
+    def make(data: bytes, position: int) -> AnyRecord:
+        made: AnyRecord = object.__new__(undecoded_class)
+        place.__set__(made, (data, position))
+        return made
 
-    def __iter__(self) -> Iterator[AnyRecord]:
-        """All elements, each decoded when its turn comes."""
-        return super().__iter__() if self._is_whole else map(self._decoded, range(len(self)))
+    return make
 
-    def __reversed__(self) -> Iterator[AnyRecord]:
-        """All elements, the last one first."""
-        self._whole()
-        return super().__reversed__()
 
-    def __eq__(self, other: object) -> bool:
-        """Whether the elements are equal."""
-        self._whole()
-        return super().__eq__(list(other) if isinstance(other, AlikeList) else other)
-
-    def __ne__(self, other: object) -> bool:
-        """Whether an element is another one."""
-        return not self == other
-
-    __hash__ = None  # lists are mutable
-
-    def copy(self) -> list[AnyRecord]:
-        """The elements, as a plain list."""
-        return list(self)
-
-    def __add__(self, other: list[Any]) -> list[Any]:
-        """The elements, and others behind them."""
-        return [*self, *other]
-
-    def count(self, record: object) -> int:
-        """How often a record occurs."""
-        return list(self).count(record)  # type: ignore[arg-type]
-
-    def __contains__(self, record: object) -> bool:
-        """Whether an element is equal to a record."""
-        self._whole()
-        return super().__contains__(record)
-
-    def __repr__(self) -> str:
-        """The elements."""
-        self._whole()
-        return super().__repr__()
-
-    def index(self, *arguments: Any) -> int:
-        """The position of an element."""
-        return list(self).index(*arguments)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are plain lists."""
-        return list, (list(self),)
+_NO_SLOTS: Slots = ()
 
 
 class KnownShapes(Generic[AnyRecord]):
@@ -166,41 +106,48 @@ class KnownShapes(Generic[AnyRecord]):
     Args:
         record: The table of the struct.
         seen_first: Structs that are met before a shape is made.
+
+    Attributes:
+        seen: Structs that were met; whoever finds shapes counts them, list by list.
     """
 
     def __init__(self, record: type[AnyRecord], seen_first: int) -> None:
         self.record = record
         self._seen_first = seen_first
         self._shapes: list[Shape] = []
-        self._seen = self._matched = self._made = 0
+        self._likely: dict[int, Shape] = {}
+        self.seen = self._matched = self._made = 0
 
-    def find(self, data: bytes, position: int = 0) -> tuple[Shape, re.Match[bytes]] | None:
-        """The shape of the struct at a position, and its match; ``None`` if it has none that is known."""
-        shapes = self._shapes
-        for place, shape in enumerate(shapes):
-            match = shape.match(data, position)
-            if match is not None:
-                if place:
-                    self._shapes = [shape, *shapes[:place], *shapes[place + 1 :]]
-                return shape, match
-        return None
+    def find(self, data: bytes, position: int, column: int) -> tuple[Shape, re.Match[bytes]] | None:
+        """The shape of the struct at a position, and its match; ``None`` if it has none that is known.
 
-    def count(self, structs: int, matched: int) -> None:
-        """Take note of structs that were met, and how many of them had a shape that was known."""
-        self._seen += structs
-        self._matched += matched
-
-    def is_due(self) -> bool:
-        """Whether a shape may be made of a struct that has none; if so, it has to be."""
-        most = AT_ONCE + self._matched // MATCHED_BETWEEN + self._seen // SEEN_BETWEEN
-        if self._seen < self._seen_first or self._made >= most:
-            return False
-        self._made += 1
-        return True
+        ``column`` is where in a list it is: in row group after row group, the columns are the same.
+        """
+        shape = self._likely.get(column)
+        match = None if shape is None else shape.match(data, position)
+        if match is None:
+            for place, shape in enumerate(self._shapes):
+                if (match := shape.match(data, position)) is not None:
+                    self._shapes = [shape, *self._shapes[:place], *self._shapes[place + 1 :]]
+                    if column < MOST_PLACES:
+                        self._likely[column] = shape
+                    break
+        if shape is None or match is None:
+            return None
+        self._matched += 1
+        return shape, match
 
     def learn(self, data: bytes, *, of_one_length: bool) -> None:
-        """Make a shape of a struct that decodes; see `shape_of` for the arguments."""
-        shape = shape_of(self.record, bytes(data), of_one_length=of_one_length)
+        """Make a shape of a struct that has none, if it is time for one and it decodes; see `shape_of` for the arguments."""
+        most = AT_ONCE + self._matched // MATCHED_BETWEEN + self.seen // SEEN_BETWEEN
+        if self.seen < self._seen_first or self._made >= most:
+            return
+        self._made += 1
+        try:
+            taken = decoder(self.record)(data, 0, len(data))[1]
+        except (FormatError, ValueError, IndexError):
+            return
+        shape = shape_of(self.record, data[:taken], of_one_length=of_one_length)
         if shape is not None:
             self._shapes = [shape, *self._shapes[: MOST_SHAPES - 1]]
 
@@ -223,35 +170,66 @@ class AlikeStructs(Generic[AnyRecord]):
         self.record = record
         self._has_one_length = has_one_length
         self._known = KnownShapes(record, seen_first)
-        self._likely: list[Shape] = []
+        self._undecoded = undecoded(record)
 
     def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
         """The list at a position, and the position after it. Raises like a decoder."""
-        read = decoder(self.record)
-        size, kind, position = read_list_header(data, position)
-        if size > end - position or (size and kind != WireType.STRUCT):
-            raise Malformed("not a list of structs")
-        listed: AlikeList[AnyRecord] = AlikeList(read, data)
-        likely, known = self._likely, self._known
-        for number in range(size):
-            # In row group after row group, the columns are the same.
-            shape = likely[number] if number < len(likely) else None
-            match = None if shape is None else shape.match(data, position)
-            if shape is None or match is None:
-                located = known.find(data, position)
-                if located is None:
-                    record, after = read(data, position, end)
-                    listed.add_record(record)
-                    if known.is_due():
-                        known.learn(data[position:after], of_one_length=self._has_one_length(record))
-                    position = after
-                    continue
+        read, find, undecoded = decoder(self.record), self._known.find, self._undecoded
+        size, position = _size(data, position, end)
+        listed: AlikeList[AnyRecord] = AlikeList()
+        for column in range(size):
+            located = find(data, position, column)
+            if located is None:
+                record, after = read(data, position, end)
+                self._known.learn(data[position:after], of_one_length=self._has_one_length(record))
+                shape, slots = None, _NO_SLOTS
+            else:
                 shape, match = located
-                if number < len(likely):
-                    likely[number] = shape
-                elif number == len(likely) < MOST_PLACES:
-                    likely.append(shape)
-            listed.add(shape, position, match.groups())
-            position = match.end()
-        known.count(size, listed.matched)
+                record, slots, after = undecoded(data, position), match.groups(), match.end()
+            listed.append(record)
+            listed.shapes.append(shape)
+            listed.slots.append(slots)
+            position = after
+        self._known.seen += size
         return listed, position
+
+
+def _size(data: bytes, position: int, end: int) -> tuple[int, int]:
+    """How many structs the list at a position has, and where the first one begins."""
+    size, kind, position = read_list_header(data, position)
+    if size > end - position or (size and kind != WireType.STRUCT):
+        raise Malformed("not a list of structs")
+    return size, position
+
+
+MOST_SHARED = 4
+"""Lists that are remembered; to look for more would take longer than to decode one."""
+
+LONGEST_SHARED = 1 << 16
+"""Bytes of a list that is remembered."""
+
+
+class SharedStructs(Generic[AnyRecord]):
+    """The reader of lists of a struct that returns the same object where it meets the same bytes, which nobody may change then.
+
+    The bytes of a list decide where it ends, so that whatever begins with them holds this list. One with unknown fields is not
+    remembered: each file takes note of those.
+    """
+
+    def __init__(self, record: type[AnyRecord]) -> None:
+        self.record = record
+        self._known: list[tuple[bytes, list[AnyRecord]]] = []
+
+    def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
+        """As `AlikeStructs`."""
+        for encoded, known in self._known:
+            if data.startswith(encoded, position):
+                return known, position + len(encoded)
+        read, records = decoder(self.record), list[AnyRecord]()
+        size, after = _size(data, position, end)
+        for _ in range(size):
+            record, after = read(data, after, end)
+            records.append(record)
+        if after - position <= LONGEST_SHARED and not any(map(has_unknown, records)):
+            self._known = [(data[position:after], records), *self._known[: MOST_SHARED - 1]]
+        return records, after

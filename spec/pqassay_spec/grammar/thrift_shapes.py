@@ -23,6 +23,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pqassay_spec.base.errors import FormatError
@@ -84,11 +85,13 @@ class Shape:
     """A shape of encoded structs.
 
     Attributes:
+        record: The table of the structs.
         match: Matches a struct at a position of some bytes; the groups are the slots, as they are encoded.
         slots: The slots.
         example: The bytes of the struct of which it was made.
     """
 
+    record: type[Record]
     match: Callable[..., re.Match[bytes] | None]
     slots: tuple[Slot, ...]
     example: bytes
@@ -117,7 +120,8 @@ def shape_of(record: type[Record], data: bytes, *, of_one_length: bool = False) 
             return None
     except (_Unusual, FormatError, IndexError):
         return None
-    return Shape(re.compile(b"".join(writing.pieces), re.DOTALL).match, tuple(writing.slots), bytes(data))
+    match = re.compile(b"".join(writing.pieces), re.DOTALL).match
+    return Shape(record, match, tuple(writing.slots), bytes(data))
 
 
 class _Writing:
@@ -209,22 +213,14 @@ def column(slot: Slot, raws: Sequence[bytes]) -> Sequence[Any]:
     >>> list(column(Slot((), I32), [bytes.fromhex("02"), bytes.fromhex("d0 0f")]))
     [1, 1000]
     """
-    if slot.type is BINARY:
-        return [raw[1:] for raw in raws] if slot.has_length else raws
-    if slot.type is STRING:
-        return list(map(text_of, raws))
-    if len(raws) < _FEW:
-        return [NUMBERS[raw] for raw in raws]
+    if slot.type is BINARY or slot.type is STRING:
+        return list(map(reader(slot), raws))
     joined = b"".join(raws)
     if len(joined) == len(raws):
         if max(joined) & 1 == 0 and not joined.translate(None, _EVEN):
             return joined.translate(_HALVES)
         return [unzigzag(byte) for byte in joined]
     return _numbers(raws)
-
-
-_FEW = 8
-"""Varints that are read one by one."""
 
 
 class _Numbers(dict[bytes, int]):
@@ -237,12 +233,17 @@ class _Numbers(dict[bytes, int]):
         return value
 
 
-NUMBERS = _Numbers()
-"""What a slot holds whose type is a number."""
+_NUMBERS = _Numbers()
 
 
-def text_of(raw: bytes) -> str:
-    """What a slot holds whose type is a text."""
+def reader(slot: Slot) -> Callable[[bytes], Any]:
+    """What reads the value of a slot in one struct, from what its group matched there."""
+    if slot.type is BINARY:
+        return itemgetter(slice(1, None)) if slot.has_length else bytes
+    return _text_of if slot.type is STRING else _NUMBERS.__getitem__
+
+
+def _text_of(raw: bytes) -> str:
     return str(raw[1:], "utf-8", "surrogateescape")
 
 

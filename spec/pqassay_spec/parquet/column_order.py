@@ -206,7 +206,7 @@ _FORMATS: dict[tuple[Order, int], str] = {
 def number_of(order: Order, raw: bytes) -> int | float | None:
     """The number that bytes stand for, NaN included; ``None`` where they are no number of this order."""
     if isinstance(raw, StandIn):
-        found: int | float | None = raw.result(number_of, order, many=_numbers)
+        found: int | float | None = raw.result(_numbers, order)
         return found
     if order is Order.DECIMAL:
         return int.from_bytes(raw, "big", signed=True) if raw else None
@@ -219,7 +219,7 @@ def number_of(order: Order, raw: bytes) -> int | float | None:
 
 def _numbers(order: Order, raws: Sequence[bytes]) -> list[int | float | None]:
     """The number that each of many values is, faster where all are of one width."""
-    if raws and len(set(map(len, raws))) == 1:
+    if len(raws) > 1 and len(set(map(len, raws))) == 1:
         code = _FORMATS.get((order, len(raws[0])))
         if code is not None:
             return list(struct.unpack(f"{code[0]}{len(raws)}{code[1]}", b"".join(raws)))

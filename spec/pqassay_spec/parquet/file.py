@@ -218,15 +218,14 @@ def undoing(source: Source) -> Iterator[None]:
 
 
 def decode_footer(
-    data: bytes, framing: Framing, *, shared: Collection[str] = (), readers: Collection[ListReader] = ()
+    data: bytes, framing: Framing, *, readers: Collection[ListReader] = ()
 ) -> tuple[FileMetaData, int]:
     """Decode the bytes of a footer; return it with the number of bytes its struct takes.
 
     Args:
         data: The bytes.
         framing: Where they are.
-        shared: Fields that files of one lake share, see `pqassay_spec.grammar.thrift_decoder.decode`.
-        readers: What reads lists of some structs, see there.
+        readers: What reads lists of some structs, see `pqassay_spec.grammar.thrift_decoder.decode`.
 
     Raises:
         Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
@@ -239,7 +238,6 @@ def decode_footer(
             root="footer",
             base=framing.footer_start,
             rule="PQF-004",
-            shared=shared,
             readers=readers,
         )
     except Malformed:

@@ -21,8 +21,8 @@ from places import GOLDEN_FILES
 from pqassay.checks import asking, by_example
 from pqassay.judge import file_check
 from pqassay.under_test import file as file_module
-from pqassay.under_test.alike import CHUNKS, Alike
-from pqassay.under_test.alike_groups import AlikeGroup, groups_by_index
+from pqassay.under_test.alike import CHUNKS, Alike, AlikeChunks
+from pqassay.under_test.alike_groups import alike_groups
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar import thrift_runs
@@ -172,9 +172,9 @@ def test_nothing_is_left_to_be_asked_about_each_chunk_of_what_writers_write(writ
     learned: list[object] = []
 
     class Watched(by_example.Examples):
-        def ask(self, group: AlikeGroup, applied: set[str]) -> list[Any]:
+        def ask(self, file: FileUnderTest, group: AlikeChunks, applied: set[str]) -> list[Any]:
             learned.append(group)
-            found = super().ask(group, applied)
+            found = super().ask(file, group, applied)
             left.extend(found)
             return found
 
@@ -186,9 +186,12 @@ def test_nothing_is_left_to_be_asked_about_each_chunk_of_what_writers_write(writ
     file = FileUnderTest(BytesSource(written(writer)), Options("index"))
     answers = asking.answers_of(file, [replace(question, examples=Watched(question.examples.questions))])
 
-    groups = file.part(groups_by_index)
+    groups = file.part(alike_groups)
     assert groups is not None
-    assert (ROWS // ROW_GROUP * 6, 0) == (sum(map(len, groups.groups)), len(groups.others))
+    assert (ROWS // ROW_GROUP * 6, 0) == (
+        sum(len(group.places) for group in groups.groups),
+        len(groups.others),
+    )
     assert ({}, [], len(groups.groups)) == (answers.found, left, len(learned))
 
 

@@ -19,6 +19,7 @@ from pqassay.strategies import records
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.grammar.thrift import ListOf, Record, grammar, optional, thrift_struct
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes, decode, decoder
+from pqassay_spec.grammar.thrift_runs import SharedStructs
 from pqassay_spec.parquet.thrift import (
     ColumnIndex,
     FileMetaData,
@@ -317,13 +318,13 @@ def test_a_footer_of_empty_unions_takes_no_memory() -> None:
 
 # ------------------------------------------------------------------------------------------- shared lists
 
-SCHEMA = frozenset({"schema"})
+SCHEMA = [SharedStructs(SchemaElement)]
 
 
 def test_footers_that_encode_one_schema_share_the_list() -> None:
     alone, _ = decode(FileMetaData, SMALL_FOOTER)
-    first, _ = decode(FileMetaData, SMALL_FOOTER, shared=SCHEMA)
-    second, taken = decode(FileMetaData, SMALL_FOOTER + b"more", shared=SCHEMA)
+    first, _ = decode(FileMetaData, SMALL_FOOTER, readers=SCHEMA)
+    second, taken = decode(FileMetaData, SMALL_FOOTER + b"more", readers=SCHEMA)
 
     assert alone == first == second
     assert len(SMALL_FOOTER) == taken
@@ -332,7 +333,7 @@ def test_footers_that_encode_one_schema_share_the_list() -> None:
 
 
 def test_a_schema_that_comes_twice_is_the_last_one_whatever_is_shared() -> None:
-    first, _ = decode(FileMetaData, SMALL_FOOTER, shared=SCHEMA)
+    first, _ = decode(FileMetaData, SMALL_FOOTER, readers=SCHEMA)
     other = [SchemaElement(name="other", num_children=0)]
     changed = FileMetaData(version=first.version, schema=other, num_rows=0, row_groups=[])
     again = bytes(grammar(FileMetaData).build(changed))
@@ -342,12 +343,12 @@ def test_a_schema_that_comes_twice_is_the_last_one_whatever_is_shared() -> None:
     twice = SMALL_FOOTER[:-1] + b"\x09\x04" + again[start:end] + b"\x00"
 
     assert other == decode(FileMetaData, twice)[0].schema
-    assert other == decode(FileMetaData, twice, shared=SCHEMA)[0].schema
+    assert other == decode(FileMetaData, twice, readers=SCHEMA)[0].schema
 
 
 def test_bytes_note_unknown_fields_while_they_are_decoded() -> None:
     known, strange = WatchedBytes(SMALL_FOOTER), WatchedBytes(SMALL_FOOTER[:-1] + b"\x08\x80\x01\x00\x00")
-    decode(FileMetaData, known, shared=SCHEMA)
-    decode(FileMetaData, strange, shared=SCHEMA)
+    decode(FileMetaData, known, readers=SCHEMA)
+    decode(FileMetaData, strange, readers=SCHEMA)
 
     assert [False, True] == [known.has_unknown, strange.has_unknown]

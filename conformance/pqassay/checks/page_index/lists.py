@@ -236,11 +236,10 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
 
 def _negative(counts: list[int], field: Field, message: Callable[[int], str]) -> Iterator[Violation]:
     """Counts of pages that are negative."""
-    if counts and min(counts) < 0:
-        yield from first_places(
-            [page for page, count in enumerate(counts) if count < 0],
-            lambda page: Violation(message(page), field[page], "at least 0", str(counts[page])),
-        )
+    yield from first_places(
+        [page for page, count in enumerate(counts) if count < 0],
+        lambda page: Violation(message(page), field[page], "at least 0", str(counts[page])),
+    )
 
 
 def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:

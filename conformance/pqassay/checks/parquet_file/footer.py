@@ -7,6 +7,7 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, SCHEMA, Subject
+from pqassay.under_test.alike import has_old_bounds
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
@@ -339,18 +340,8 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
 
 def _has_doubtful_bounds(group: RowGroup) -> bool:
     """Whether a binary column has the deprecated bounds and no others."""
-    for chunk in group.columns:
-        statistics = chunk.meta_data.statistics if chunk.meta_data is not None else None
-        if (
-            chunk.meta_data is not None
-            and statistics is not None
-            and chunk.meta_data.type in BINARY_TYPES
-            and statistics.min_value is None
-            and statistics.max_value is None
-            and (statistics.min is not None or statistics.max is not None)
-        ):
-            return True
-    return False
+    facts = [chunk.meta_data for chunk in group.columns if chunk.meta_data is not None]
+    return any(chunk.type in BINARY_TYPES and has_old_bounds(chunk.statistics) for chunk in facts)
 
 
 @rule("PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None)

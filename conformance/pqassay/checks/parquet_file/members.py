@@ -102,8 +102,9 @@ def _of_chunks(file: FileUnderTest) -> list[Members]:
 def _unproved_chunks(file: FileUnderTest) -> Iterator[tuple[int, int]]:
     """Row group and position of the chunks that may be odd: where none of the shapes is, those without a shape."""
     alike = file.alike
-    if alike is not None and not any(_is_odd_shape(chunks.shape) for chunks in alike.groups):
-        yield from alike.others
+    if alike is not None and not any(_is_odd_shape(chunks.shapes[0]) for chunks in alike.groups):
+        count = len(file.leaves)
+        yield from (divmod(place, count) for place in alike.others)
         return
     for number, group in enumerate(file.metadata.row_groups):
         yield from ((number, ordinal) for ordinal in range(len(group.columns)))

@@ -47,7 +47,7 @@ class CopyRules:
 
     def __init__(self, what: str, key: str, find: Faults, *, readable: str) -> None:
         self._key, self._readable, self._copies = key, readable, Copies(find)
-        self.subject = Subject(what, self._pairs)
+        self.subject = Subject(what, self._pairs, shape=self._copies.shape)
 
     def __call__(
         self, rule_id: str, *, only: Callable[[KeyValueUnderTest], bool] | None = None
@@ -55,7 +55,7 @@ class CopyRules:
         """Declare one of the rules; ``only`` says to which values it applies, if not to all."""
 
         def register(declaration: Declaration) -> Declaration:
-            @rule(rule_id, of=self.subject, only=only, screen=self._copies.is_sound)
+            @rule(rule_id, of=self.subject, only=only)
             @wraps(declaration)
             def test(pair: KeyValueUnderTest) -> Iterator[Violation]:
                 return self._violations(pair, rule_id)

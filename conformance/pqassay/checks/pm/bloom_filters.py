@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from operator import attrgetter
 
-from pqassay.checks import Screen, rule
+from pqassay.checks import rule
 from pqassay.checks.pm.subjects import BLOOM_ROW, EXTERNAL_BLOOM_ROW
 from pqassay.under_test.pm.blooms import Row
 from pqassay.under_test.violation import Spot, Violation
@@ -14,11 +13,8 @@ from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm import grammar as pm
 
-packed: Screen[Row] = attrgetter("shape")
-"""Screen: filters that follow each other without gaps, all where they may be and as long as they may be."""
 
-
-@rule("PM-076", of=BLOOM_ROW, screen=packed)
+@rule("PM-076", of=BLOOM_ROW)
 def filters_lie_in_their_blocks(row: Row) -> Iterator[Violation]:
     """Behind the statistics, before the next structure."""
     for bloom in row.inlined():
@@ -27,7 +23,7 @@ def filters_lie_in_their_blocks(row: Row) -> Iterator[Violation]:
             yield bloom.violation(said, f"within [{bloom.room[0]}, {bloom.room[1]})")
 
 
-@rule("PM-077", of=BLOOM_ROW, screen=packed)
+@rule("PM-077", of=BLOOM_ROW)
 def lengths_are_possible(row: Row) -> Iterator[Violation]:
     """A number of blocks. A filter that is stored nowhere is the matter of PM-076."""
     for bloom in row.inlined():
@@ -42,7 +38,7 @@ def lengths_are_possible(row: Row) -> Iterator[Violation]:
             )
 
 
-@rule("PM-078", of=BLOOM_ROW, screen=packed)
+@rule("PM-078", of=BLOOM_ROW)
 def filters_are_apart(row: Row) -> Iterator[Violation]:
     """Of each row group, those that are stored where they may be."""
     found = [bloom for bloom in row.inlined() if not bloom.is_misplaced]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from operator import attrgetter
 
-from pqassay.checks import Screen, rule
+from pqassay.checks import rule
 from pqassay.checks.asking import violation_from
 from pqassay.checks.pm.file import bits
 from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, SORTING_COLUMN, TIMESTAMP
@@ -100,11 +99,7 @@ def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
 # ----------------------------------------------------------------------------------------------- descriptors
 
 
-shape: Screen[ColumnUnderTest] = attrgetter("shape")
-"""Screen: these rules look at nothing else of a column, so that all columns of a shape keep them if one does."""
-
-
-@rule("PM-025", of=COLUMN, screen=shape)
+@rule("PM-025", of=COLUMN)
 def descriptor_reserved_is_zero(column: ColumnUnderTest) -> Iterator[Violation]:
     """RESERVED of the descriptor."""
     if column.described.reserved:
@@ -112,7 +107,7 @@ def descriptor_reserved_is_zero(column: ColumnUnderTest) -> Iterator[Violation]:
         yield column.violation("reserved", f"RESERVED is {found}", "0", found)
 
 
-@rule("PM-026", of=COLUMN, screen=shape)
+@rule("PM-026", of=COLUMN)
 def unused_flags_are_zero(column: ColumnUnderTest) -> Iterator[Violation]:
     """Bits 5 to 31."""
     flags = column.described.flags
@@ -121,7 +116,7 @@ def unused_flags_are_zero(column: ColumnUnderTest) -> Iterator[Violation]:
         yield column.violation("flags", said, "bits 5 to 31 clear", f"{flags:#x}")
 
 
-@rule("PM-027", of=COLUMN, screen=shape)
+@rule("PM-027", of=COLUMN)
 def repetition_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
     """Two bits, of which three values have a name."""
     found = column.repetition
@@ -129,7 +124,7 @@ def repetition_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
         yield column.violation("flags", f"FIELD_REPETITION (bits 2, 3) is {found}", "0, 1 or 2", str(found))
 
 
-@rule("PM-028", of=COLUMN, screen=shape)
+@rule("PM-028", of=COLUMN)
 def physical_type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
     """Parquet's numbers."""
     found = column.described.physical_type
@@ -138,7 +133,7 @@ def physical_type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
         yield column.violation("physical_type", f"PHYSICAL_TYPE is {found}", expected, str(found))
 
 
-@rule("PM-029", of=COLUMN, screen=shape)
+@rule("PM-029", of=COLUMN)
 def fixed_length_fits_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
     """Only one type has it. A type that is not known is the matter of PM-028."""
     kind, length = column.described.physical_type, column.described.fixed_byte_len
@@ -148,7 +143,7 @@ def fixed_length_fits_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
         yield column.violation("fixed_byte_len", said, "a positive number" if is_fixed else "0", str(length))
 
 
-@rule("PM-030", of=COLUMN, screen=shape)
+@rule("PM-030", of=COLUMN)
 def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
     """The low byte of TYPE."""
     code = column.described.type
@@ -157,7 +152,7 @@ def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
         yield column.violation("type", said, "-1, or a type that is known", str(code))
 
 
-@rule("PM-031", of=COLUMN, screen=shape)
+@rule("PM-031", of=COLUMN)
 def repetition_agrees_with_the_levels(column: ColumnUnderTest) -> Iterator[Violation]:
     """The levels are those of the leaf, the repetition that of the field at the top."""
     repetition, described = column.repetition, column.described
@@ -185,7 +180,7 @@ FLAGS_OF_TYPES = {ColumnFlag.IS_ASCII: ColumnType.VARCHAR, ColumnFlag.LOCAL_KEY_
 """The flags that say something about columns of one type."""
 
 
-@rule("PM-032", of=COLUMN, screen=shape)
+@rule("PM-032", of=COLUMN)
 def flags_fit_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
     """Flags that say something about one type each. A column without a type may be anything."""
     flags, code = column.described.flags, column.described.type
@@ -195,7 +190,7 @@ def flags_fit_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
             yield column.violation("flags", said, f"{bits(flag)} only on {kind.name}", f"{flags:#x}")
 
 
-@rule("PM-039", of=COLUMN, screen=shape)
+@rule("PM-039", of=COLUMN)
 def descending_is_said_of_sorting_columns(column: ColumnUnderTest) -> Iterator[Violation]:
     """The flag says nothing about other columns. Of the designated timestamp it is the matter of PM-010."""
     flags = column.described.flags

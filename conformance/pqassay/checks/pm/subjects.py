@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import (
@@ -59,7 +60,9 @@ OPENED_PM: Subject[PmUnderTest] = Subject("opened _pm file", lambda file: [_open
 COLUMNS: Subject[PmUnderTest] = Subject("columns", _with_columns)
 """All columns together."""
 
-COLUMN: Subject[ColumnUnderTest] = Subject("column", lambda file: _opened(file).columns)
+COLUMN: Subject[ColumnUnderTest] = Subject(
+    "column", lambda file: _opened(file).columns, shape=attrgetter("shape")
+)
 """A column, as its descriptor describes it."""
 
 TIMESTAMP: Subject[ColumnUnderTest] = Subject("designated timestamp", _designated)
@@ -139,7 +142,9 @@ TIMESTAMP_CHUNK: Subject[ChunkUnderTest] = Subject(
 )
 """A column chunk of the designated timestamp, where that is stored in 64 bits."""
 
-BLOOM_ROW: Subject[Row] = Subject("bloom filters of a row group", partial(_bloom_rows, external=False))
+BLOOM_ROW: Subject[Row] = Subject(
+    "bloom filters of a row group", partial(_bloom_rows, external=False), shape=attrgetter("shape")
+)
 """The entries of a row group's bloom filters that are stored in this file."""
 
 EXTERNAL_BLOOM_ROW: Subject[Row] = Subject(

@@ -39,13 +39,7 @@ def page_count(chunk: ColumnChunkUnderTest) -> int:
 def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
     """The column index, whose lists have an entry for each page. Raises PIX-021 and what the indexes do."""
     index, pages = chunk.column_index, page_count(chunk)
-    if {
-        len(index.null_pages),
-        len(index.min_values),
-        len(index.max_values),
-        pages if index.null_counts is None else len(index.null_counts),
-        pages if index.nan_counts is None else len(index.nan_counts),
-    } != {pages}:
+    if unequal_lists(index, pages):
         raise Broken("PIX-021")
     return index
 
@@ -71,8 +65,6 @@ def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
 
 def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]:
     """Pages that are called pages of nothing but nulls and hold values, or the other way round: PIX-026."""
-    if all((count > 0) is not null for null, count in zip(nulls, present, strict=True)):
-        return []
     return [
         page
         for page, (null, count) in enumerate(zip(nulls, present, strict=True))
@@ -142,29 +134,25 @@ class PageBounds:
         if statistics is not None and statistics.min_value is not None:
             self.least = keys.pop()
 
-    @property
+    @Remembered
     def comparable(self) -> tuple[Sequence[int], list[Any], list[Any]]:
         """Positions, lower and upper keys of those pages about whose own bounds no rule complains."""
-        return (self.pages, self.lows, self.highs) if self.sound else self._comparable
-
-    @Remembered
-    def _comparable(self) -> tuple[Sequence[int], list[Any], list[Any]]:
+        if self.sound:
+            return self.pages, self.lows, self.highs
         return _columns(
             found
             for found in zip(self.pages, self.lows, self.highs, strict=True)
             if found[1] is not None and found[2] is not None and found[1] <= found[2]
         )
 
-    @property
+    @Remembered
     def numbers(self) -> tuple[Sequence[int], list[Any], list[Any]]:
         """As `comparable`, without pages of nothing but NaN.
 
         Their bounds are NaN under the total order, and those of the chunk are about the other values.
         """
-        return self._numbers if self.order in TOTAL else self.comparable
-
-    @Remembered
-    def _numbers(self) -> tuple[Sequence[int], list[Any], list[Any]]:
+        if self.order not in TOTAL:
+            return self.comparable
         minima = self.index.min_values
         return _columns(
             found for found in zip(*self.comparable, strict=True) if not self._is_nan(minima[found[0]])
@@ -173,8 +161,6 @@ class PageBounds:
     @Remembered
     def swapped(self) -> list[int]:
         """Positions of the pages whose lower bound is greater than the upper one: PIX-024."""
-        if self.sound:
-            return []
         return [
             page
             for page, low, high in zip(self.pages, self.lows, self.highs, strict=True)
@@ -183,14 +169,10 @@ class PageBounds:
 
     def no_values(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
         """Pages whose bound in a list is no value of the physical type; ``found`` holds the keys of that list."""
-        if None not in found:
-            return []
         return [page for page in self._without_key(found) if not self._is_nan(raws[page])]
 
     def not_numbers(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
         """Pages whose bound in a list is NaN; ``found`` holds the keys of that list."""
-        if None not in found:
-            return []
         return [page for page in self._without_key(found) if self._is_nan(raws[page])]
 
     def _without_key(self, found: Sequence[Any]) -> list[int]:

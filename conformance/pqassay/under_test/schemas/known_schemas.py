@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast
 
+from pqassay_spec.grammar.thrift_runs import SharedStructs
 from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 
 View = TypeVar("View")
 
-SHARED = frozenset({"schema"})
-"""The field of a footer whose list files of one lake share, object for object."""
+SCHEMAS = SharedStructs(SchemaElement)
+"""Reads the schemas of footers, which files of one lake share, object for object."""
 
 MOST_SCHEMAS = 4
 """Schemas that are remembered; to look for more would take longer than to look at one."""

@@ -105,8 +105,8 @@ class Copies:
         except Malformed as error:
             return (Fault(error.rule or "", error.reason, "", ""),)
 
-    def is_sound(self, pair: KeyValueUnderTest) -> tuple[str | None] | None:
-        """The screen of its rules: of a copy without a fault that was met before, the writer, on whom hangs which rules apply."""
+    def shape(self, pair: KeyValueUnderTest) -> tuple[str | None] | None:
+        """Of a copy without a fault that was met before, the writer, on whom hangs which rules apply."""
         known = self._known.get(pair.part.value or "")
         if known is None or known.faults or not pair.file.footer.startswith(known.beginning):
             return None
