@@ -10,9 +10,8 @@ import json
 import struct
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -114,19 +113,21 @@ OF_DIFFERENCES: Mapping[str, Change] = {
     "no header": lambda *_: b"",
 }
 
+
+def _compressed(name: Any, behind: bytes, raw: bytes) -> bytes:
+    return bytes(pa.Codec(name).compress(raw, asbytes=True)) + behind
+
+
 FRAMES: Mapping[tuple[CompressionCodec, str], Callable[[bytes], bytes]] = {
     (CompressionCodec.GZIP, "zlib"): zlib_stream,
     (CompressionCodec.GZIP, "deflate"): lambda raw: zlib_stream(raw)[2:-4],
     (CompressionCodec.GZIP, "two members"): lambda raw: gzip_member(raw[:1]) + gzip_member(raw[1:]),
-    (CompressionCodec.GZIP, "another checksum"): lambda raw: gzip_member(raw)[:-8]
-    + (zlib.crc32(raw) ^ 1).to_bytes(4, "little")
-    + gzip_member(raw)[-4:],
+    (CompressionCodec.GZIP, "another checksum"): lambda raw: (
+        gzip_member(raw)[:-8] + (zlib.crc32(raw) ^ 1).to_bytes(4, "little") + gzip_member(raw)[-4:]
+    ),
     (CompressionCodec.LZ4, "a bare block"): lz4_block,
-    (CompressionCodec.LZ4_RAW, "a frame"): lambda raw: pa.compress(raw, "lz4", asbytes=True),
-    **{
-        (codec, "bytes behind it"): lambda raw, name=name: pa.compress(raw, name, asbytes=True) + b"\xff"
-        for codec, name in CODECS.items()
-    },
+    (CompressionCodec.LZ4_RAW, "a frame"): partial(_compressed, "lz4", b""),
+    **{(codec, "bytes behind it"): partial(_compressed, name, b"\xff") for codec, name in CODECS.items()},
     **{(codec, "not compressed"): lambda raw: raw for codec in CODECS},
 }
 """By codec and name, how a page is stored otherwise than the codec says."""
@@ -154,7 +155,7 @@ def plain(base: Base) -> bytes:
     """A file whose pages are stored without compression."""
     tree = take_apart(data_of(base))
     for _, facts, chunk in _chunks(tree):
-        name = CODECS.get(facts.codec)
+        name: Any = CODECS.get(facts.codec)
         if name is None:
             continue
         facts.codec = CompressionCodec.UNCOMPRESSED
@@ -164,7 +165,7 @@ def plain(base: Base) -> bytes:
                 second.definition_levels_byte_length + second.repetition_levels_byte_length if second else 0
             )
             if len(page.body) > ahead and (second is None or second.is_compressed is not False):
-                raw = pa.decompress(page.body[ahead:], size - ahead, name, asbytes=True)
+                raw = pa.Codec(name).decompress(page.body[ahead:], size - ahead, asbytes=True)
                 page.body = page.body[:ahead] + raw
     return put_together(tree)
 
@@ -184,7 +185,7 @@ class Section(NamedTuple):
         name: What is stored there.
         start, end: Where its bytes are in the body.
         width: Bits of a value.
-        count: Values.
+        values: How many values.
         is_counted: Whether its length is ahead of it.
     """
 
@@ -192,7 +193,7 @@ class Section(NamedTuple):
     start: int
     end: int
     width: int
-    count: int
+    values: int
     is_counted: bool = False
 
 
@@ -213,7 +214,7 @@ def sections(page: Page, leaf: Any, kind: Type) -> Iterator[Section]:
             found = Section(f"{name} levels", at, end, greatest.bit_length(), header.num_values, bool(first))
             yield found
             if name == LEVELS[1]:
-                present = decode(page.body[at:end], width=found.width, count=found.count)[0].count(greatest)
+                present = decode(page.body[at:end], width=found.width, count=found.values)[0].count(greatest)
         at = end
     end = len(page.body)
     if header.encoding in INDEXES and present:
@@ -271,7 +272,7 @@ class Inside(NamedTuple):
         page = pages[index]
         section = next(one for one in _sections_of(tree, chunk, page, facts.type) if one.name == self.section)
         old = page.body[section.start : section.end]
-        new = _forms_of(section)[self.change](old, section.width, section.count)
+        new = _forms_of(section)[self.change](old, section.width, section.values)
         length = LENGTH.build(len(new)) if section.is_counted else b""
         page.body = page.body[: section.start - len(length)] + length + new + page.body[section.end :]
         name, second = section.name.replace(" ", "_"), page.header.data_page_header_v2
@@ -281,7 +282,7 @@ class Inside(NamedTuple):
 
 
 RIGHT: Mapping[CompressionCodec, Callable[[bytes], bytes]] = {
-    **{codec: lambda raw, name=name: pa.compress(raw, name, asbytes=True) for codec, name in CODECS.items()},
+    **{codec: partial(_compressed, name, b"") for codec, name in CODECS.items()},
     **COMPRESSED,
 }
 """How pages are compressed that are to be right."""
@@ -365,7 +366,8 @@ def sites(writer: str) -> dict[Kind, list[Inside | Site]]:
     of_writer = [*bases(writer), *(Base(case, "parquet") for case in CASES if is_reference)]
     for base in of_writer:
         if base.form == "parquet":
-            for kind, site in chain(inside(base), of_unions(base)):
+            given: Iterable[tuple[Kind, Inside | Site]] = (*inside(base), *of_unions(base))
+            for kind, site in given:
                 found[kind].append(site)
     for kind, site in of_golden_cases() if is_reference else ():
         found[kind].append(site)
