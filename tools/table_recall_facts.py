@@ -2,7 +2,8 @@
 
 A fact is a value in a commit, a checkpoint, a version checksum, a metadata file, a manifest list, a manifest or the header of one, the footer of
 a Puffin file, or one of the files that point to others.  Numbers get one more or one less, texts and bytes another last character, truth the
-opposite; members of JSON and fields that may be null are removed.  The lengths that other files give of a changed manifest are made right
+opposite; members of JSON and fields that may be null are removed; types become others, elements of lists and entries are there twice; data files
+become those of golden tables.  The lengths that other files give of a changed manifest are made right
 again, so that one fact is false and no other.
 """
 
