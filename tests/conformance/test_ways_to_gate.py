@@ -83,7 +83,7 @@ def command(*arguments: str, program: Any = app) -> Any:
 
 def textual(table: str, release: str | None, *options: str) -> Outcome:
     done = command(table, "--config", "none", *pin(release), *options)
-    assert "nonconformant (1 FAIL)" in done.stdout
+    assert "untrue (1 FAIL)" in done.stdout
     last = done.stdout.splitlines()[-1]
     return Outcome(done.exit_code, not last.startswith("NOT FAILING"), last)
 
@@ -225,7 +225,7 @@ def by_fixture(table: str, release: str | None, _: Path) -> Outcome:
         try:
             Check()(table, rules=release)
         except pytest.fail.Exception as error:
-            return Outcome(1, "nonconformant (1 FAIL)" in str(error), "")
+            return Outcome(1, "untrue (1 FAIL)" in str(error), "")
     return Outcome(0, False, "\n".join(str(one.message) for one in raised))
 
 

@@ -145,7 +145,7 @@ def test_one_mutation_is_few_changes() -> None:
     assert len(counts) > 600
     assert counts[0] == 1
     assert counts[len(counts) // 2] <= 2  # a field, and the length of the footer
-    assert counts[len(counts) * 9 // 10] <= 7  # a changed page body has sizes, a checksum, and sums
+    assert counts[len(counts) * 9 // 10] <= 8  # a changed page body has sizes, a checksum, and sums
     assert counts[-1] <= 80  # where another footer of a _pm is found, all its fields are others
 
 
