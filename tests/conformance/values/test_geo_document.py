@@ -132,3 +132,15 @@ def test_single_precision_is_rounded() -> None:
 def test_a_covering_that_is_not_there_is_named_and_compared_with_nothing(covering: Any) -> None:
     keys = (document(covering=covering),)
     assert ["PQF-121"] == findings(Column("g", "binary", [point(0, 0)]), keys=keys)
+
+
+@pytest.mark.parametrize(("bbox", "expected"), [([0, 0, 2, 5], []), ([0, 0, 2, 4], ["PQF-182"])])
+def test_a_long_geometry_in_a_dictionary_is_looked_at_once(bbox: list[float], expected: list[str]) -> None:
+    long = line(*[(1, 2)] * 50_000, (2, 5))
+    values = [point(0, 0), None, *[long] * 5000]
+    keys = (document(bbox=bbox, geometry_types=["Point", "LineString"]),)
+    layout = Layout(dictionary=Encoding.RLE_DICTIONARY)
+    data = TinyParquet([Column("g", "geometry", values)], keys=keys, statistics=False, layout=layout).build()
+    (report,) = pqassay.check(data, tier="values", only=RULES).files
+    assert (report.error, [finding.rule for finding in report.findings]) == (None, expected)
+    assert all("row 2 " in finding.message and "(4999 more" in finding.message for finding in report.findings)

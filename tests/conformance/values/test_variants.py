@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -147,6 +148,26 @@ def test_a_value_that_cannot_be_read_says_why(raw: str, why: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        bytes([3 | 6 << 2]) + (3000).to_bytes(4, "little") + bytes(3001 * 3 + 3000),
+        bytes([64]) + (50000).to_bytes(4, "little") + b"a" * 50000,
+    ],
+)
+def test_values_that_share_bytes_make_no_more_work_than_they_have_bytes(inner: bytes) -> None:
+    ids = b"".join(number(place, 3) for place in range(3000))
+    head = bytes([2 | (2 | 2 << 2 | 1 << 4) << 2]) + number(3000, 4)
+    raw = head + ids + bytes(3000 * 3) + number(len(inner), 3) + inner
+    tracemalloc.start()
+    try:
+        values = read_values(pa.array([raw], pa.binary()))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (values.is_malformed.tolist(), peak < 1 << 24) == ([True], True)
 
 
 def rules_of(data: bytes) -> list[str]:

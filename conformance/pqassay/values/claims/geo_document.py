@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.under_test.schemas.geo_copy import ROUNDED, Span
-from pqassay.values.claims.geometries import AXES, PIECE, Geometries, geometries_of, sliced
+from pqassay.values.claims.geometries import AXES, Geometries, geometries_of, parts_of
 from pqassay.values.decoding.chunk_values import ChunkValues
 
 HALF_A_DIGIT = 2.0**-23
@@ -29,7 +30,7 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
     """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
     found: Beyond | None = None
     total = 0
-    for start, geometries in geometries_of(decoded):
+    for part, geometries in geometries_of(decoded):
         is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
         for points in geometries.points():
             for span in spans:
@@ -38,10 +39,10 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
                 is_outside[points.of[rows]] = True
                 if len(rows):
                     row = int(rows[points.of[rows].argmin()])
-                    place = start + int(points.of[row])
+                    place = int(part.places[points.of[row]])
                     if found is None or place < found.place:
                         found = Beyond(place, span, float(numbers[row]), 0)
-        total += int(np.count_nonzero(is_outside))
+        total += int(part.counts[is_outside].sum())
     return found and found._replace(total=total)
 
 
@@ -70,10 +71,13 @@ class Boxes(NamedTuple):
 def boxes_of(decoded: ChunkValues) -> Boxes:
     """The boxes of the geometries of a column that is not repeated. Raises `NotChecked` where one cannot be read."""
     least, greatest = np.full((2, decoded.count, len(AXES)), np.nan)
-    for start, geometries in geometries_of(decoded):
+    for part, geometries in geometries_of(decoded):
         for points in geometries.points():
-            np.fmin.at(least, start + points.of, points.coordinates)
-            np.fmax.at(greatest, start + points.of, points.coordinates)
+            np.fmin.at(least, part.places[points.of], points.coordinates)
+            np.fmax.at(greatest, part.places[points.of], points.coordinates)
+    if pa.types.is_dictionary(decoded.values.type):
+        _, first, of = np.unique(decoded.values.indices.to_numpy(), return_index=True, return_inverse=True)
+        least, greatest = least[first[of]], greatest[first[of]]
     return Boxes(np.flatnonzero(decoded.valid), least, greatest)
 
 
@@ -130,15 +134,13 @@ class OffTypes(NamedTuple):
 def off_types(decoded: ChunkValues, codes: frozenset[int]) -> OffTypes | None:
     """The first value that is not a geometry of one of these types, or of any, if there are none; ``None`` without."""
     found: OffTypes | None = None
-    total = before = 0
-    for piece in decoded.pieces(PIECE):
-        for start, part in sliced(piece):
-            geometries = Geometries(part)
-            wrong = geometries.is_malformed | (bool(codes) & ~np.isin(geometries.codes, list(codes)))
-            total += int(np.count_nonzero(wrong))
-            if found is None and wrong.any():
-                place = int(wrong.argmax())
-                code = None if geometries.is_malformed[place] else int(geometries.codes[place])
-                found = OffTypes(before + start + place, code, 0)
-        before += len(piece)
+    total = 0
+    for part in parts_of(decoded):
+        geometries = Geometries(part.values)
+        wrong = geometries.is_malformed | (bool(codes) & ~np.isin(geometries.codes, list(codes)))
+        total += int(part.counts[wrong].sum())
+        if found is None and wrong.any():
+            place = int(wrong.argmax())
+            code = None if geometries.is_malformed[place] else int(geometries.codes[place])
+            found = OffTypes(int(part.places[place]), code, 0)
     return found and found._replace(total=total)

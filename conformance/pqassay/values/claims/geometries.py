@@ -6,10 +6,11 @@ reads the next head, ring or point of all geometries that are not at their end; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
@@ -267,20 +268,46 @@ def sliced(array: Any) -> Iterator[tuple[int, Any]]:
         start = behind
 
 
-def geometries_of(decoded: ChunkValues) -> Iterator[tuple[int, Geometries]]:
-    """The values of a chunk as geometries, part by part, each with the place where it begins.
+class Part(NamedTuple):
+    """Values that are looked at together: the first place of each, in ascending order, and how often it occurs, int64; and an array of binary."""
+
+    places: Ints
+    counts: Ints
+    values: Any
+
+
+def parts_of(decoded: ChunkValues) -> Iterator[Part]:
+    """The values of a chunk, part by part; those of a dictionary once each, however many rows they stand for."""
+    values = decoded.values
+    if pa.types.is_dictionary(values.type):
+        used, first, counts = np.unique(
+            values.indices.to_numpy().astype(np.int64), return_index=True, return_counts=True
+        )
+        order = np.argsort(first)
+        places, counts = first[order], counts[order]
+        pieces: Iterable[Any] = [values.dictionary.take(pa.array(used[order]))]
+    else:
+        pieces, places = decoded.pieces(PIECE), np.arange(decoded.count)
+        counts = np.ones(decoded.count, np.int64)
+    before = 0
+    for piece in pieces:
+        for start, part in sliced(piece):
+            some = slice(before + start, before + start + len(part))
+            yield Part(places[some], counts[some], part)
+        before += len(piece)
+
+
+def geometries_of(decoded: ChunkValues) -> Iterator[tuple[Part, Geometries]]:
+    """The values of a chunk as geometries, part by part.
 
     Raises:
         NotChecked: One cannot be read.
     """
-    before = 0
-    for piece in decoded.pieces(PIECE):
-        for start, part in sliced(piece):
-            geometries = Geometries(part)
-            if geometries.is_malformed.any():
-                raise NotChecked("a geometry cannot be read", "another rule")
-            yield before + start, geometries
-        before += len(piece)
+    for part in parts_of(decoded):
+        geometries = Geometries(part.values)
+        if geometries.is_malformed.any():
+            raise NotChecked("a geometry cannot be read", "another rule")
+        yield part, geometries
 
 
 def no_geometry(array: Any) -> Flags | None:

@@ -49,7 +49,7 @@ def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> O
     """
     first: tuple[int, str, float] | None = None
     count = 0
-    for start, geometries in geometries_of(decoded):
+    for part, geometries in geometries_of(decoded):
         is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
         for points in geometries.points():
             off = _off_axes(points.coordinates, box, strictness)
@@ -57,10 +57,10 @@ def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> O
             is_outside[points.of[rows]] = True
             if len(rows):
                 row = int(rows[points.of[rows].argmin()])
-                number, place = int(off[row].argmax()), start + int(points.of[row])
+                number, place = int(off[row].argmax()), int(part.places[points.of[row]])
                 if first is None or place < first[0]:
                     first = place, AXES[number], float(points.coordinates[row, number])
-        count += int(np.count_nonzero(is_outside))
+        count += int(part.counts[is_outside].sum())
     return None if first is None else OffBox(*first, count)
 
 

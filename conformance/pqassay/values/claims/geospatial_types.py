@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.claims.geometries import PIECE
+from pqassay.values.claims.geometries import parts_of
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
 from pqassay_spec.parquet.encoding.wkb import HEAD_SIZE, ORDER, ByteOrder, is_type_code
@@ -22,16 +22,14 @@ def types_of(decoded: ChunkValues) -> dict[int, int]:
         NotChecked: A value is no geometry whose type can be read.
     """
     first: dict[int, int] = {}
-    start = 0
-    for piece in decoded.pieces(PIECE):
-        codes = _codes(piece)
+    for part in parts_of(decoded):
+        codes = _codes(part.values)
         for code, place in zip(
             *(found.tolist() for found in np.unique(codes, return_index=True)), strict=True
         ):
             if not is_type_code(code):
                 raise NotChecked(f"a geometry cannot be read: {code} is no type of one", "another rule")
-            first.setdefault(code, start + place)
-        start += len(piece)
+            first.setdefault(code, int(part.places[place]))
     return first
 
 

@@ -199,6 +199,21 @@ class _Nodes(NamedTuple):
         return _Nodes(*(part[kept] for part in self))
 
 
+class _Containers(NamedTuple):
+    """Objects and arrays: their nodes, what they are, where each of their parts begins, how wide its numbers are, how many values there are, and where they end."""
+
+    nodes: _Nodes
+    is_object: Flags
+    ids: Ints
+    id_widths: Ints
+    offsets: Ints
+    widths: Ints
+    values: Ints
+    counts: Ints
+    size: Ints
+    ended: Ints
+
+
 _NO_INTS = np.zeros(0, np.int64)
 
 
@@ -220,10 +235,7 @@ class _Walk:
 
     def deeper(self) -> None:
         """Walk the values of the next depth, each of which has a parent with so much room for all that it holds."""
-        nodes, (parents, room) = self.next, self._parents
-        ended = self.level(nodes, is_outermost=False)
-        taken = np.bincount(parents, weights=ended - nodes.start, minlength=len(room))
-        self.note(nodes.of[(taken > room)[parents]])
+        self.level(self.next, is_outermost=False)
         kept = ~self.is_malformed[self.next.of]
         self.next = self.next.at(kept)
         self._parents = (self._parents[0][kept], self._parents[1])
@@ -235,13 +247,20 @@ class _Walk:
         first = np.where(empty, 0, numbers(self.raw, nodes.start, 1))
         basic, header = first & BASIC_MASK, first >> HEADER_SHIFT
         is_container = ~empty & ((basic == Basic.OBJECT) | (basic == Basic.ARRAY))
-        ended = np.where(empty, nodes.start, nodes.start + 1 + self._scalar_sizes(nodes, basic, header))
+        sizes = self._scalar_sizes(nodes, basic, header)
+        ended = np.where(empty, nodes.start, nodes.start + 1 + sizes)
         inner = np.flatnonzero(is_container)
-        ended[inner] = self._containers(
-            nodes.at(inner), basic[inner], header[inner], is_outermost=is_outermost
-        )
+        containers = self._containers(nodes.at(inner), basic[inner], header[inner])
+        ended[inner] = containers.ended
         self.note(nodes.of[ended > nodes.limit])
-        return np.minimum(ended, nodes.limit)
+        ended = np.minimum(ended, nodes.limit)
+        if not is_outermost:  # values that share bytes would make more work than there are bytes
+            parents, room = self._parents
+            taken = np.bincount(parents, weights=ended - nodes.start, minlength=len(room))
+            self.note(nodes.of[(taken > room)[parents]])
+        self._look_at_texts(nodes, basic, header, sizes)
+        self._enter(containers, is_outermost=is_outermost)
+        return ended
 
     def _scalar_sizes(self, nodes: _Nodes, basic: Ints, header: Ints) -> Ints:
         """Bytes behind the first one of values that are not containers."""
@@ -260,15 +279,20 @@ class _Walk:
         is_decimal = is_primitive & np.isin(header, DECIMALS) & (room > 0)
         scales = numbers(self.raw, nodes.start[is_decimal] + 1, 1)
         self.note(nodes.of[is_decimal][scales > MOST_SCALE])
-        is_text = (is_short | (is_primitive & (header == STRING))) & (sizes <= room) & ~is_cut
+        return sizes
+
+    def _look_at_texts(self, nodes: _Nodes, basic: Ints, header: Ints, sizes: Ints) -> None:
+        """Note texts that are not UTF-8."""
+        is_short = basic == Basic.SHORT_STRING
+        is_text = is_short | ((basic == Basic.PRIMITIVE) & (header == STRING))
+        is_text &= ~self.is_malformed[nodes.of]
         skipped = np.where(is_short, 1, 1 + LENGTH_WIDTH)[is_text]
         wrong = no_utf8(_texts(self.raw, nodes.start[is_text] + skipped, sizes[is_text] + 1 - skipped))
         if wrong is not None:
             self.note(nodes.of[is_text][wrong])
-        return sizes
 
-    def _containers(self, nodes: _Nodes, basic: Ints, header: Ints, *, is_outermost: bool) -> Ints:
-        """Where objects and arrays end; the values in them are noted as the next depth."""
+    def _containers(self, nodes: _Nodes, basic: Ints, header: Ints) -> _Containers:
+        """Objects and arrays, without what is in them."""
         is_object = basic == Basic.OBJECT
         is_large = header & np.where(is_object, OBJECT_LARGE, ARRAY_LARGE) != 0
         counting = np.where(is_large, COUNT_WIDTHS[1], COUNT_WIDTHS[0])
@@ -283,6 +307,12 @@ class _Walk:
         ended = np.where(fits, values + size, nodes.limit + 1)
         fits &= ended <= nodes.limit
         self.note(nodes.of[~fits])
+        return _Containers(nodes, is_object, ids, id_widths, offsets, widths, values, count, size, ended)
+
+    def _enter(self, containers: _Containers, *, is_outermost: bool) -> None:
+        """Note the values within containers that can be read so far as the next depth."""
+        nodes, is_object, ids, id_widths, offsets, widths, values, count, size, ended = containers
+        fits = ~self.is_malformed[nodes.of]
         of, place = spread(np.zeros(len(count), np.int64), np.where(fits, count, 0))
         begin = values[of] + numbers(self.raw, offsets[of] + place * widths[of], widths[of])
         until = values[of] + numbers(self.raw, offsets[of] + (place + 1) * widths[of], widths[of])
@@ -302,7 +332,6 @@ class _Walk:
             )
         )
         self.objects += len(count)
-        return ended
 
 
 def of_entries(values: Any) -> tuple[Any, Ints]:
