@@ -2,8 +2,9 @@
 
     python tools/recall.py                      measure all kinds, then 100,000 random damages
     python tools/recall.py --damages 2000       as many random damages; 0 for none
+    python tools/recall.py --only 'inside*'     measure these fields alone; what was measured of others stays
 
-A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations.  Each is checked at tier
+A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations, and `recall_inside` what no field is named for.  Each is checked at tier
 ``values``; what is reported beyond what the good file has counts as found.  A kind that nobody finds needs a
 reason in ``docs/data/recall_reasons.toml``: without one, this ends with exit status 1.
 """
@@ -14,14 +15,17 @@ import argparse
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from random import Random
 
 import recall_answers
+import recall_inside
 import recall_kinds
 from recall_answers import Answer, Judged, Kind, compared, in_parallel, judged_of, without_reason
+from recall_inside import Inside
 from recall_kinds import CASES, Base, Site, data_of
 from recall_page import OF_FILES
 
@@ -49,25 +53,23 @@ def judged(data: bytes, base: Base) -> Judged:
 
 
 @cache
-def of_base(base: Base) -> Judged:
+def of_good(data: bytes, base: Base) -> Judged:
     """What is said of the good file."""
-    return judged(data_of(base), base)
+    return judged(data, base)
 
 
-def answer(site: Site) -> Answer | None:
+def answer(site: AnySite) -> Answer | None:
     """What is found of a mutation; ``None`` where it makes no sense or changes nothing."""
-    base, mutation = site
     try:
-        data = mutate(data_of(base), mutation, base.form)
+        data = site.made()
     except (Inapplicable, FormatError):
         return None
-    if data == data_of(base):
+    if data == site.good:
         return None
-    before, after = of_base(base), judged(data, base)
-    return compared(before, after)
+    return compared(of_good(site.good, site.base), judged(data, site.base))
 
 
-def weakest(sites: Sequence[Site]) -> Answer | None:
+def weakest(sites: Sequence[AnySite]) -> Answer | None:
     """The weakest answer at some places."""
     return recall_answers.weakest(one for one in map(answer, sites) if one is not None)
 
@@ -75,9 +77,18 @@ def weakest(sites: Sequence[Site]) -> Answer | None:
 # ------------------------------------------------------------------------------------------------------ all kinds
 
 
-def measured() -> dict[Kind, dict[str, Answer]]:
-    """What is found of every kind in the files of every writer."""
-    asked = [(kind, writer, sites) for writer in CASES for kind, sites in recall_kinds.sites(writer).items()]
+AnySite = Site | Inside
+
+
+def sites_of(writer: str) -> Mapping[Kind, Sequence[AnySite]]:
+    """The places at which every kind is tried in the files of a writer."""
+    return {**recall_kinds.sites(writer), **recall_inside.sites(writer)}
+
+
+def measured(fields: str = "*") -> dict[Kind, dict[str, Answer]]:
+    """What is found of every kind, or of those of some fields, in the files of every writer."""
+    asked = [(kind, writer, sites) for writer in CASES for kind, sites in sites_of(writer).items()]
+    asked = [one for one in asked if fnmatchcase(one[0].field, fields)]
     found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
     answers = in_parallel(weakest, [sites for _, _, sites in asked], "kinds")
     for (kind, writer, _), one in zip(asked, answers, strict=True):
@@ -177,8 +188,11 @@ def main() -> int:
     """Measure, write, and say what is not explained; return the exit status."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--damages", type=int, default=100_000, help="random damages (100,000)")
+    options.add_argument("--only", metavar="PATTERN", help="measure these fields; other answers stay")
     asked = options.parse_args()
-    found = measured()
+    found = measured(asked.only or "*")
+    if asked.only:
+        found = dict(sorted({**OF_FILES.found, **found}.items()))
     wrong = mistakes(asked.damages)
     OF_FILES.keep(found, asked.damages or OF_FILES.damages)
     unexplained = without_reason(found, OF_FILES.reasons)

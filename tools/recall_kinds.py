@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from recall_answers import Kind
 
 from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.grammar.thrift import BINARY, BOOL, DOUBLE, STRING, EnumOf, Field, FieldType, ListOf, Record
-from pqassay_spec.mutation.mutations import FORMS, FormName, Mutation
+from pqassay_spec.mutation.mutations import FORMS, FormName, Mutation, mutate
 from pqassay_spec.mutation.possible import mutations_of
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, OffsetIndex, PageHeader
 
@@ -80,6 +80,19 @@ class Site(NamedTuple):
 
     base: Base
     mutation: Mutation
+
+    @property
+    def good(self) -> bytes:
+        """The file before."""
+        return data_of(self.base)
+
+    def made(self) -> bytes:
+        """The file that it becomes."""
+        return mutate(self.good, self.mutation, self.base.form)
+
+
+Place = TypeVar("Place")
+"""A false fact in a file."""
 
 
 def bases(writer: str) -> list[Base]:
@@ -191,8 +204,7 @@ def sites(writer: str) -> dict[Kind, list[Site]]:
                 found[Kind(field, change_of(base, mutation))].append(Site(base, mutation))
     if writer == REFERENCE:
         found |= _added({kind.field for kind in found})
-    most = MOST_SITES.get(writer, SITES)
-    return {kind: _spread(_compared(places), most) for kind, places in found.items()}
+    return {kind: some_of(_compared(places), writer) for kind, places in found.items()}
 
 
 def _compared(places: list[Site]) -> list[Site]:
@@ -200,8 +212,9 @@ def _compared(places: list[Site]) -> list[Site]:
     return [site for site in places if site.base.beside is not None] or places
 
 
-def _spread(places: list[Site], most: int) -> list[Site]:
-    """So many of them, from the first to the last."""
+def some_of(places: list[Place], writer: str) -> list[Place]:
+    """As many of them as are tried in the files of a writer, from the first to the last."""
+    most = MOST_SITES.get(writer, SITES)
     if len(places) <= most:
         return places
     return [places[number * (len(places) - 1) // (most - 1)] for number in range(most)]
@@ -213,10 +226,10 @@ def _added(reached: set[str]) -> dict[Kind, list[Site]]:
     for path, (field, _) in FIELDS.items():
         if path in reached:
             continue
-        value, first = _value(field.type), path
+        value, first = value_of(field.type), path
         while (owner := first.rpartition(".")[0]) not in reached and owner not in ROOTS:
             outer = FIELDS[owner][0].type
-            value = _value(outer, {first.rpartition(".")[2]: value})
+            value = value_of(outer, {first.rpartition(".")[2]: value})
             first = owner
         name = first.rpartition(".")[2]
         base, where = _place(owner)
@@ -255,14 +268,14 @@ def _paths(tree: Any, names: list[str], path: str) -> Iterator[str]:
         yield from _paths(tree, names[1:], here)
 
 
-def _value(kind: FieldType, members: Mapping[str, Any] | None = None) -> Any:
+def value_of(kind: FieldType, members: Mapping[str, Any] | None = None) -> Any:
     """A value of a type, false wherever it is put; of a struct, with some members besides those that are required."""
     if isinstance(kind, ListOf):
-        return [_value(kind.element, members)]
+        return [value_of(kind.element, members)]
     if isinstance(kind, EnumOf):
         return int(max(kind.names))
     if isinstance(kind, type):
         first = [] if members else kind.fields[: kind.is_union]
         required = [field for field in kind.fields if field.required] or first
-        return {field.name: _value(field.type) for field in required} | dict(members or {})
+        return {field.name: value_of(field.type) for field in required} | dict(members or {})
     return {BOOL: True, STRING: "x", BINARY: b"x", DOUBLE: 97.0}.get(kind, 97)

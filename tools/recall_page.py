@@ -28,7 +28,8 @@ HEAD = """# What is found, and what is not
 A judge of files is worth what it finds. This page is made by `make recall`, which puts one false fact at a time into
 files that are good: every field of every structure gets a value that is false, is removed, doubled, or changes places with
 another, in files of {writers}. The grammar that the judge reads files by says which fields there are, so that none is
-forgotten. Each file is checked at tier `values`, and what is reported beyond what the good file has counts as
+forgotten. What no field holds is made false as well: runs, differences and moments inside pages, the form in which a page is compressed, and
+values, keys and filters that the golden cases make false. Each file is checked at tier `values`, and what is reported beyond what the good file has counts as
 found.
 
 {mutants:,} kinds of changes in the files of one writer were tried. Where a kind was tried at several places of them, its **weakest** answer
@@ -56,7 +57,8 @@ SEVERAL = """Of the kinds that FAIL, {share:.1%} are more than one finding at so
 TABLES_HEAD = """# Tables
 
 The same was done to the metadata of {tables} good Delta and Iceberg tables, those of pqassay-ref and those that Spark wrote: each member of commits, checkpoints, version checksums and
-metadata files, each field of manifest lists and manifests and what their headers say, and the footers of Puffin files. {mutants:,} kinds of changes in the tables of one writer and format were
+metadata files, each field of manifest lists and manifests and what their headers say, and the footers of Puffin files. Columns of schemas also get other types, names in
+capitals, a twin, and one beside them that no file has and that cannot be null; rows of data files become those of golden tables. {mutants:,} kinds of changes in the tables of one writer and format were
 tried, at one place of each table that has such a field, and the weakest answer counts. `python tools/table_recall.py` makes this part.
 """
 

@@ -2,7 +2,8 @@
 
 A fact is a value in a commit, a checkpoint, a version checksum, a metadata file, a manifest list, a manifest or the header of one, the footer of
 a Puffin file, or one of the files that point to others.  Numbers get one more or one less, texts and bytes another last character, truth the
-opposite; members of JSON and fields that may be null are removed.  The lengths that other files give of a changed manifest are made right
+opposite; members of JSON and fields that may be null are removed; types become others, elements of lists and entries are there twice; data files
+become those of golden tables.  The lengths that other files give of a changed manifest are made right
 again, so that one fact is false and no other.
 """
 
@@ -25,6 +26,7 @@ import pyarrow.parquet as pq
 from construct import Container, ListContainer
 from recall_answers import Kind
 
+from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
     CODEC_KEY,
@@ -35,7 +37,7 @@ from pqassay_spec.table.avro import (
     grammar_of,
 )
 from pqassay_spec.table.iceberg import DELETED
-from pqassay_spec.table.json_places import changed, members
+from pqassay_spec.table.json_places import Member, changed, members
 from pqassay_spec.table.layout import DELTA_LOG, delta_checkpoint, delta_commit
 from pqassay_spec.table.puffin import MAGIC, TAIL
 from pqassay_tables.metadata.iceberg.state import PUFFIN, read_iceberg
@@ -153,11 +155,25 @@ def facts_of(table: str) -> list[Fact]:
     for file in dict.fromkeys(read_of(files)):
         for name, change, made in _of_file(files, file):
             found[Kind(name, change)].append(made)
+    for title, mutation in _golden(table):
+        found[Kind("data files", title)].append(partial(_mutated, files, mutation))
     kept: list[Fact] = []
     for kind, given in found.items():
         with suppress(ValueError, OverflowError, StopIteration, pa.ArrowException):  # there is no such value
             kept.append(Fact(table, kind, given[-1]()))
     return kept
+
+
+def _golden(table: str) -> Iterator[tuple[str, TableMutation]]:
+    """What golden tables change in data files, whose rows are named by no metadata: titles, and mutations."""
+    for path in sorted(GOLDEN_FILES.glob("*/*/table.json")):
+        case = json.loads(path.read_text("utf-8"))
+        if case.get("parent") == table and case["mutation"]["file"].endswith(".parquet"):
+            yield case["title"], TableMutation(**case["mutation"])
+
+
+def _mutated(files: Files, mutation: TableMutation) -> Files:
+    return {mutation.file: mutation.applied(files).get(mutation.file, b"")}
 
 
 def _of_file(files: Files, file: str) -> Iterator[Change]:
@@ -251,6 +267,8 @@ def of_json(file: str, data: bytes, removed: Collection[str] = ()) -> Iterator[C
     for line in data.split(b"\n"):
         for path, change, new in () if _is_removed(line, removed) else _of_line(line):
             yield path, change, partial(_replaced, file, data, start, start + len(line), new)
+        if line.startswith(b'{"add"') and not _is_removed(line, removed):
+            yield "add", "twice", partial(_replaced, file, data, start, start, line + b"\n")
         start += len(line) + 1
 
 
@@ -259,18 +277,61 @@ def _replaced(file: str, data: bytes, start: int, end: int, new: bytes) -> Files
 
 
 def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
-    for one in members(line) if line.strip() else ():
+    every = list(members(line)) if line.strip() else []
+    for one in every:
         low, high = one.span
         for change, value in others(one.value):
             written = json.dumps(value, ensure_ascii=False)
             if b"\\" in (line[low - 1 : low], line[low : low + 1]):
                 written = json.dumps(written, ensure_ascii=False)[1:-1]
             yield _kind_of(one.path), change, line[:low] + written.encode() + line[high:]
+        for change, new in _declared_otherwise(line, one):
+            yield _kind_of(one.path), change, new
         if one.path and not one.path[-1].startswith("["):
             try:
                 yield _kind_of(one.path), REMOVED, changed(line, one.path, None)
             except (KeyError, IndexError):
                 continue  # its name has a dot or a bracket
+    for path in sorted({one.path[:end] for one in every for end in range(1, len(one.path))}):
+        yield from _of_object(line, path)
+
+
+TYPES = ("string", "long", "date", "binary", "boolean")
+"""Names of types that both formats have: a column of one of them becomes each of the others."""
+
+
+def _declared_otherwise(line: bytes, member: Member) -> Iterator[tuple[str, bytes]]:
+    """A column of another type, or with its name in capitals."""
+    if member.value in TYPES:
+        for other in TYPES:
+            if other != member.value:
+                yield f"said to be {other}", changed(line, member.path, json.dumps(other))
+    elif member.path[-1:] == ("name",) and "fields" in member.path and member.value != member.value.upper():
+        yield "in capitals", changed(line, member.path, json.dumps(member.value.upper(), ensure_ascii=False))
+
+
+def _of_object(line: bytes, path: tuple[str, ...]) -> Iterator[tuple[str, str, bytes]]:
+    """An object or a list that is gone, a column that is there twice, and one more that no file has and that cannot be null."""
+    if not path[-1].startswith("["):
+        with suppress(KeyError, IndexError):
+            yield _kind_of(path), REMOVED, changed(line, path, None)
+    elif path[-2:] == ("fields", "[0]"):
+        value, number = json.loads(line), 0
+        for name in path:
+            value = json.loads(value) if isinstance(value, str) else value
+            value = value[int(name[1:-1])] if name.startswith("[") else value[name]
+        if "type" not in value:
+            return  # a field of a partition
+        if "last-column-id" in (whole := json.loads(line)):
+            number = whole["last-column-id"] + 1
+        old = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        new = {"id": number, "required": True} if "required" in value else {"nullable": False, "metadata": {}}
+        required = json.dumps({"name": "in_no_file", "type": "string", **new}, separators=(",", ":"))
+        longer = changed(line, path, f"{old},{required}")
+        yield _kind_of(path), "twice", changed(line, path, f"{old},{old}")
+        if number:
+            longer = changed(longer, ("last-column-id",), str(number))
+        yield _kind_of(path), "one more, required", longer
 
 
 # ------------------------------------------------------------------------------------------------------------ Parquet
@@ -321,6 +382,8 @@ def of_avro(files: Files, file: str) -> Iterator[Change]:
                 news.append((REMOVED, None))
             for change, new in news:
                 yield _kind_of(path), change, partial(_of_record, files, file, number, path, new)
+        for path, value in _lists(record):
+            yield f"{_kind_of(path)}[]", "twice", partial(_of_record, files, file, number, path, [*value, value[-1]])  # fmt: skip
     for key, raw in header.metadata.items():
         if not key.startswith("avro.") and key != "iceberg.schema":
             for name, change, new in _of_header(key, raw):
@@ -410,6 +473,15 @@ def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
             yield from _leaves(member, (*path, number))
     else:
         yield path, value
+
+
+def _lists(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], list[Any]]]:
+    """The lists of a record that have elements."""
+    for name, member in value.items() if isinstance(value, Mapping) else ():
+        if isinstance(member, list) and member:
+            yield (*path, name), member
+        elif name != "_io":
+            yield from _lists(member, (*path, name))
 
 
 def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:

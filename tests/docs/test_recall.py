@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import recall
+import recall_inside
 import recall_kinds as kinds
 import table_recall
 import table_recall_facts as facts
@@ -33,6 +34,11 @@ def test_what_is_not_found_has_a_reason() -> None:
     assert [] == without_reason(FOUND, OF_FILES.reasons)
 
 
+@pytest.mark.parametrize("kept", [OF_FILES, OF_TABLES], ids=lambda kept: kept.name)
+def test_every_reason_is_needed(kept: Kept) -> None:
+    assert [] == for_nothing(kept.found, kept.reasons)
+
+
 def test_every_reason_is_a_sentence() -> None:
     given = [one for kept in (OF_FILES, OF_TABLES) for one in (*kept.reasons, *kept.reasons_of_several)]
 
@@ -52,6 +58,13 @@ def test_one_change_is_one_finding_or_there_is_a_reason(kept: Kept) -> None:
     assert share_of_several(kept.found) <= MOST_SEVERAL
 
 
+@pytest.mark.parametrize("case", ["interop/polars-2.1.0/nested", "interop/spark-4.3.0/pages-v2"])
+def test_a_file_whose_pages_are_not_compressed_any_more_has_nothing_false(case: str) -> None:
+    base = kinds.Base(case, "parquet")
+
+    assert {} == recall.judged(recall_inside.plain(base), base).failing
+
+
 def test_every_field_of_every_structure_has_a_false_value() -> None:
     assert set(kinds.FIELDS) <= {kinds.without_indexes(kind.field) for kind in FOUND}
 
@@ -66,7 +79,7 @@ def test_a_kind_without_a_reason_is_told() -> None:
 def test_what_was_measured_is_measured_again() -> None:
     stored = [(kind, writer) for kind, writers in FOUND.items() for writer in writers]
     step = len(stored) // SAMPLED
-    sites = {writer: kinds.sites(writer) for writer in kinds.CASES}
+    sites = {writer: recall.sites_of(writer) for writer in kinds.CASES}
     for kind, writer in stored[::step]:
         measured = recall.weakest(sites[writer][kind])
 
@@ -80,6 +93,13 @@ def test_what_was_measured_is_measured_again() -> None:
         ("footer.num_rows", "one more", "FAIL"),
         ("row_groups.columns.offset_index.page_locations.offset", "one more", "FAIL"),
         ("tail.magic", "changed", "FAIL"),
+        ("inside pages, v1: indexes", "value beyond the width", "FAIL"),
+        ("inside pages, v1: definition levels", "run of no values", "FAIL"),
+        ("inside pages, v1: definition levels", "run cut short", "FAIL"),
+        ("inside pages, v1: GZIP", "zlib", "FAIL"),
+        ("inside pages, v2: differences", "first value beyond the type", "FAIL"),
+        ("footer.schema.logicalType.STRING", "another member beside it", "FAIL"),
+        ("footer.schema.logicalType.STRING", "undefined member", "WARN"),
     ],
 )
 def test_what_is_grave_is_found_in_the_files_of_every_writer(field: str, change: str, answer: str) -> None:
@@ -94,10 +114,6 @@ MEASURED_AGAIN = 24
 
 def test_what_is_not_found_in_tables_has_a_reason() -> None:
     assert [] == without_reason(TABLES, OF_TABLES.reasons)
-
-
-def test_every_reason_about_tables_is_needed() -> None:
-    assert [] == for_nothing(TABLES, OF_TABLES.reasons)
 
 
 def test_every_good_table_has_false_facts() -> None:

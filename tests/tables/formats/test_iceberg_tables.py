@@ -225,6 +225,17 @@ HOSTILE: list[dict[str, object]] = [
     {"properties": {"schema.name-mapping.default": "[" * 100_000}},
     {"properties": {"schema.name-mapping.default": '[{"field-id": 1, "names": [[]]}]'}},
     {"current-snapshot-id": {"a": 1}},
+    {"schemas": [{"type": "struct", "schema-id": 0}], "current-schema-id": 0},
+    {
+        "schemas": [
+            {
+                "type": "struct",
+                "schema-id": 0,
+                "fields": [{"id": 1, "name": "a", "required": False, "type": {"type": "struct"}}],
+            }
+        ],
+        "current-schema-id": 0,
+    },
 ]
 
 

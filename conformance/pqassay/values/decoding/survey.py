@@ -193,11 +193,7 @@ class _Surveyor:
             return  # rules about headers and their number say so
         self.entries = header.num_values
         size = page.header.uncompressed_page_size
-        # Brotli is slow, and the decoder has compared the sizes.
-        is_known = self.codec == CompressionCodec.BROTLI and self.is_decoded
-        is_known = is_known and self.chunk.dictionary_size is not None and not header.is_sorted
-        note = partial(self._note, page)
-        content = memoryview(b"") if is_known else decompressed(body, self.codec, size, note)
+        content = decompressed(body, self.codec, size, partial(self._note, page))
         for fault in entry_faults(self.chunk, header, content, size):
             self._note(page, fault)
 

@@ -214,6 +214,8 @@ def _columns(
 ) -> Iterator[IcebergColumn]:
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
+    if "fields" not in struct:
+        raise broken("schemas", "a struct has no fields", "a list of fields", struct)
     for one in objects(struct, "fields"):
         name, identifier = one.get("name"), one.get("id")
         if not isinstance(name, str) or type(identifier) is not int:
