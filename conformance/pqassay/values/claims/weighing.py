@@ -81,9 +81,7 @@ def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, W
         else:
             traces = list(_agreement(structures, points=2))
             of_pages = structures.issubset(OF_PAGES)
-            traces += [
-                (-3, f"the values fit {name}") for name in VOUCHING if name in others and not of_pages
-            ]
+            traces += [(-3, f"the values fit {name}") for name in VOUCHING if name in others and not of_pages]
             with suppress(FormatError, NotChecked):
                 traces += _of_bounds(values, bounds_among(compared), of_pages=of_pages)
             if any(each.is_broken and not each.compares_values for each in compared):
