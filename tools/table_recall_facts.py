@@ -296,7 +296,7 @@ def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
         yield from _of_object(line, path)
 
 
-TYPES = ("string", "long", "date", "binary", "boolean")
+TYPES = ("string", "long", "date", "binary")
 """Names of types that both formats have: a column of one of them becomes each of the others."""
 
 
