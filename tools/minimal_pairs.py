@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from shapes import shape
+
 from pqassay.judge.checker import check
 from pqassay.proof.candidates import candidates, every_column, unread
 from pqassay.proof.engines import Engine, Unwritable
@@ -30,8 +32,8 @@ from pqassay_spec.rules.catalogue import Rule
 from pqassay_spec.rules.catalogue import rules as all_rules
 from pqassay_spec.rules.observed import HARM, SEEN, EngineAnswers, Observation, Seen
 
-MOST_PAIRS = 2
-"""Pairs of one rule that are asked for."""
+MOST_PAIRS = 4
+"""Pairs of one rule that are asked for, each of a shape of its own."""
 
 NOT_SHOWN = "rows do not show what is lost: engines read more than they need, and answer rightly"
 """Why the answers say nothing where the harm is lost pruning."""
@@ -97,12 +99,15 @@ def _mutation(case: dict[str, Any]) -> tuple[str, str]:
 
 
 def chosen(rule: str, among: Iterable[Pair]) -> list[Pair]:
-    """The pairs that say most about a rule: those that break least else, then those that name it first."""
+    """The pairs that say most about a rule, one of each shape: those that break least else, then those that name it first."""
     breaking = [pair for pair in among if rule in pair.rules]
     least = min((len(pair.rules) for pair in breaking), default=0)
     alike = [pair for pair in breaking if len(pair.rules) == least]
     alike.sort(key=lambda pair: (pair.healthy is None, pair.rules.index(rule), pair.case))
-    return alike[:MOST_PAIRS]
+    of_shapes: dict[str | None, Pair] = {}
+    for pair in alike:
+        of_shapes.setdefault(shape(rule, pair.case), pair)
+    return [*of_shapes.values()][:MOST_PAIRS]
 
 
 # ------------------------------------------------------------------------------------------------- the queries

@@ -46,7 +46,7 @@ def test_a_rule_is_checked_where_its_id_is() -> None:
 def test_a_rule_for_readers_names_what_tests_it_and_nothing_that_is_said_of_files(rule: str) -> None:
     labels = [line[2:14].strip() for line in explain(rule) if line.startswith("  ") and line[2:3] != " "]
 
-    assert {"level", "origin", "tested by", "ask"} <= set(labels)
+    assert {"level", "basis", "tested by", "ask"} <= set(labels)
     assert {"reported as", "observed", "tier", "checked", "broken by"}.isdisjoint(labels)
 
 

@@ -123,6 +123,7 @@ def _finding(finding: Finding, key: bytes) -> Finding:
         message=message,
         at=[_position(position, hide, key) for position in finding.at],
         hexdump=[],
+        shape="",
         proof=None if finding.proof is None else _proof(finding.proof, key),
     )
 

@@ -96,7 +96,7 @@ def strip(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="JSON report of pqassay check; confirms the values if it calls only the metadata false.",
+            help="JSON report of pqassay check that calls only the metadata false.",
         ),
     ] = None,
     inside_table: InsideTable = False,

@@ -120,9 +120,10 @@ class Observation:
             return self
         engines: list[EngineAnswers] = []
         for answers in self.engines:
-            if answers.is_harmed and len(answers.each) != len(self.cases):
+            told = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
+            # Its worst answer is known with its file; what it made of the others is known only from `each`.
+            if answers.is_harmed and not answers.each and answers.case not in wanted:
                 return None
-            told = dict(zip(self.cases, answers.each, strict=True)) if answers.is_harmed else {}
             seen = {told.get(case, "nothing") for case in wanted} - {None}
             if seen:
                 worst: Seen = min((each for each in seen if each), key=SEEN.index)

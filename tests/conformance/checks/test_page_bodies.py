@@ -246,7 +246,7 @@ def test_a_null_too_few_in_the_deprecated_encoding_is_found() -> None:
     assert {"PQF-078", "PQF-081"} <= rules_of(bit_packed(1, 1, 1, 1, 0, 0, 1, 1, 1, 0))
 
 
-@pytest.mark.parametrize("encoding", [0, 2, 5, 77])
+@pytest.mark.parametrize("encoding", [0, 2, 5])
 def test_other_encodings_of_levels_are_none(encoding: int) -> None:
     header = f"{NUMBER}.pages[0].header.data_page_header.definition_level_encoding"
     report = pqassay.check(mutate(FIRST, Mutation("set", header, encoding)), only=MINE)

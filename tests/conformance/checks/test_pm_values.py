@@ -16,7 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pm_pairs import PmPair, generated, real, with_chunk, with_footer, written
-from pqassay_spec.parquet.thrift import ColumnCryptoMetaData, EncryptionWithColumnKey, FileMetaData
+from pqassay_spec.parquet.thrift import (
+    AesGcmV1,
+    ColumnCryptoMetaData,
+    EncryptionAlgorithm,
+    EncryptionWithColumnKey,
+    FileMetaData,
+)
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import ExternalBloom, SnapshotValue
 
@@ -407,6 +413,7 @@ def test_encrypted_columns_are_not_decoded() -> None:
     """The others are."""
 
     def encrypt(metadata: FileMetaData) -> None:
+        metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
         metadata.row_groups[0].columns[0].crypto_metadata = ColumnCryptoMetaData(
             ENCRYPTION_WITH_COLUMN_KEY=EncryptionWithColumnKey(path_in_schema=["a"])
         )

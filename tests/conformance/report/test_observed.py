@@ -104,6 +104,9 @@ def test_answers_about_some_of_several_files_are_told_apart_or_left_out() -> Non
     }
 
     assert of["unknown"].of_cases(["a"]) is None
+    assert ("rows lost", ["DuckDB 2.0.0"], 2) == (
+        (seen := of["unknown"].of_cases(["b"])) and (seen.effect, seen.summary.engines, seen.summary.asked)
+    )
     assert of["known"].of_cases([]) is None
     assert of["unknown"] == of["unknown"].of_cases(["a", "b"])
     only = {case: of["known"].of_cases([case]) for case in "ab"}

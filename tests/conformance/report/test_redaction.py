@@ -211,8 +211,8 @@ def test_proofs_have_no_queries_and_no_words_of_engines() -> None:
 
 
 def test_every_member_of_a_finding_is_shown_or_hidden_on_purpose() -> None:
-    hidden = {"message", "at", "hexdump", "proof"}
+    hidden = {"message", "at", "hexdump", "proof", "shape"}
     shown = {"rule", "level", "verdict", "could", "path", "count", "column", "remedy", "known", "explanation"}
-    shown |= {"observed", "files", "compares_values", "also", "basis"}
+    shown |= {"observed", "files", "compares_values", "also", "basis", "weighed"}
 
     assert {field.name for field in fields(Finding)} == hidden | shown

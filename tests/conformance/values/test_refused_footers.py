@@ -13,7 +13,7 @@ from places import GOLDEN_FILES
     ("case", "rules"),
     [
         ("sta/byte-array-size-of-numbers", ["STA-021"]),
-        ("sta/histogram-too-long", ["STA-019"]),
+        ("sta/histogram-too-long", ["STA-090"]),
         ("sta/bound-too-short", ["STA-005"]),
     ],
 )

@@ -229,7 +229,11 @@ def _boxes(file: FileUnderTest) -> list[tuple[ColumnChunkUnderTest, BoundingBox]
     ]
 
 
-@rule("PQF-143", of=geo_rule.subject, only=_has_boxes)
+# Without a shape: it looks at what no copy of the schema shows.
+_GEO_DOCUMENT = Subject("geo document", geo_rule.subject.find)
+
+
+@rule("PQF-143", of=_GEO_DOCUMENT, only=_has_boxes)
 def geo_boxes_hold_those_of_the_chunks(pair: KeyValueUnderTest) -> Iterator[Violation]:
     """Who chooses files by the box of a document does not see what lies beside it."""
     geo_rule.require_readable(pair)

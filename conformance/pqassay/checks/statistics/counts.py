@@ -106,22 +106,36 @@ def _sizes(chunk: ColumnChunkUnderTest) -> SizeStatistics:
     return sizes
 
 
-@rule("STA-019", of=SIZE_STATISTICS)
-def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One entry for each level, and one count for each value. An empty list says as little as none."""
+def _histograms(chunk: ColumnChunkUnderTest) -> list[tuple[str, list[int], int]]:
+    """The level histograms with entries: name, entries, greatest level. An empty list says as little as none."""
     sizes, leaf = _sizes(chunk), chunk.leaf
-    if not sizes.repetition_level_histogram and not sizes.definition_level_histogram:
-        raise NotApplicable
-    for name, histogram, greatest in (
+    named = (
         ("repetition_level_histogram", sizes.repetition_level_histogram, leaf.max_repetition_level),
         ("definition_level_histogram", sizes.definition_level_histogram, leaf.max_definition_level),
-    ):
-        if not histogram:
-            continue
+    )
+    histograms = [(name, entries, greatest) for name, entries, greatest in named if entries]
+    if not histograms:
+        raise NotApplicable
+    return histograms
+
+
+@rule("STA-090", of=SIZE_STATISTICS)
+def histograms_have_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Some readers refuse a file with fewer or more entries."""
+    for name, histogram, greatest in _histograms(chunk):
         if len(histogram) != greatest + 1:
-            expected, actual = f"{greatest + 1} entries", f"{len(histogram)} entries"
             message = f"the {name} has {len(histogram)} entries for the levels 0 to {greatest}"
-        elif min(histogram) < 0:
+            expected, actual = f"{greatest + 1} entries", f"{len(histogram)} entries"
+            yield Violation(message, chunk.fields.sizes / name, expected, actual)
+
+
+@rule("STA-019", of=SIZE_STATISTICS)
+def histograms_count_all_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """One count for each value. How many entries there are is STA-090's."""
+    for name, histogram, greatest in _histograms(chunk):
+        if len(histogram) != greatest + 1:
+            raise Broken("STA-090")
+        if min(histogram) < 0:
             expected, actual = "counts", str(min(histogram))
             message = f"the {name} counts {min(histogram)} values"
         elif sum(histogram) != chunk.facts.num_values:
@@ -158,7 +172,9 @@ def _histogram_and_nulls(chunk: ColumnChunkUnderTest) -> tuple[list[int], int]:
     histogram, statistics = _sizes(chunk).definition_level_histogram, chunk.statistics
     if not histogram or statistics is None or statistics.null_count is None:
         raise NotApplicable
-    if len(histogram) != chunk.leaf.max_definition_level + 1 or sum(histogram) != chunk.facts.num_values:
+    if len(histogram) != chunk.leaf.max_definition_level + 1:
+        raise Broken("STA-090")
+    if sum(histogram) != chunk.facts.num_values:
         raise Broken("STA-019")
     return histogram, statistics.null_count
 

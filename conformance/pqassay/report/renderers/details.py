@@ -9,7 +9,9 @@ from pqassay_spec.rules.catalogue import rules
 
 def details(finding: Finding) -> list[tuple[str, str]]:
     """Labels and values, in the order in which they are shown."""
-    rows = [("found", finding.message)]
+    rule = rules().get(finding.rule)  # a report of another release may name a rule of its own
+    # Without values, the message is the sentence of the rule.
+    rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
     if finding.column is not None:
         rows.append(("column", finding.column))
     first = finding.at[0]
@@ -29,9 +31,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("first", COMPARE_FIRST))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
-    if (
-        rule := rules().get(finding.rule)
-    ) is not None:  # a report of another release may name a rule of its own
+    if rule is not None:
         rows.append(("basis", basis(rule)))
     rows.append(("more", f"pqassay explain {finding.rule}"))
     return rows

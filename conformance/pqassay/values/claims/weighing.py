@@ -77,12 +77,12 @@ def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, W
         others = fitting[topic] - structures
         if topic == "counts":
             traces = [(-1, "counts are seldom damaged in a page"), *_agreement(structures, points=1)]
-            traces += [(-3, f"{name} fits the values") for name in sorted(others)]
+            traces += [(-3, f"the values fit {name}") for name in sorted(others)]
         else:
             traces = list(_agreement(structures, points=2))
             of_pages = structures.issubset(OF_PAGES)
             traces += [
-                (-3, f"{name} fits the values") for name in VOUCHING if name in others and not of_pages
+                (-3, f"the values fit {name}") for name in VOUCHING if name in others and not of_pages
             ]
             with suppress(FormatError, NotChecked):
                 traces += _of_bounds(values, bounds_among(compared), of_pages=of_pages)
@@ -145,7 +145,7 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
         # What is said of a whole chunk speaks of the bounds of its pages where these cannot be made of the same values.
         if not (of_pages and kept.of_chunk and all(map(bounds[0].mentions, ranges))):
             if ranges and met == [len(each.raws) for each in ranges]:
-                yield -3, f"{name} fits the values"
+                yield -3, f"the values fit {name}"
             elif ranges and not any(met):
                 yield 1, f"no value is at a bound in {name}"
 
