@@ -296,7 +296,7 @@ def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
         yield from _of_object(line, path)
 
 
-TYPES = ("string", "long", "date", "binary", "boolean")
+TYPES = ("string", "long", "date", "binary")
 """Names of types that both formats have: a column of one of them becomes each of the others."""
 
 
@@ -311,11 +311,8 @@ def _declared_otherwise(line: bytes, member: Member) -> Iterator[tuple[str, byte
 
 
 def _of_object(line: bytes, path: tuple[str, ...]) -> Iterator[tuple[str, str, bytes]]:
-    """An object or a list that is gone, a column that is there twice, and one more that no file has and that cannot be null."""
-    if not path[-1].startswith("["):
-        with suppress(KeyError, IndexError):
-            yield _kind_of(path), REMOVED, changed(line, path, None)
-    elif path[-2:] == ("fields", "[0]"):
+    """A column that is there twice, and one more that no file has and that cannot be null."""
+    if path[-2:] == ("fields", "[0]"):
         value, number = json.loads(line), 0
         for name in path:
             value = json.loads(value) if isinstance(value, str) else value
