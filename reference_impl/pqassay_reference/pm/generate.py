@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,30 +125,25 @@ def _generate(
         if questdb is None or named_key is not None:
             raise Refused("only a Parquet file with a questdb key of its own tells its history")
         earlier = earlier_versions(Version(source, framing, metadata, questdb))
+    doubts = tuple(_doubts(fields, framing, questdb))
     if not earlier:
         raw = pm_write.create(newest.value)
-        doubts = tuple(_doubts(fields, framing, questdb))
         return Generated(raw, newest.value, 1, newest.left_out, questdb is not None, doubts=doubts)
     first, *others = [described(version.source, version, version.questdb).value for version in earlier]
     raw = pm_write.create(first)
     later = [continued(value, first) for value in (*others, newest.value)]
     for value in later:
         raw = pm_write.update(raw, value)
-    doubts = tuple(_doubts(fields, framing, questdb))
     return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True, doubts=doubts)
 
 
 def _doubts(fields: Sequence[Field], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
     """What readers of ``_pm`` will not understand, or hold for false, though it is what the Parquet file says."""
-    groups = Counter(field.name for field in fields if len(field.leaf.path) > 1 and not field.list_dimensions)
-    for name, count in groups.items():
-        each = "its one leaf as a column" if count == 1 else f"each of its {count} leaves as a column"
-        yield f"column {name} is a group: _pm describes {each} called {name}, and says nothing of the group"
+    groups = [field.name for field in fields if len(field.leaf.path) > 1 and not field.list_dimensions]
+    for name in dict.fromkeys(groups):
+        yield f"column {name} is a group: _pm has a column of that name for each leaf, and nothing of the group"
     if questdb is not None and questdb.unused_bytes > framing.size:
-        yield (
-            f"unused_bytes of the questdb key is {questdb.unused_bytes}, and the Parquet file has {framing.size} bytes: "
-            "_pm says the same, which is false (PM-080)"
-        )
+        yield f"unused_bytes of the questdb key is {questdb.unused_bytes}, more than the file has; _pm repeats it (PM-080)"
 
 
 def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:

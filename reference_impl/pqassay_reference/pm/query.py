@@ -242,11 +242,6 @@ def _designated(reader: PmReader) -> int:
     return position
 
 
-def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
-    """The row groups that may hold a designated timestamp in ``[first, last]``; see `search_times`."""
-    return search_times(reader, first, last).row_groups
-
-
 def search_times(reader: PmReader, first: int, last: int) -> TimeSearch:
     """The row groups that may hold a designated timestamp in ``[first, last]``, in the unit of the Parquet file.
 

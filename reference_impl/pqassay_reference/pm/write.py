@@ -177,13 +177,6 @@ def update_in(
     return Updated(size, len(tail.raw), len(reused), len(blocks) - len(reused))
 
 
-def append_footer(data: bytes, *, seq_txn: int | None = None, **options: Unpack[AppendOptions]) -> bytes:
-    """The bytes of a file after `append_footer_to_file`."""
-    storage = MemoryStorage(data)
-    append_footer_in(storage, seq_txn=seq_txn, **options)
-    return bytes(storage.data)
-
-
 def append_footer_to_file(
     path: str | os.PathLike[str], *, seq_txn: int | None = None, **options: Unpack[AppendOptions]
 ) -> Updated:

@@ -254,17 +254,10 @@ def _doubt_in(report: str | os.PathLike[str], path: str, size: int) -> str:
     """Why a report on a file of that size does not vouch for its values, to be put before other words; empty where it does."""
     name = os.fspath(report)
     try:
-        files = [
-            file
-            for file in json.loads(Path(name).read_text("utf-8"))["files"]
-            if file["size"] == size and Path(file["path"]).resolve() == Path(path).resolve()
-        ]
-        sides = {
-            finding["weighed"]["wrong"] if finding.get("weighed") else "either"
-            for file in files
-            for finding in file["findings"]
-            if finding["compares_values"]
-        }
+        judged = [file for file in json.loads(Path(name).read_text("utf-8"))["files"] if file["size"] == size]
+        files = [file for file in judged if Path(file["path"]).resolve() == Path(path).resolve()]
+        compared = [one for file in files for one in file["findings"] if one["compares_values"]]
+        sides = {one["weighed"]["wrong"] if one.get("weighed") else "either" for one in compared}
     except (ValueError, KeyError, TypeError):
         return f"{name} is not a JSON report of pqassay check; "
     if not files:

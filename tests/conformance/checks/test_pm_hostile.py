@@ -33,7 +33,10 @@ START = 72
 def check(data: bytes) -> Report:
     report = pqassay.check(data, kind="pm", tier="index")
     assert "errored" != report.files[0].outcome
-    assert all(finding.hexdump or finding.at[0].offset < 0 or finding.verdict == "INFO" for finding in report.files[0].findings)
+    assert all(
+        finding.hexdump or finding.at[0].offset < 0 or finding.verdict == "INFO"
+        for finding in report.files[0].findings
+    )
     return report
 
 

@@ -235,7 +235,14 @@ def test_explain_tells_level_effect_origin_and_reading() -> None:
     result = run(app, ["explain", "pqf-006"])
 
     assert 0 == result.exit_code
-    for words in ("PQF-006", "SHOULD for the writer", "POLICY", "wrong rows", "follows from the text", "reading"):
+    for words in (
+        "PQF-006",
+        "SHOULD for the writer",
+        "POLICY",
+        "wrong rows",
+        "follows from the text",
+        "reading",
+    ):
         assert words in result.stdout
 
 

@@ -583,12 +583,12 @@ def test_generating_warns_of_groups_and_of_dead_bytes_that_cannot_be(tmp_path: P
     schema = [{"column_type": kind, "column_top": 0} for kind in (6, 6, 26, 6, 10)]
     key = tmp_path / "key.json"
     groups = (
-        "warning: column pair is a group: _pm describes each of its 2 leaves as a column called pair, and says nothing of the group\n"
-        "warning: column one is a group: _pm describes its one leaf as a column called one, and says nothing of the group\n"
+        "warning: column pair is a group: _pm has a column of that name for each leaf, and nothing of the group\n"
+        "warning: column one is a group: _pm has a column of that name for each leaf, and nothing of the group\n"
     )
     for unused, warning in (
         (size, ""),
-        (size + 1, f"warning: unused_bytes of the questdb key is {size + 1}, and the Parquet file has {size} bytes: _pm says the same, which is false (PM-080)\n"),
+        (size + 1, f"warning: unused_bytes of the questdb key is {size + 1}, more than the file has; _pm repeats it (PM-080)\n"),
     ):  # fmt: skip
         key.write_text(json.dumps({"version": 1, "schema": schema, "unused_bytes": unused}))
         done = run("generate", tmp_path / "data.parquet", "--questdb-json", key)

@@ -203,7 +203,7 @@ def test_a_time_is_found_in_row_groups_that_ascend(
         for number, (least, greatest) in enumerate(bounds)
         if least <= last and greatest >= first and first <= last
     }
-    found = query.row_groups_between(reader, first, last)
+    found = query.search_times(reader, first, last).row_groups
     assert wanted <= set(found)
     if first <= last:
         assert set(found) <= wanted | unknown
@@ -215,20 +215,20 @@ def test_a_search_reads_few_blocks_and_a_scan_reads_all() -> None:
         made = times(*bounds, sorting=sorting)
         wanted = {(offset, made.header.block_size) for offset in made.footer.blocks}
         source = CountingSource(made.source.read(0, made.size))
-        assert [500, 501] == query.row_groups_between(PmReader(source), 5005, 5010)
+        assert [500, 501] == query.search_times(PmReader(source), 5005, 5010).row_groups
         assert least <= sum(one in wanted for one in source.ranges) <= most
 
 
 @pytest.mark.parametrize("sorting", [(), (SortingColumn(0, descending=True),)])
 def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[SortingColumn, ...]) -> None:
     reader = times((30, 39), (20, 29), (0, 25), sorting=sorting)
-    assert [1, 2] == query.row_groups_between(reader, 20, 22)
-    assert [0] == query.row_groups_between(reader, 33, 50)
+    assert [1, 2] == query.search_times(reader, 20, 22).row_groups
+    assert [0] == query.search_times(reader, 33, 50).row_groups
 
 
 def test_without_designated_timestamp_no_time_is_found() -> None:
     with pytest.raises(Refused, match="<bytes> has no designated timestamp"):
-        query.row_groups_between(reader_of(replace(VALUE, designated_timestamp=-1)), 0, 9)
+        query.search_times(reader_of(replace(VALUE, designated_timestamp=-1)), 0, 9)
 
 
 # ---------------------------------------------------------------------------------------------------- migration

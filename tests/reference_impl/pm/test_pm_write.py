@@ -391,9 +391,15 @@ def test_a_snapshot_to_build_upon_has_to_be_there() -> None:
         pm_write.update(pm_write.create(OLD), NEW, parquet_file_size=5)
 
 
+def with_footer(data: bytes, **options: Any) -> bytes:
+    storage = MemoryStorage(data)
+    pm_write.append_footer_in(storage, **options)
+    return bytes(storage.data)
+
+
 def test_a_footer_alone_keeps_everything_but_the_extensions() -> None:
     old = pm_write.create(OLD, extensions=Extensions(((1, b"note"),), ((1, 2, 3),)))
-    new = pm_write.append_footer(old, seq_txn=7)
+    new = with_footer(old, seq_txn=7)
     newest, before = PmReader.from_bytes(new).snapshots()
     assert (before.blocks, before.fields.parquet_file_size) == (
         newest.blocks,
@@ -401,12 +407,12 @@ def test_a_footer_alone_keeps_everything_but_the_extensions() -> None:
     )
     assert following(replace(OLD, seq_txn=7), OLD) == value_of(new)
     assert pm_write.sections_of(before) == pm_write.sections_of(newest)
-    again = PmReader.from_bytes(pm_write.append_footer(new, extensions=Extensions()))
+    again = PmReader.from_bytes(with_footer(new, extensions=Extensions()))
     assert (7, Extensions()) == (again.value().seq_txn, pm_write.sections_of(again.footer))
 
 
 def test_the_newest_footer_of_a_size_is_found() -> None:
-    data = pm_write.append_footer(pm_write.create(OLD), seq_txn=7)
+    data = with_footer(pm_write.create(OLD), seq_txn=7)
     assert 7 == value_of(data, pm_write.value_size(OLD)).seq_txn
 
 
