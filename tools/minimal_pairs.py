@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,7 +98,9 @@ def _mutation(case: dict[str, Any]) -> tuple[str, str]:
     return mutation.get("op", ""), mutation.get("path", "")
 
 
-def chosen(rule: str, among: Iterable[Pair]) -> list[Pair]:
+def chosen(
+    rule: str, among: Iterable[Pair], shape_of: Callable[[str, str], str | None] = shape
+) -> list[Pair]:
     """The pairs that say most about a rule, one of each shape: those that break least else, then those that name it first."""
     breaking = [pair for pair in among if rule in pair.rules]
     least = min((len(pair.rules) for pair in breaking), default=0)
@@ -106,7 +108,7 @@ def chosen(rule: str, among: Iterable[Pair]) -> list[Pair]:
     alike.sort(key=lambda pair: (pair.healthy is None, pair.rules.index(rule), pair.case))
     of_shapes: dict[str | None, Pair] = {}
     for pair in alike:
-        of_shapes.setdefault(shape(rule, pair.case), pair)
+        of_shapes.setdefault(shape_of(rule, pair.case), pair)
     return [*of_shapes.values()][:MOST_PAIRS]
 
 

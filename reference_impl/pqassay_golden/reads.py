@@ -85,12 +85,13 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     # Readers may refuse, though no MUST is broken.
     **_refusable("Thrift strings are UTF-8: readers whose Thrift library says so cannot do anything else.", "key-not-utf8 value-not-utf8"),
     **_refusable("The value is optional, but Spark's reader of batches has never taken a key without one.", "key-without-value"),
+    **_refusable("What the format does not define may be of a later version: readers may refuse it.", "type-unknown converted-type-unknown time-unit-unknown no-such-encoding-of-levels"),
     **_refusable("The chunk is said to be in a file that is not there.", "chunk-elsewhere"),
     **_refusable("The two annotations of a column contradict each other.", "converted-scale"),
     **_refusable("With such a page the chunk does not hold the values of all its rows.", "page-of-no-values"),
     **_refusable("A reader that takes the levels for what they are called finds none that fit the values.", "levels-bit-packed"),
     # No two readers agree, or nobody says what is right.
-    **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column"),
+    **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column names-that-differ-by-case"),
     **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
     **_anything("No engine reads a time of day outside of the day as another does.", "time-below-zero time-of-the-next-day"),
     **_anything("The run repeats a boolean that is none; engines take it for true, for false, or refuse it.", "flag-of-2"),
@@ -98,6 +99,8 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_anything("Levels that no list has; engines make different lists of them.", "list-goes-on-as-null empty-list-goes-on"),
     **_anything("The rows are in another file; who reads a summary believes it or looks there.", "summary-stale"),
     **_anything("Keys and values are of different lists; engines go by the one or by the other.", "values-of-other-maps"),
+    **_anything("The bytes are the damaged ones for a reader without the annotation, and another value or none for one with it.", "variant-names-cut-off variant-with-a-shredded-field variant-names-not-sorted variant-missing variant-field-without-name variant-object-not-shredded variant-with-more-bytes variant-fields-descend variant-of-version-2 variant-beside-its-number variant-cut-off reference-of-other-members reference-at-text geo-document-covering-beside geo-document-of-text geometry-as-text geometry-cut-off geometry-with-a-reference-system logical-type-unknown"),
+    **{f"sta/{name}": Exemption("unspecified", "allowed", "The bytes of the values are damaged: nobody can say what they were.") for name in ("bytes-of-values-reversed", "streams-split-twice", "page-of-zeros")},
     # Lawful rows of its own.
     "pqf/row-group-unlisted": Exemption("own", "allowed", "What the footer does not list is not part of the file.", row_count=4),
     "pqf/null-list-of-two": _own("A list whose first entry is null is null; DuckDB writes and reads it so.", {(0, "marks"): None}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import minimal_pairs
@@ -54,9 +54,13 @@ def test_the_files_that_break_a_rule_alone_are_asked_for_first() -> None:
         Pair("d", Path("d"), Path("p"), ("A-003", "A-002")),
     ]
 
-    assert ["b", "c"] == [pair.case for pair in chosen("A-001", every)]
-    assert ["a", "d"] == [pair.case for pair in chosen("A-002", every)]
-    assert [] == chosen("A-004", every)
+    def asked(rule: str, shape_of: Callable[[str, str], str]) -> list[str]:
+        return [pair.case for pair in chosen(rule, every, shape_of)]
+
+    assert ["b", "c"] == asked("A-001", lambda _, case: case)
+    assert ["b"] == asked("A-001", lambda *_: "one shape")
+    assert ["a", "d"] == asked("A-002", lambda _, case: case)
+    assert [] == asked("A-004", lambda _, case: case)
 
 
 @pytest.mark.parametrize(

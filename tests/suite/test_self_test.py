@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 import pytest
 
 import pqassay
+from engine_limits import FILES
 from golden_cases import golden_cases
 from inside import Here, ReferenceHere
 from places import ROOT
@@ -74,7 +75,10 @@ def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path
     """Requests about cases of all families, judged as in a run, but within this process: that takes a tenth of the time."""
     reference, wrong = ReferenceHere(), list[str]()
     asked = [
-        one for one, _ in tasks(GOLDENS, [operation]) if operation != "lint" or one.case.family in LINTED
+        one
+        for one, _ in tasks(GOLDENS, [operation])
+        # The one is refused by pyarrow, with which the reference reads.
+        if one.case.id != FILES and (operation != "lint" or one.case.family in LINTED)
     ]
     for number, golden in enumerate(asked[:: STEPS.get(operation, 1)]):
         folder = tmp_path / str(number)

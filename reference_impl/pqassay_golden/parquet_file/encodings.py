@@ -37,7 +37,7 @@ GOOD = (
     _good("page-of-nulls-and-differences", "A page of nothing but nulls, which have no differences", _file(Column("depth", "int32", DEPTHS, layout=Layout(delta=True)), YEAR), IN_1975, "fastparquet"),
     _good("gzip", "Pages compressed by GZIP", _file(Column("metal", "string", METALS), YEAR, layout=Layout(codec=CompressionCodec.GZIP)), LEAD),
     _good("lz4", "Pages compressed by LZ4, the deprecated codec, in the framing of Hadoop", _file(Column("metal", "string", METALS), YEAR, layout=Layout(codec=CompressionCodec.LZ4)), LEAD, "fastparquet"),
-    _good("moments", "Timestamps of twelve bytes before and after 1970", _file(Column("moment", "int96", MOMENTS, optional=False), Column("year", "int64", YEARS[:2], optional=False)), ["=", "year", 1963]),
+    _good("moments", "Timestamps of twelve bytes before and after 1970", _file(Column("moment", "int96", MOMENTS, optional=False), Column("year", "int64", YEARS[:2], optional=False)), ["=", "year", 1963], "DuckDB", "Spark"),
 )  # fmt: skip
 
 THREE_METALS = b"\x04\0\0\0zinc\x04\0\0\0lead\x06\0\0\0nickel"

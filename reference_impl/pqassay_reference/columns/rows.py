@@ -79,16 +79,17 @@ def _json_values(values: Any) -> list[Any]:
 
 
 def _nested(values: Any) -> list[Any]:
-    valid = values.is_valid().to_pylist()
     tagged: list[dict[str, Any]]
     if pa.types.is_struct(values.type):
         names = [field.name for field in values.type]
         members = zip(*map(_json_values, values.flatten()), strict=True)
         tagged = [{"struct": dict(zip(names, row, strict=True))} for row in members]
     else:
+        if pa.types.is_fixed_size_list(values.type):
+            values = values.cast(pa.list_(values.type.value_field))
         tag, items = "list", _json_values(values.values)
         if pa.types.is_map(values.type):
             tag, items = "map", [list(item["struct"].values()) for item in items]
         offsets = values.offsets.to_pylist()
         tagged = [{tag: items[start:end]} for start, end in itertools.pairwise(offsets)]
-    return [one if there else None for one, there in zip(tagged, valid, strict=True)]
+    return [one if there else None for one, there in zip(tagged, values.is_valid().to_pylist(), strict=True)]

@@ -203,7 +203,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path: Path) -> None:
         (["FILE", "--explain-to", "nowhere/a.svg"], 2, "there is no folder nowhere"),
         (["FILE", "--trust", "published"], 2, "--column and --trust published go together"),
         (["FILE", "--metadata", "pm"], 1, "there is no _pm beside the file"),
-        (["TEXT"], 1, "tail.magic"),
+        (["TEXT"], 1, "head.magic: the file is text"),
         (["s3x://store/lake"], 1, "s3x://store/lake: Unrecognized filesystem"),
     ],
 )
