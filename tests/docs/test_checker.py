@@ -415,7 +415,12 @@ def test_golden_tables_have_the_same_report_as_in_cpython(
     for name in ("xxhash", "pqassay.values.decoding.codecs", "pqassay_tables.values.deletion_vector"):
         monkeypatch.setitem(sys.modules, name, None)
     tables: dict[str, list[list[str]]] = json.loads((site / "check" / "tables.json").read_text())
-    asked = list(tables)[::EACH_TABLE]
+    # A browser has no pyarrow, which reads checkpoints.
+    asked = [
+        name
+        for name, files in tables.items()
+        if not any("_delta_log" in path and path.endswith(".parquet") for path, _ in files)
+    ][::EACH_TABLE]
     assert {"dlt", "ice"} <= {name.partition("/")[0] for name in asked}
     everywhere = tab.evaluate(
         """(async () => {
