@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, Any
 
-from pqassay.errors import UsageError
 from pqassay_spec.base.errors import Unsupported
 
 KINDS = ("txn", "add", "remove", "metaData", "protocol", "domainMetadata", "checkpointMetadata", "sidecar")
@@ -63,14 +62,13 @@ def batches(file: str, data: bytes) -> Iterator[Any]:
 
     Raises:
         BrokenCheckpointError: The file cannot be read.
-        ImportError: There is no pyarrow.
-        Unsupported: It holds too much for its size, or pyarrow did not survive it.
+        Unsupported: It holds too much for its size, pyarrow did not survive it, or there is none.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it, and a browser has none
     except ImportError:
         message = f"{file}: a checkpoint is read with pyarrow, which is not here; use pqassay check on the command line"
-        raise UsageError(message) from None
+        raise Unsupported(message) from None
 
     for part in _reader.parts(file, data):
         with pa.ipc.open_stream(part) as stream:
