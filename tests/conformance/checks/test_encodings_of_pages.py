@@ -28,7 +28,7 @@ OWN = f"{ENTRIES}.header.dictionary_page_header"
 
 MINE = ["PQF-07*", "PQF-08*", "PQF-09*", "PQF-171", "PQF-169"]
 
-LZO_END = bytes.fromhex("11 00 00")
+LZO_END = bytes.fromhex("11 00 00")  # on its own, so that a false constant is noticed
 
 WORDS = [b"tin", b"lead", b"zinc", b"lead", b"copper", b"tin"]
 

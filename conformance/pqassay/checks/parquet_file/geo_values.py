@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,9 +17,9 @@ from pqassay.under_test.schemas.geo_copy import WKB, covering_of, spans_of
 from pqassay.under_test.schemas.schema_copies import as_list, read_json
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
-from pqassay.values.claims.joined_rows import JoinedRows
+from pqassay.values.claims.joined_rows import JoinedRows, RuleOfJoins
 from pqassay.values.claims.outcomes import Outcome
-from pqassay.values.claims.value_rules import Claim, ComparedBy, ValueRule
+from pqassay.values.claims.value_rules import Claim, ComparedBy
 from pqassay.values.claims.wording import others, where
 from pqassay_spec.parquet.encoding.wkb import AXES_STEP, GeometryKind, axes_of
 from pqassay_spec.parquet.schema.leaf_columns import is_geometry
@@ -187,26 +187,15 @@ class _Covering(JoinedRows):
 
 
 @value_rule("PQF-184", only=_has_some)
-class GeoBoxesOfRowsHoldTheirGeometries(ValueRule):
+class GeoBoxesOfRowsHoldTheirGeometries(RuleOfJoins):
     """Who chooses rows by their boxes does not see a geometry that lies beside its own."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
-        self._joins: list[_Covering] = []
         for name, descriptions in file.part(_described).items():
             for described in descriptions:
                 if described.column["encoding"] == WKB and covering_of(dict(described.column)):
                     try:
-                        self._joins.append(_Covering(self, name, described))
+                        self.joins.append(_Covering(self, name, described))
                     except KeyError:
                         raise Broken("PQF-121") from None
-
-    def claims(self, thing: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """What is claimed of the columns of geometries, and of their boxes."""
-        for join in self._joins:
-            yield from join.claims(thing)
-
-    def finish(self) -> Iterable[Violation]:
-        """Raise `NotChecked` where rows could not be compared."""
-        for join in self._joins:
-            yield from join.finish()

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pqassay.checks.parquet_file.groups import find_fault
 from pqassay.checks.value_rules import value_rule
-from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
-from pqassay.values.claims.joined_rows import JoinedRows
+from pqassay.values.claims.joined_rows import JoinedRows, RuleOfJoins
 from pqassay.values.claims.outcomes import Outcome
-from pqassay.values.claims.value_rules import Claim, ValueRule
 from pqassay.values.claims.wording import others
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
@@ -125,7 +124,7 @@ class _JoinedVariant(JoinedRows):
         )
 
 
-class VariantRule(ValueRule):
+class VariantRule(RuleOfJoins):
     """A rule about the rows of variants.
 
     Attributes:
@@ -140,17 +139,11 @@ class VariantRule(ValueRule):
         super().__init__(file, outcome)
         rows = file.part(_Rows)
         self._broken = rows.broken
-        self._joins = [_JoinedVariant(self, rows, number) for number in range(len(rows.columns))]
-
-    def claims(self, thing: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """What is claimed of the columns of variants."""
-        for join in self._joins:
-            yield from join.claims(thing)
+        self.joins = [_JoinedVariant(self, rows, number) for number in range(len(rows.columns))]
 
     def finish(self) -> Iterable[Violation]:
         """Raise `Broken` where a variant does not have its members."""
-        for join in self._joins:
-            yield from join.finish()
+        yield from super().finish()
         if self._broken is not None:
             raise Broken(self._broken)
 

@@ -97,3 +97,25 @@ class _Column(Claim):
     def settle(self) -> Iterator[Violation]:
         """Hand it over."""
         return self._rule.settle(self._chunk, self._taken)
+
+
+class RuleOfJoins(ValueRule):
+    """A rule that compares the rows of several sets of columns, each by itself.
+
+    Attributes:
+        joins: One for each set.
+    """
+
+    def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
+        super().__init__(file, outcome)
+        self.joins: list[JoinedRows] = []
+
+    def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+        """What is claimed of the columns of each."""
+        for join in self.joins:
+            yield from join.claims(chunk)
+
+    def finish(self) -> Iterable[Violation]:
+        """Finish each. Raises `NotChecked` where rows could not be compared."""
+        for join in self.joins:
+            yield from join.finish()

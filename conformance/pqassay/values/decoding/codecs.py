@@ -35,9 +35,6 @@ BEGINNING = 1 << 16
 
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
-LZO_END = bytes.fromhex("11 00 00")
-"""Ends a stream of LZO1X."""
-
 MOST_BY_SNAPPY = 32
 """Bytes that one byte of Snappy can stand for, and more: a copy of 64 bytes takes 3."""
 
@@ -95,7 +92,7 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
 
 def _require_lzo(raw: memoryview, length: int) -> None:
     """Raise `Malformed` where a body is certainly not compressed by LZO: no end of a stream, bare or in Hadoop's framing."""
-    if raw[-len(LZO_END) :] == LZO_END:
+    if raw[-len(lz4_framing.LZO_END) :] == lz4_framing.LZO_END:
         return
     with suppress(Malformed):
         if sum(block.content for block in lz4_framing.blocks(raw)) == length:

@@ -29,6 +29,9 @@ LENGTH_SIZE = LENGTH.sizeof()
 FRAME_MAGIC = bytes.fromhex("04 22 4d 18")
 """Begins an LZ4 frame."""
 
+LZO_END = bytes.fromhex("11 00 00")
+"""Ends a stream of LZO1X, which Hadoop puts into the same blocks."""
+
 
 class Block(NamedTuple):
     """A block in Hadoop's framing.
