@@ -113,13 +113,6 @@ def scan(
             help="Source of metadata: footer, or pm for the _pm beside a file.",
         ),
     ] = MetadataName.FOOTER,
-    distrust: Annotated[
-        bool,
-        typer.Option(
-            "--distrust",
-            help="Read everything, and report every false claim on stderr.",
-        ),
-    ] = False,
     output_format: Annotated[
         FormatName | None,
         typer.Option(
@@ -177,7 +170,6 @@ def scan(
             "--without": without,
             "--gap": gap,
             "--metadata pm": metadata is MetadataName.PM,
-            "--distrust": distrust,
             "--output": output,
             "--explain": explain,
             "--explain-to": picture,
@@ -198,8 +190,6 @@ def scan(
     if table is not None or every or output_format is FormatName.TEXT:
         fail("--table, --all and --format text need --files", 2)
     form = form_of(None if output_format is None else Form(output_format), output)
-    if distrust and (explain or picture is not None):
-        fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
     require_vouched(trust, column)
     names = _separated(columns, "--columns")
     off = _separated(without, "--without") or []
@@ -223,7 +213,6 @@ def scan(
             column=column,
             metadata=metadata.value,
             explain=explain or picture is not None,
-            distrust=distrust,
         )
         with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
@@ -233,8 +222,6 @@ def scan(
             _write_picture(found, path, condition, picture)
     if not explain:
         typer.echo(_fetched(found), err=True)
-    if found.warning:
-        typer.echo(f"warning: {found.warning}", err=True)
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:

@@ -23,7 +23,6 @@ from pqassay_reader.cli import scan_explained
 from pqassay_reader.query.explained.text import PageTrace
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.cli import rows_output, tables
-from pqassay_suite.cases.case import golden_folder
 
 ROWS: dict[str, list[Any]] = {
     "metal": ["tin", "lead", None, "zinc"],
@@ -161,20 +160,6 @@ def test_a_limit_ends_the_scan(lake: Path) -> None:
     assert 2 == len(run(lake, "--limit", 1).stdout.splitlines())
     assert ["year  n  word"] != run(lake, "--limit", 0).stdout.splitlines()
     assert 1 == len(run(lake, "--limit", 0).stdout.splitlines())
-
-
-def test_distrust_warns_of_false_claims_and_prints_the_rows_that_are_there() -> None:
-    false = golden_folder() / "pix" / "max-too-small" / "data.parquet"
-    believed = run(false, "depth = 40", "--columns", "depth", "--format", "json")
-    done = run(false, "depth = 40", "--columns", "depth", "--format", "json", "--distrust")
-
-    assert ("", '{"depth": 40}\n') == (believed.stdout, done.stdout)
-    assert "warning: the query met 1 false claim" in done.stderr
-    assert (
-        "page 1: column index: no value is greater than 39; found: 40; 1 matching row would be lost"
-        in done.stderr
-    )
-    assert 2 == run(false, "depth = 40", "--distrust", "--explain").exit_code
 
 
 def test_names_with_commas_stand_in_quotes(tmp_path: Path) -> None:
