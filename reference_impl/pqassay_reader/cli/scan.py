@@ -133,14 +133,6 @@ def scan(
             help="Show what each technique left to read, instead of the rows.",
         ),
     ] = False,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--explain-to",
-            metavar="FILE",
-            help="Draw the explanation as SVG; rows are still printed.",
-        ),
-    ] = None,
     files: Annotated[
         bool,
         typer.Option("--files", help="List the files that may match, using only their indexes."),
@@ -172,7 +164,6 @@ def scan(
             "--metadata pm": metadata is MetadataName.PM,
             "--output": output,
             "--explain": explain,
-            "--explain-to": picture,
             "--format table": output_format is FormatName.TABLE,
             "--format parquet": output_format is FormatName.PARQUET,
         }
@@ -196,8 +187,7 @@ def scan(
     unknown = [name for name in off if name not in list(Rung)]
     if unknown:
         fail(f"--without {unknown[0]}: there is no such technique; there are {', '.join(Rung)}", 2)
-    for file in (output, picture):
-        require_writable(file)
+    require_writable(output)
     is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
     with _reported(path):
         from pqassay_reader.query.scan import scan as scanned
@@ -206,20 +196,18 @@ def scan(
             path,
             condition,
             names,
-            limit=MOST_ROWS + 1 if is_cut and picture is None else limit,
+            limit=MOST_ROWS + 1 if is_cut else limit,
             without=off,
             gap=gap,
             trust=trust.value,
             column=column,
             metadata=metadata.value,
-            explain=explain or picture is not None,
+            explain=explain,
         )
         with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
         if explain:
             _print_explanation(found, path, condition, form)
-        if picture is not None:
-            _write_picture(found, path, condition, picture)
     if not explain:
         typer.echo(_fetched(found), err=True)
 
@@ -307,15 +295,6 @@ def _print_explanation(found: Scan, path: str, condition: str | None, form: Form
     from pqassay_reader.cli.scan_explained import print_explanation
 
     print_explanation(found)
-
-
-def _write_picture(found: Scan, path: str, condition: str | None, picture: Path) -> None:
-    from pqassay_reader.query.explained.picture import drawn
-    from pqassay_spec.base.sources import write_whole
-
-    name = path.rstrip("/").rsplit("/", 1)[-1]
-    asked = "all rows" if condition is None else condition
-    write_whole(picture, drawn(found, f"{name}: {asked}").encode())
 
 
 def _fetched(found: Scan) -> str:
