@@ -35,7 +35,6 @@ class Query:
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
         trace: Where it is kept what was done; ``None`` where nobody asks.
-        distrust: Whether claims are compared with the values instead of being believed.
     """
 
     predicate: Tree | None
@@ -48,7 +47,6 @@ class Query:
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
     trace: Trace | None = None
-    distrust: bool = False
 
 
 __all__ = ["Metadata", "Query"]
