@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from damage import EXAMPLES
 from pqassay.cli.main import app
 from pqassay_reader import scan
 from pqassay_reader.answer.answerer import Answerer
@@ -303,7 +304,7 @@ def test_scan_prune_and_answer_lose_no_row(
     kind: Any, is_indexed: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     @given(drawn=OF_FILES[kind])
-    @settings(max_examples=25)
+    @settings(max_examples=24 // EXAMPLES)
     def holds(drawn: tuple[list[Any], list[list[Any]]]) -> None:
         column = stored(drawn[0], kind)
         path = written(tmp_path_factory.mktemp("x") / "x.parquet", {"x": column}, is_indexed=is_indexed)
