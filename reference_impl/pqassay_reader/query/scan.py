@@ -264,7 +264,7 @@ def scan(
     [{'tree': 'elm'}]
     """
     if isinstance(predicate, str):
-        from pqassay_reader.predicate.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
+        from pqassay_reader.condition.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
 
         predicate = parse_predicate(predicate)
     if limit is not None and limit < 0:

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets, footer_of
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.pages.excluding import EVERY, ColumnSets, FileSets
 from pqassay_reader.predicate.expressions import TableColumns, evaluated
-from pqassay_reader.predicate.text import parse_predicate
 from pqassay_reference.directory.reading.arrays import Located, Sets, read_indexes
 from pqassay_reference.directory.reading.usable_entries import read_entries
 from pqassay_spec.base.sources import FileSource

@@ -23,10 +23,10 @@ from pqassay.cli.main import app
 from pqassay_reader import scan
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.answer.question import parse_question
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.lake.indexed_dataset import open_indexed
 from pqassay_reader.predicate.exact import exact_predicate
 from pqassay_reader.predicate.expressions import TableColumns, evaluated, expression_of
-from pqassay_reader.predicate.text import parse_predicate
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request

@@ -32,8 +32,8 @@ from counting_source import CountingSource
 from damage import scattered
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.predicate.expressions import TableColumns, evaluated
-from pqassay_reader.predicate.text import parse_predicate
 from pqassay_reader.query.explained.counters import Counters
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.fetching.ranges import FetchedRanges
