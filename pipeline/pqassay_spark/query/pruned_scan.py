@@ -27,8 +27,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from pqassay_reader.condition.normal import columns_named
 from pqassay_reader.lake.indexed_dataset import RowGroups
-from pqassay_reader.predicate.expressions import columns_named
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.extract import Trust

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -27,31 +26,33 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+def condition_of(tree: Sequence[Any], schema: pa.Schema) -> Condition:
+    """The normal form of a condition on the columns of a schema. Raises `Refused` as `normal_form` and `find_column` do."""
+    return normal_form(tree, lambda name: find_column(schema, name)[1])
+
+
 def rows_of(condition: Condition, table: pa.Table) -> NDArray[np.bool_]:
     """Which rows of a table satisfy a condition. Nested columns are called by names joined with dots.
 
     Raises:
         Refused: There is no such column.
     """
-
-    @cache
-    def column(name: str) -> Any:
-        path, kind = find_column(table.schema, name)
-        values: Any = table.column(path[0])
-        for part in path[1:]:
-            values = pc.struct_field(values, part)
-        compared = compared_type(kind)
-        return values if compared == values.type else values.cast(compared)
-
-    def of_test(test: ColumnTest) -> NDArray[np.bool_]:
-        return rows_in(test, column(test.column))
-
     return folded(
         condition,
-        of_test,
+        lambda test: rows_in(test, column_of(table, test.column)),
         lambda parts: np.logical_and.reduce(list(parts)),
         lambda parts: np.logical_or.reduce(list(parts)),
     )
+
+
+def column_of(table: pa.Table, name: str) -> Any:
+    """A column of a table in the type in which it is compared. Raises `Refused` where there is no such column."""
+    path, kind = find_column(table.schema, name)
+    values: Any = table.column(path[0])
+    for part in path[1:]:
+        values = pc.struct_field(values, part)
+    compared = compared_type(kind)
+    return values if compared == values.type else values.cast(compared)
 
 
 def rows_in(test: ColumnTest, values: Any) -> NDArray[np.bool_]:
@@ -76,7 +77,7 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
         Refused: It is not a condition, names a column that is not there, or has a constant that cannot be compared with its column.
     """
     if isinstance(condition, list):
-        condition = normal_form(condition, lambda name: find_column(schema, name)[1])
+        condition = condition_of(condition, schema)
 
     def of_test(test: ColumnTest) -> pc.Expression:
         path, kind = find_column(schema, test.column)
@@ -145,4 +146,4 @@ def in_pairs(function: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
     return parts[0]
 
 
-__all__ = ["expression_of", "in_pairs", "rows_in", "rows_of"]
+__all__ = ["column_of", "condition_of", "expression_of", "in_pairs", "rows_in", "rows_of"]
