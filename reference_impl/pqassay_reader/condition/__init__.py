@@ -1,7 +1,7 @@
 """Conditions: what they mean, stated once.
 
 What lives here: the text front (`text`), the values that types have and the places of constants among them (`kinds`), sets of such
-values (`values`), the normal form of a condition (`normal`), and its translations: to Arrow (`rows`) and to SQL for DuckDB (`sql`).
+values (`values`), the normal form of a condition (`normal`), and how Arrow evaluates it (`rows`).
 
 What never comes in: files, and what their metadata say.
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 from drawn_conditions import KINDS, Drawn, drawn, examples, written
+from duckdb_conditions import sql_of
 from pqassay_reader.condition.kinds import Kind
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded, normal_form
 from pqassay_reader.condition.rows import expression_of, rows_of
-from pqassay_reader.condition.sql import sql_of
 from pqassay_reader.condition.values import END, START, Cut, before
 from pqassay_reference.errors import Refused
 
