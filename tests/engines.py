@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 import datafusion
@@ -439,7 +439,8 @@ class Spark(Engine):
             )
         except (Py4JJavaError, CapturedException):
             return None
-        return _parse_datatype_json_string(schema.asNullable().json())
+        inferred: Any = _parse_datatype_json_string(schema.asNullable().json())
+        return cast("StructType", inferred)
 
     def _asked(self, frame: DataFrame, query: Query) -> DataFrame:
         from pyspark.sql import functions  # heavy, and without Java of no use

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from page_tables import Figures, grid
 
@@ -11,7 +11,7 @@ SIDES = {"values": "Damaged values", "metadata": "False metadata"}
 """What was made false, as the table calls it."""
 
 
-def weighings(kinds: Figures) -> Iterator[str]:
+def weighings(kinds: Sequence[Figures]) -> Iterator[str]:
     """A row for each kind of damage, and one for each side before those of it."""
     rows = list[list[str]]()
     for wrong, title in SIDES.items():
@@ -24,7 +24,7 @@ def weighings(kinds: Figures) -> Iterator[str]:
     yield from grid(["", "Files", "Right", "Undecided", "Wrong"], rows)
 
 
-def _row(name: str, wrong: str, count: Figures) -> list[str]:
+def _row(name: str, wrong: str, count: Mapping[str, int]) -> list[str]:
     total = sum(count[side] for side in (*SIDES, "either"))
     other = next(side for side in SIDES if side != wrong)
     return [name, f"{total:,}", *(f"{count[side] / total:.0%}" for side in (wrong, "either", other))]

@@ -196,7 +196,9 @@ def test_a_page_that_is_there_twice_is_damage() -> None:
 
 @pytest.mark.parametrize("how", ["values of another column", "bounds of another column"])
 def test_columns_that_are_confused_are_told_apart(how: str) -> None:
-    setting = weighing.Setting(has_index=True, has_filter=False, pages=1, has_dictionary=False, is_nullable=False)
+    setting = weighing.Setting(
+        has_index=True, has_filter=False, pages=1, has_dictionary=False, is_nullable=False
+    )
     file = weighing.written("int32", setting, 1)
     draw = np.random.default_rng(1)
     if how == "values of another column":

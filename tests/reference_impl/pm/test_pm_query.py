@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from counting_source import CountingSource
 from pm_values import COLUMNS, MICROSECONDS, row_group, snapshot, snapshots
-from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import query, write
 from pqassay_reference.pm.column_values import with_stored_values
@@ -332,11 +332,22 @@ def test_a_decimal_of_many_digits_is_found(digits: int) -> None:
     assert [[0], [1]] == [kept(reader, f"d = '{value}'") for value in values]
 
 
-def test_a_number_that_is_no_float_decides_nothing_about_whole_numbers() -> None:
-    reader = described(pa.table({"n": pa.array([1, 5])}))
+def test_a_constant_between_two_values_is_compared_exactly() -> None:
+    table = pa.table(
+        {"n": [1, 5], "d": [Decimal("1.00"), Decimal("1.01")], "t": pa.array([0, 1], pa.timestamp("us"))}
+    )
+    reader = described(table, bloom_filter_options={"n": True})
 
-    assert 0 in kept(reader, "n < 1.00000000000000000001")
-    assert [0] == kept(reader, "n < 1.5 AND n < 3")
+    for text, expected in (
+        ("n < 1.00000000000000000001", [0]),
+        ("n < 1.5 AND n < 3", [0]),
+        ("n = 1.5", []),
+        ("n > 0.5", [0, 1]),
+        ("d > 1.005", [1]),
+        ("d <= 1.005", [0]),
+        ("t < '1970-01-01 00:00:00.0000005'", [0]),
+    ):
+        assert expected == kept(reader, text), text
 
 
 @pytest.mark.parametrize("value", [{"x": None}, {"x": 1}])
