@@ -22,13 +22,14 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as st
+
+from pqassay_reader.condition.rows import expression_of
+from pqassay_reference.columns.literals import Moment
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
@@ -56,6 +57,9 @@ EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EPOCH_OF_CLOCKS = EPOCH.replace(tzinfo=None)
 EPOCH_DAY = EPOCH.date()
 MICROSECOND = dt.timedelta(microseconds=1)
+
+NANOSECONDS = 1000
+"""Nanoseconds of a microsecond."""
 
 OLDEST_DAY = dt.date(1582, 10, 15)
 """The first day of the Gregorian calendar: the days before have other dates in the calendar of Spark 2."""
@@ -102,73 +106,32 @@ ARROW_TYPES: dict[type[st.DataType], Any] = {
 }
 
 
-def compared(name: str, field: Any, kind: st.DataType, literals: Sequence[Any]) -> Condition:
+def compared(name: str, column: str, kind: st.DataType, literals: Sequence[Any]) -> Condition:
     """The condition that a column is compared with constants, none of which is null.
 
     Args:
         name: A comparison, of one constant, or ``in`` or ``not in``.
-        field: The column.
+        column: The column.
         kind: Its type in Spark.
         literals: The constants, as Spark gets them.
     """
     reader = READERS.get(type(kind))
-    if reader is None:
+    constants = None if reader is None else reader(kind, literals)
+    if constants is None:
         return None
-    bounds = reader(kind, literals)
-    return None if bounds is None else _condition(name, field, arrow_type(kind), bounds)
-
-
-# --------------------------------------------------------------------------------------------------- the condition
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A constant among the values of a type.
-
-    Attributes:
-        below: The greatest value that is not greater than it; ``None`` if it is below all.
-        is_value: Whether that is its equal.
-    """
-
-    below: Any
-    is_value: bool = True
-
-
-ABOVE_ALL = object()
-"""In the place of the greatest value below a constant that is above all values of the type."""
-
-
-def _condition(name: str, field: Any, kind: Any, bounds: Sequence[Bound]) -> pc.Expression:
-    if name in MEMBERSHIPS:
-        return _membership(name, field, kind, [bound.below for bound in bounds if bound.is_value])
-    (bound,) = bounds
-    never, always = pc.scalar(False), field.is_valid()
-    if not bound.is_value and name in ("=", "!="):
-        return never if name == "=" else always
-    if bound.below is None or bound.below is ABOVE_ALL:
-        return always if (bound.below is None) == (name in (">", ">=")) else never
-    if not bound.is_value:
-        name = {"<": "<=", "<=": "<=", ">": ">", ">=": ">"}[name]  # between two values
-    constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
-    found: pc.Expression = COMPARISONS[name](field, constant(pa.scalar(bound.below, kind)))
-    return found
-
-
-def _membership(name: str, field: Any, kind: Any, values: list[Any]) -> pc.Expression:
-    if pa.types.is_floating(kind) and 0.0 in values:
-        values = [*(value for value in values if value != 0.0), 0.0, -0.0]
-    if not values:
-        return pc.scalar(False) if name == "in" else field.is_valid()
-    found: pc.Expression = field.isin(pa.array(values, kind))
-    return found if name == "in" else ~found & field.is_valid()
+    fields: list[pa.Field[Any]] = [pa.field(column, arrow_type(kind))]
+    return expression_of(
+        [name, column, constants if name in MEMBERSHIPS else constants[0]], pa.schema(fields)
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- constants
 
-Bounds: TypeAlias = "list[Bound] | None"
+Constants: TypeAlias = "list[Any] | None"
+"""Constants as Spark compares them; ``None`` where that is not known."""
 
 
-def _whole(kind: Any, literals: Sequence[Any]) -> Bounds:
+def _whole(kind: Any, literals: Sequence[Any]) -> Constants:
     bits = WHOLE_BITS[type(kind)]
     if not all(map(_is_number, literals)):
         return None
@@ -180,8 +143,7 @@ def _whole(kind: Any, literals: Sequence[Any]) -> Bounds:
             return None
     elif not _have_common_type(DIGITS[bits], 0, literals):
         return None
-    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    return [_bound(one, 0, least, most) for one in literals]
+    return list(literals)
 
 
 WHOLE_BITS: dict[type[st.DataType], int] = {
@@ -195,25 +157,12 @@ DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 """Digits of the decimals that Spark makes of whole numbers, by their bits."""
 
 
-def _decimal(kind: Any, literals: Sequence[Any]) -> Bounds:
+def _decimal(kind: Any, literals: Sequence[Any]) -> Constants:
     if not all(_is_number(one) and not isinstance(one, float) for one in literals):
         return None
     if not _have_common_type(kind.precision - kind.scale, kind.scale, literals):
         return None
-    most = 10**kind.precision - 1
-    bounds = [_bound(one, kind.scale, -most, most) for one in literals]
-    return [
-        bound
-        if bound.below is None or bound.below is ABOVE_ALL
-        else Bound(_scaled(bound.below, kind.scale), bound.is_value)
-        for bound in bounds
-    ]
-
-
-def _scaled(number: int, scale: int) -> Decimal:
-    """A decimal with so many digits behind the point; exact, whatever the context says."""
-    sign = 1 if number < 0 else 0
-    return Decimal((sign, tuple(map(int, str(abs(number)))), -scale))
+    return list(literals)
 
 
 def _is_number(literal: Any) -> bool:
@@ -235,32 +184,18 @@ def _have_common_type(before: int, behind: int, literals: Sequence[Any]) -> bool
     return before + behind <= MOST_DIGITS
 
 
-def _bound(literal: float | Decimal, scale: int, least: int, most: int) -> Bound:
-    """A number among the multiples of 10^-scale from one to another, counted by these."""
-    if isinstance(literal, float) and math.isinf(literal):
-        return Bound(None if literal < 0 else ABOVE_ALL, is_value=False)
-    exact = Fraction(literal) * 10**scale
-    below = math.floor(exact)
-    if below < least:
-        return Bound(None, is_value=False)
-    if below > most or (below == most and exact > most):
-        return Bound(ABOVE_ALL, is_value=False)
-    return Bound(below, is_value=exact == below)
-
-
-def _double(_kind: Any, literals: Sequence[Any]) -> Bounds:
+def _double(_kind: Any, literals: Sequence[Any]) -> Constants:
     if not all(map(_is_number, literals)):
         return None
     try:
         numbers = [float(one) for one in literals]
     except OverflowError:
         return None
-    return None if any(map(math.isnan, numbers)) else [Bound(one) for one in numbers]
+    return None if any(map(math.isnan, numbers)) else numbers
 
 
-def _float(_kind: Any, literals: Sequence[Any]) -> Bounds:
+def _float(_kind: Any, literals: Sequence[Any]) -> Constants:
     """Spark compares with a floating point number as doubles, and with others now as floats and now as doubles."""
-    bounds: list[Bound] = []
     for literal in literals:
         if isinstance(literal, bool) or not isinstance(literal, int | float):
             return None
@@ -268,36 +203,34 @@ def _float(_kind: Any, literals: Sequence[Any]) -> Bounds:
             return None
         if math.isnan(literal):
             return None
-        with np.errstate(over="ignore"):
-            near = np.float32(literal)
-        if float(near) > literal:
-            near = np.nextafter(near, np.float32(-np.inf))
-        bounds.append(Bound(float(near), is_value=float(near) == literal))
-    return bounds
+    return list(literals)
 
 
-def _boolean(_kind: Any, literals: Sequence[Any]) -> Bounds:
-    return [Bound(one) for one in literals] if all(isinstance(one, bool) for one in literals) else None
+def _boolean(_kind: Any, literals: Sequence[Any]) -> Constants:
+    return list(literals) if all(isinstance(one, bool) for one in literals) else None
 
 
-def _text(_kind: Any, literals: Sequence[Any]) -> Bounds:
-    return [Bound(str(one)) for one in literals] if all(isinstance(one, str) for one in literals) else None
+def _text(_kind: Any, literals: Sequence[Any]) -> Constants:
+    return [str(one) for one in literals] if all(isinstance(one, str) for one in literals) else None
 
 
-def _bytes(_kind: Any, literals: Sequence[Any]) -> Bounds:
+def _bytes(_kind: Any, literals: Sequence[Any]) -> Constants:
     if not all(isinstance(one, bytes | bytearray) for one in literals):
         return None
-    return [Bound(bytes(one)) for one in literals]
+    return [bytes(one) for one in literals]
 
 
-def _moments(number_of: Callable[[Any], int | None], limit: int) -> Callable[[Any, Sequence[Any]], Bounds]:
+def _moments(
+    name: str, number_of: Callable[[Any], int | None], limit: int
+) -> Callable[[Any, Sequence[Any]], Constants]:
     """How constants that are days, or microseconds, since 1970 are read, as long as they fit into signed numbers."""
 
-    def read(_kind: Any, literals: Sequence[Any]) -> Bounds:
+    def read(_kind: Any, literals: Sequence[Any]) -> Constants:
         numbers = [one.number if isinstance(one, Known) else number_of(one) for one in literals]
         if any(number is None or not -limit <= number < limit for number in numbers):
             return None
-        return [Bound(number) for number in numbers]
+        step = 1 if name == "date" else NANOSECONDS
+        return [Moment(name, number * step) for number in numbers if number is not None]
 
     return read
 
@@ -327,7 +260,7 @@ def _clock_of(literal: Any) -> int | None:
     return micros_of(literal) if is_clock else None
 
 
-READERS: dict[type[st.DataType], Callable[[Any, Sequence[Any]], Bounds]] = {
+READERS: dict[type[st.DataType], Callable[[Any, Sequence[Any]], Constants]] = {
     **dict.fromkeys(WHOLE_BITS, _whole),
     st.DecimalType: _decimal,
     st.DoubleType: _double,
@@ -335,7 +268,7 @@ READERS: dict[type[st.DataType], Callable[[Any, Sequence[Any]], Bounds]] = {
     st.BooleanType: _boolean,
     st.StringType: _text,
     st.BinaryType: _bytes,
-    st.DateType: _moments(_day_of, 1 << 31),
-    st.TimestampType: _moments(_moment_of, 1 << 63),
-    st.TimestampNTZType: _moments(_clock_of, 1 << 63),
+    st.DateType: _moments("date", _day_of, 1 << 31),
+    st.TimestampType: _moments("timestamp", _moment_of, 1 << 63),
+    st.TimestampNTZType: _moments("timestamp", _clock_of, 1 << 63),
 }

@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from pqassay_reader.predicate.expressions import columns_named
+from pqassay_reader.condition.normal import columns_named
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path

@@ -19,7 +19,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
 
-from pqassay_reader.predicate import expressions
 from pqassay_reference.columns.literals import Moment, Tree
 from pqassay_spark.query.comparisons import (
     MEMBERSHIPS,
@@ -35,7 +34,9 @@ from pqassay_spark.query.comparisons import (
 )
 from pqassay_spark.query.predicates import SchemaColumn, is_set, spark_value
 
-OPPOSITES = {**expressions.OPPOSITES, "and": "or", "or": "and"}
+PAIRS = {"=": "!=", "<": ">=", ">": "<=", "is null": "is not null", "in": "not in", "and": "or"}
+
+OPPOSITES = PAIRS | {opposite: name for name, opposite in PAIRS.items()}
 """Opposites: true where something is false, and unknown where it is unknown."""
 
 
@@ -132,7 +133,7 @@ class _Questioner:
             return pc.scalar(False)  # unknown of every row
         if not literals:
             return pc.scalar(name == "not in")
-        found = compared(name, field, column.kind, literals)
+        found = compared(name, column.name, column.kind, literals)
         return found if found is None or not self.may_be_old else self._or_old(found, field, column.kind)
 
     @staticmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from pqassay_reader.answer.question import Item, Question, parse_question
 from pqassay_reader.answer.row_reading import RowReader, Rows, compared, has_floats
 from pqassay_reader.answer.settling import all_of, settled, some_row_of
 from pqassay_reader.answer.tally import Tally, has_sum
-from pqassay_reader.predicate.exact import exact_predicate
-from pqassay_reader.predicate.expressions import compared_type, find_column
+from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.condition.rows import condition_of
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
 
@@ -136,10 +136,7 @@ class Answerer:
         """
         asked = parse_question(question) if isinstance(question, str) else question
         schema = self.lake.schema
-        if asked.predicate is not None:
-            asked = replace(
-                asked, predicate=exact_predicate(asked.predicate, lambda name: _kind(schema, name))
-            )
+        condition = None if asked.predicate is None else condition_of(asked.predicate, schema)
         kinds = {name: _kind(schema, name) for name in (*asked.group_by, *asked.measures)}
         for one in asked.aggregates:
             if one.function in ("sum", "avg") and not has_sum(kinds[one.column or ""]):
@@ -147,10 +144,10 @@ class Answerer:
                     f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}"
                 )
         names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
-        reader = RowReader(self.lake, self._dataset, names, asked.predicate)
+        reader = RowReader(self.lake, self._dataset, names, condition)
         # What the reader may not leave to Arrow's reading of statistics is asked of them here.
-        asks = bool(asked.estimates) or has_floats(asked.predicate, schema)
-        known = settled(self.lake, asked.predicate, asks_statistics=asks)
+        asks = bool(asked.estimates) or has_floats(condition, schema)
+        known = settled(self.lake, condition, asks_statistics=asks)
         estimates = self._estimator.answer(asked, all_of(known, len(self.lake.row_counts)))
         found = plan(self.lake, asked, known)
         tally = Tally(asked.group_by, kinds, asked.aggregates)

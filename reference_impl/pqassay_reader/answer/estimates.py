@@ -21,7 +21,7 @@ from pqassay_reader.answer.known_lake import KnownLake
 from pqassay_reader.answer.question import Estimate, Question, name_of
 from pqassay_reader.answer.settling import Masks
 from pqassay_reader.answer.sketches import FileSketches, sketches_of
-from pqassay_reader.predicate.expressions import compared_type, find_column
+from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reference.directory.making.sketches import library
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.plain_arrays import plain_array

@@ -18,11 +18,8 @@ import pyarrow.dataset as pads
 
 from pqassay_reader.answer.known_files import KnownFile, known_file
 from pqassay_reader.answer.zone_tables import ZoneTable
+from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
-from pqassay_reader.predicate.expressions import (
-    compared_type,
-    find_column,
-)
 from pqassay_reference.directory.reading.arrays import (
     Mask,
     Sets,

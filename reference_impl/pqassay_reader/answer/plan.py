@@ -156,7 +156,7 @@ class _Chooser:
         chosen = table.has_rows[rows]
         for one in self._conjuncts:
             if one.part.columns <= set(table.keys):
-                chosen &= table.true_of_keys(one.part.tree, rows)
+                chosen &= table.true_of_keys(one.part.condition, rows)
         return rows[chosen]
 
 

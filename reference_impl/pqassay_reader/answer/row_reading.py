@@ -23,16 +23,10 @@ import pyarrow.parquet as pq
 
 from pqassay_reader.answer.known_files import KnownFile
 from pqassay_reader.answer.known_lake import KnownLake
-from pqassay_reader.predicate.expressions import (
-    TableColumns,
-    columns_named,
-    compared_type,
-    evaluated,
-    expression_of,
-    find_column,
-)
+from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.condition.rows import column_of, expression_of, rows_of
 from pqassay_reader.query.conditions import Part, parts_of
-from pqassay_reference.columns.literals import Tree
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.errors import Undecodable
@@ -86,7 +80,11 @@ class RowReader:
     """
 
     def __init__(
-        self, lake: KnownLake, dataset: pads.FileSystemDataset, names: Sequence[str], predicate: Tree | None
+        self,
+        lake: KnownLake,
+        dataset: pads.FileSystemDataset,
+        names: Sequence[str],
+        predicate: Condition | None,
     ) -> None:
         self._lake, self._dataset, self._names = lake, dataset, names
         self._predicate = predicate
@@ -94,7 +92,7 @@ class RowReader:
         if has_floats(predicate, lake.schema):
             self._condition = None  # Arrow leaves out NaN that is beside bounds, whatever is asked
         self._parts: list[Part] = parts_of(predicate) if predicate is not None else []
-        self._asked = self._fields(columns_named(predicate) if predicate is not None else ())
+        self._asked = self._fields(predicate.columns if predicate is not None else ())
         self._wanted = self._fields(names)
 
     def _fields(self, names: Iterable[str]) -> list[str]:
@@ -166,7 +164,7 @@ class RowReader:
         for batch in scanner.to_batches():
             table, count = pa.Table.from_batches([batch]), len(batch)
             if predicate is not None:
-                true = _mask(evaluated(predicate, TableColumns(table)))
+                true = rows_of(predicate, table)
                 table, count = table.filter(pa.array(true)).select(self._wanted), int(true.sum())
             if count:
                 yield Rows(_table(table, count), 0)
@@ -251,7 +249,7 @@ class RowReader:
         for part in self._parts:
             true = _true_of_dictionary(table, part)
             if true is None:
-                true = _mask(evaluated(part.tree, TableColumns(table)))
+                true = rows_of(part.condition, table)
             found = true if found is None else found & true
         return np.ones(len(table), np.bool_) if found is None else found
 
@@ -314,9 +312,9 @@ def _in_threads(
                 future.cancel()
 
 
-def has_floats(predicate: Tree | None, schema: pa.Schema) -> bool:
+def has_floats(predicate: Condition | None, schema: pa.Schema) -> bool:
     """Whether a condition names a column of floating point numbers."""
-    named = columns_named(predicate) if predicate is not None else ()
+    named = predicate.columns if predicate is not None else ()
     return any(pa.types.is_floating(compared_type(find_column(schema, name)[1])) for name in named)
 
 
@@ -347,7 +345,7 @@ def _true_of_dictionary(table: pa.Table, part: Part) -> Mask | None:
         return None
     # The values of all dictionaries are asked at once, and null behind them.
     values = pa.concat_arrays([*dictionaries, pa.nulls(1, dictionaries[0].type)])
-    true = _mask(evaluated(part.tree, TableColumns(pa.table([values], [name]))))
+    true = rows_of(part.condition, pa.table([values], [name]))
     found: list[Mask] = []
     start = 0
     for chunk, own in zip(chunks, dictionaries, strict=True):
@@ -357,13 +355,6 @@ def _true_of_dictionary(table: pa.Table, part: Part) -> Mask | None:
         found.append(true[start:].take(codes.to_numpy(zero_copy_only=False)))
         start += len(own)
     return np.concatenate(found)
-
-
-def _mask(found: Any) -> Mask:
-    filled: Any = pc.fill_null(found, False)
-    whole = filled.combine_chunks() if isinstance(filled, pa.ChunkedArray) else filled
-    mask: Mask = np.asarray(whole)
-    return mask
 
 
 def _filtered(table: pa.Table, true: Mask) -> dict[str, Any]:
@@ -380,8 +371,7 @@ def _table(table: pa.Table, rows: int) -> pa.Table:
 
 def compared(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Columns by the names that questions call them, in the types in which they are compared and added."""
-    columns = TableColumns(table)
-    found = {name: columns.column(name) for name in names}
+    found = {name: column_of(table, name) for name in names}
     return _table(pa.table(found), len(table))
 
 

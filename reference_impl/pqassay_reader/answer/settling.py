@@ -7,29 +7,24 @@ rows only where the footer counts no nulls: of a null, a comparison is not true.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
 from pqassay_reader.answer.known_files import KnownFile
 from pqassay_reader.answer.known_lake import KnownLake
+from pqassay_reader.condition.kinds import compared_type
+from pqassay_reader.condition.normal import ColumnTest, Condition, folded
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.pages.excluding import EVERY
 from pqassay_reader.pages.row_selection import by_statistics, rows_left
-from pqassay_reader.predicate.expressions import (
-    NULL_TESTS,
-    TableColumns,
-    columns_named,
-    compared_type,
-    evaluated,
-)
 from pqassay_reader.query.conditions import Part, parts_of
 from pqassay_reader.query.facts.footer_facts import NOWHERE
-from pqassay_reference.columns.literals import Tree
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_spec.parquet.schema.leaf_columns import leaves
 
@@ -57,7 +52,7 @@ class Masks(NamedTuple):
     must: Mask
 
 
-def settled(lake: KnownLake, predicate: Tree | None, *, asks_statistics: bool) -> list[Settled]:
+def settled(lake: KnownLake, predicate: Condition | None, *, asks_statistics: bool) -> list[Settled]:
     """What is known without reading a row of each part of a condition that AND joins.
 
     Args:
@@ -72,12 +67,14 @@ def settled(lake: KnownLake, predicate: Tree | None, *, asks_statistics: bool) -
     for part in parts_of(predicate) if predicate is not None else []:
         some = np.zeros(len(lake.file_of), np.bool_)
         if part.columns <= lake.partitions:
-            masks = _by_folders(lake, part.tree)
+            masks = _by_folders(lake, part.condition)
         else:
-            some = lake.sets.row_groups_with_some(part.tree)
-            masks = Masks(lake.sets.row_groups(part.tree, EVERY), lake.sets.certain_row_groups(part.tree))
+            some = lake.sets.row_groups_with_some(part.condition)
+            masks = Masks(
+                lake.sets.row_groups(part.condition, EVERY), lake.sets.certain_row_groups(part.condition)
+            )
             if asks_statistics:
-                masks = _by_statistics(lake, part.tree, masks)
+                masks = _by_statistics(lake, part.condition, masks)
         found.append(Settled(part, masks.may, some, masks.must))
     return found
 
@@ -99,44 +96,28 @@ def some_row_of(parts: Sequence[Settled], count: int) -> Mask:
     return found
 
 
-def _by_folders(lake: KnownLake, tree: Tree) -> Masks:
+def _by_folders(lake: KnownLake, tree: Condition) -> Masks:
     """A condition on columns that folders stand for is true of all rows of a file, or of none."""
     values = [pads.get_partition_keys(one.partition_expression) for one in lake.fragments]
-    names = sorted(columns_named(tree))
+    names = sorted(tree.columns)
     columns = [
         pa.array([one.get(name) for one in values], compared_type(lake.schema.field(name).type))
         for name in names
     ]
-    mask: Any = pc.fill_null(evaluated(tree, TableColumns(pa.table(columns, names))), False)
-    of_files: Mask = np.asarray(mask)
-    of_groups: Mask = of_files[lake.file_of]
+    of_groups: Mask = rows_of(tree, pa.table(columns, names))[lake.file_of]
     return Masks(of_groups, of_groups)
 
 
-def _by_statistics(lake: KnownLake, tree: Tree, known: Masks) -> Masks:
+def _by_statistics(lake: KnownLake, tree: Condition, known: Masks) -> Masks:
     """What statistics add to what is known."""
     may, must = known.may.copy(), known.must.copy()
-    has_null_literal = _names_null(tree)
     claims: dict[int, _FileClaims] = {}
     for place in np.flatnonzero(may & ~must & (lake.row_counts > 0)).tolist():
         file = int(lake.file_of[place])
         group = claims.setdefault(file, _FileClaims(lake.files[file])).of_group(int(lake.group_of[place]))
         may[place] = group.may_be_true(tree)
-        must[place] = may[place] and not has_null_literal and group.is_true_of_all(tree)
+        must[place] = may[place] and group.is_true_of_all(tree)
     return Masks(may, must)
-
-
-def _names_null(tree: Sequence[Any]) -> bool:
-    """Whether a constant in a condition is null, of which bounds say nothing."""
-    match tree:
-        case [("and" | "or" | "not"), *parts]:
-            return any(_names_null(part) for part in parts)
-        case [_, _, list(literals)]:
-            return any(one is None for one in literals)
-        case [_, _, literal]:
-            return literal is None
-        case _:
-            return False
 
 
 class _FileClaims:
@@ -173,31 +154,19 @@ class _GroupClaims:
         claims = ChunkClaims(NOWHERE, self._file.body, self._group.num_rows, chunk, leaf, order)
         return claims if claims.is_readable else None
 
-    def may_be_true(self, tree: Tree) -> bool:
+    def may_be_true(self, tree: Condition) -> bool:
         """Whether a condition may be true of a row."""
         return bool(rows_left(tree, self.claims_of, self._group.num_rows, by_statistics))
 
-    def is_true_of_all(self, tree: Tree) -> bool:
-        """Whether a condition is true of every row: nowhere false, and nowhere unknown."""
-        if rows_left(tree, self.claims_of, self._group.num_rows, by_statistics, negated=True):
-            return False
-        return all(self._has_no_nulls(name) for name in _compared(tree))
+    def is_true_of_all(self, tree: Condition) -> bool:
+        """Whether a condition is true of every row: no row may be in what a set leaves out."""
 
-    def _has_no_nulls(self, name: str) -> bool:
-        claims = self.claims_of(name)
-        stored = claims.facts.statistics if claims is not None and claims.is_flat else None
-        return stored is not None and stored.null_count == 0
+        def of_test(test: ColumnTest) -> bool:
+            claims = self.claims_of(test.column)
+            others = replace(test, values=test.values.complement(null=not test.values.null))
+            return claims is not None and claims.is_flat and not claims.may_match(others, asks_bloom=False)
 
-
-def _compared(tree: Sequence[Any]) -> set[str]:
-    """The columns that a condition compares with constants."""
-    match tree:
-        case [("and" | "or" | "not"), *parts]:
-            return {name for part in parts for name in _compared(part)}
-        case [str(operator), str(name), *_] if operator not in NULL_TESTS:
-            return {name}
-        case _:
-            return set()
+        return folded(tree, of_test, all, any)
 
 
 __all__ = ["Masks", "Settled", "all_of", "settled", "some_row_of"]

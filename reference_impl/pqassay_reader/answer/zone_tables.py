@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from pqassay_reader.predicate.expressions import TableColumns, columns_named, evaluated
-from pqassay_reference.columns.literals import Tree
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_spec.directory.zone_sums import SumKind
@@ -84,13 +83,13 @@ class ZoneTable:
         found: Numbers = np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
         return found
 
-    def true_of_keys(self, predicate: Tree, groups: Numbers) -> Mask:
+    def true_of_keys(self, predicate: Condition, groups: Numbers) -> Mask:
         """Whether a condition on keys alone is true of each of some groups.
 
         Raises:
             Refused: It does not fit the keys.
         """
-        names = sorted(columns_named(predicate))
+        names = sorted(predicate.columns)
         if len(names) == 1 and len(groups) >= FEW:
             distinct, codes = self._distinct_keys(names[0])
             if len(distinct) < len(groups):
@@ -108,11 +107,8 @@ class ZoneTable:
         return self._encoded[name]
 
 
-def _true_of(predicate: Tree, names: Sequence[str], columns: Sequence[Any]) -> Mask:
-    found: Any = pc.fill_null(evaluated(predicate, TableColumns(pa.table(list(columns), list(names)))), False)
-    whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    true: Mask = np.asarray(whole)
-    return true
+def _true_of(predicate: Condition, names: Sequence[str], columns: Sequence[Any]) -> Mask:
+    return rows_of(predicate, pa.table(list(columns), list(names)))
 
 
 __all__ = ["ZoneTable"]

@@ -95,7 +95,7 @@ def plan(
 
 
 def _kept(reader: PmReader, where: str | None) -> list[int]:
-    from pqassay_reader.predicate.text import parse_predicate
+    from pqassay_reader.condition.text import parse_predicate
     from pqassay_reference.pm.column_values import with_stored_values
     from pqassay_reference.pm.query import prune
 

@@ -5,9 +5,9 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pqassay_reader.condition.kinds import find_column
+from pqassay_reader.condition.normal import Condition, columns_named, normal_form
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.excluding import FileSets
-from pqassay_reader.predicate.exact import exact_predicate
-from pqassay_reader.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reader.query.audit.directory import DirectoryAudit
 from pqassay_reader.query.audit.distrust import Lie
 from pqassay_reader.query.audit.index import IndexAudit
@@ -47,7 +47,6 @@ from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan_query import Query
 from pqassay_reader.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
-from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.rewrite.extract import index_of
@@ -150,10 +149,11 @@ class FileScan:
         if expected is not schema:
             constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
         constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
-        self._bind(constants)
-        query = self._query
-        names = list(expected.names) if query.columns is None else query.columns
-        named = columns_named(query.predicate) if query.predicate is not None else set[str]()
+        names = list(expected.names) if query.columns is None else list(query.columns)
+        called = {*names, *(columns_named(query.predicate) if query.predicate is not None else ())}
+        constants |= self._absent(called - constants.keys(), expected)
+        condition = self._condition(constants)
+        named = frozenset[str]() if condition is None else condition.columns
         output = [self._place(name) for name in names if name not in constants]
         asked = [self._place(name) for name in sorted(named) if name not in constants]
         needed = sorted({*output, *asked})
@@ -164,23 +164,36 @@ class FileScan:
             all_dictionaries=Rung.DICTIONARIES not in query.rungs,
             kept_dictionaries=frozenset(),
         )
-        parts = parts_of(query.predicate) if query.predicate is not None else []
+        parts = [] if condition is None else parts_of(condition)
         unique = list(dict.fromkeys(output))
-        return Question(query.predicate, parts, unique, needed, constants, query.rungs, reading)
+        return Question(condition, parts, unique, needed, constants, query.rungs, reading)
 
-    def _bind(self, constants: dict[str, Any]) -> None:
-        """Make the constants of the condition values of the columns; raise `Refused` where they do not fit, whether any row is ever tried or not."""
+    def _absent(self, names: Collection[str], expected: pa.Schema) -> dict[str, Any]:
+        """Null for the columns that this file does not have, and another file has. Raises `Refused` for those that none has."""
+        absent: dict[str, Any] = {}
+        for name in sorted(names):
+            try:
+                find_column(self.facts.schema, name)
+            except Refused:
+                kind = None
+                if name not in self.facts.schema.names:  # or there are several
+                    with suppress(Refused):
+                        kind = find_column(expected, name)[1]
+                    kind = self._query.type_elsewhere(name) if kind is None else kind
+                if kind is not None:
+                    absent[name] = pa.scalar(None, kind)
+        return absent
+
+    def _condition(self, constants: dict[str, Any]) -> Condition | None:
+        """The normal form of the condition; raises `Refused` where it does not fit the columns, whether any row is ever tried or not."""
         predicate = self._query.predicate
         if predicate is None:
-            return
-        named = columns_named(predicate) - constants.keys()
-        places = sorted({self._place(name) for name in named})
-        fields = [self.facts.schema.field(place) for place in places]
-        columns = [pa.array([], one.type) for one in fields]
-        values = [pa.array([], value.type) for value in constants.values()]
-        empty = TableColumns(pa.table([*columns, *values], [*(one.name for one in fields), *constants]))
-        evaluated(predicate, empty)
-        self._query = replace(self._query, predicate=exact_predicate(predicate, empty.kind))
+            return None
+
+        def type_of(name: str) -> Any:
+            return constants[name].type if name in constants else find_column(self.facts.schema, name)[1]
+
+        return normal_form(predicate, type_of)
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
@@ -245,7 +258,7 @@ class FileScan:
         for part in self.question.parts if Rung.FILES in self._query.rungs else ():
             if part.columns <= self.question.constants.keys():
                 constants = pa.table({name: [value] for name, value in self.question.constants.items()})
-                if not pc.any(evaluated(part.tree, TableColumns(constants))).as_py():
+                if not rows_of(part.condition, constants).any():
                     return True
         verdict = self._verdict()
         self.message = verdict.message
@@ -254,10 +267,10 @@ class FileScan:
         return bool(verdict.skips) and not self._query.distrust
 
     def _verdict(self) -> Verdict:
-        query = self._query
-        if query.predicate is None or Rung.FILES not in query.rungs:
+        query, condition = self._query, self.question.condition
+        if condition is None or Rung.FILES not in query.rungs:
             return Verdict(None)
-        return file_index_verdict(self.ranges, self.facts, query.predicate, query.column, query.trust)
+        return file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
 
     def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that are left, with all their rows."""
@@ -274,46 +287,46 @@ class FileScan:
 
     def _left_by_sets(self, by_group: list[tuple[GroupScan, Rows]]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that distinct sets leave; what those of pages leave of them is found out with the pages."""
-        query = self._query
-        if query.predicate is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
+        query, condition = self._query, self.question.condition
+        if condition is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
-        self._sets = self._distinct_sets(query.predicate)
+        self._sets = self._distinct_sets(condition)
         if self._sets is not None:
             self._counters.note("distinct sets")
-            is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
+            is_left = self._sets.row_groups(condition, WHOLE_GROUPS)
             by_group = [(group, rows) for group, rows in by_group if is_left[group.row_group]]
-        return self._left_by_sketches(by_group, query.predicate)
+        return self._left_by_sketches(by_group, condition)
 
-    def _distinct_sets(self, predicate: Tree) -> FileSets | None:
-        named = columns_named(predicate) - self.question.constants.keys()
+    def _distinct_sets(self, condition: Condition) -> FileSets | None:
+        named = condition.columns - self.question.constants.keys()
         found, aside = file_sets(self.ranges, self.facts, named)
         self.aside = [str(one) for one in aside]
         return found
 
     def _left_by_sketches(
-        self, by_group: list[tuple[GroupScan, Rows]], predicate: Tree
+        self, by_group: list[tuple[GroupScan, Rows]], condition: Condition
     ) -> list[tuple[GroupScan, Rows]]:
         """The row groups that the smallest and largest values of KLL sketches leave, with the parts of the condition as these expect them.
 
         Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
         """
         groups = [group for group, _ in by_group]
-        found = self._quantiles(groups, predicate)
+        found = self._quantiles(groups, condition)
         if found is None:
             return by_group
         self._counters.note("KLL sketches")
         for group in groups if self._orders_parts else ():
             group.parts = found.shared(group.parts, group.row_group)
-        return [(group, rows) for group, rows in by_group if found.may_match(predicate, group.row_group)]
+        return [(group, rows) for group, rows in by_group if found.may_match(condition, group.row_group)]
 
     @property
     def _orders_parts(self) -> bool:
         """Whether several parts of the condition are tried one after the other."""
         return Rung.LATE in self._query.rungs and len(self.question.parts) > 1
 
-    def _quantiles(self, groups: Sequence[GroupScan], predicate: Tree) -> FileQuantiles | None:
+    def _quantiles(self, groups: Sequence[GroupScan], condition: Condition) -> FileQuantiles | None:
         """The sketches that are asked about some row groups."""
-        named = columns_named(predicate) - self.question.constants.keys()
+        named = condition.columns - self.question.constants.keys()
         orders = self._orders_parts
         wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
         if not wanted:
@@ -327,12 +340,12 @@ class FileScan:
         """The rows of a row group that column indexes leave, and distinct sets of pages."""
         left = group.rows_of_pages()
         if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
-            assert self._query.predicate is not None
-            left = intersection(left, self._sets.rows(self._query.predicate, group.row_group))
+            assert self.question.condition is not None
+            left = intersection(left, self._sets.rows(self.question.condition, group.row_group))
         return left
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
-        by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
+        by_pages = Rung.PAGES in self._query.rungs and self.question.condition is not None
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
         has_rows = False
@@ -347,7 +360,7 @@ class FileScan:
             if left:
                 streams = Rung.STREAM in self._query.rungs
                 most = group.window_rows() if streams else max(group.row_count, 1)
-                if streams and self.question.predicate is None and self._query.limit is not None:
+                if streams and self.question.condition is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
                 if streams and self._query.batch_size is not None:
                     most = min(most, self._query.batch_size)
@@ -410,7 +423,7 @@ class FileScan:
     def _index_audit(self) -> IndexAudit | None:
         """The audit of the file's own index, where the condition asks it."""
         verdict = self._verdict()
-        if verdict.skips is None or verdict.message or self._query.predicate is None:
+        if verdict.skips is None or verdict.message or self.question.condition is None:
             return None
         index = index_of(self.ranges, self.facts.framing, self.facts.metadata)
         described = self._query.column if index.companion is None else ".".join(index.companion.column)
@@ -420,13 +433,13 @@ class FileScan:
 
     def _directory_audit(self, groups: Sequence[GroupScan]) -> DirectoryAudit | None:
         """The audit of the entries of the file's index directory that the condition asks."""
-        query = self._query
-        if query.predicate is None or Rung.SETS not in query.rungs or query.metadata == "pm":
+        query, condition = self._query, self.question.condition
+        if condition is None or Rung.SETS not in query.rungs or query.metadata == "pm":
             return None
-        sets, quantiles = self._distinct_sets(query.predicate), self._quantiles(groups, query.predicate)
+        sets, quantiles = self._distinct_sets(condition), self._quantiles(groups, condition)
         if sets is None and quantiles is None:
             return None
-        return DirectoryAudit(self.target.name, self.facts, query.predicate, sets, quantiles)
+        return DirectoryAudit(self.target.name, self.facts, condition, sets, quantiles)
 
     def _note(self, lie: Lie) -> None:
         if self._tell is not None:

@@ -15,13 +15,15 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Any, cast
 
 import pyarrow as pa
 
+from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.query.audit.distrust import Lie, Lies, warning_of
 from pqassay_reader.query.explained.counters import Counters, Left
 from pqassay_reader.query.explained.text import Trace
@@ -74,6 +76,7 @@ class Scan:
         self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
         # The first file stays open until it is scanned, so that nothing of it is fetched twice.
+        query = replace(query, type_elsewhere=cache(partial(self._type_elsewhere, query)))
         first = FileScan(targets[0], query, self.counters, tell=self._lies.note)
         weakref.finalize(self, first.close)
         self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
@@ -101,6 +104,15 @@ class Scan:
     def warning(self) -> str:
         """What to tell people about the lies; empty without any."""
         return warning_of(self.lies)
+
+    def _type_elsewhere(self, query: Query, name: str) -> Any:
+        """The type of a column that the first file does not have, as the last file has it, or else the first one that has it."""
+        facts_alone = replace(query, predicate=None, columns=())
+        _, *others = self._targets
+        for target in [*others[-1:], *others[:-1]]:
+            with FileScan(target, facts_alone, self.counters) as file, suppress(Refused):
+                return find_column(file.facts.schema, name)[1]
+        return None
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as any consumer of Arrow's streams takes them."""
@@ -267,7 +279,7 @@ def scan(
     [{'tree': 'elm'}]
     """
     if isinstance(predicate, str):
-        from pqassay_reader.predicate.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
+        from pqassay_reader.condition.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
 
         predicate = parse_predicate(predicate)
     if limit is not None and limit < 0:

@@ -5,9 +5,9 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -35,6 +35,7 @@ class Query:
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        type_elsewhere: The type of a column that only a later file has; ``None`` if none has it.
         trace: Where it is kept what was done; ``None`` where nobody asks.
         distrust: Whether claims are compared with the values instead of being believed.
     """
@@ -49,6 +50,7 @@ class Query:
     column: str | None = None
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
+    type_elsewhere: Callable[[str], Any] = lambda _name: None
     trace: Trace | None = None
     distrust: bool = False
 

@@ -15,7 +15,7 @@ import pytest
 from pqassay_reader.answer import row_reading
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.answer.row_reading import RowReader, compared
-from pqassay_reader.predicate.expressions import expression_of
+from pqassay_reader.condition.rows import condition_of, expression_of
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Undecodable
 
@@ -54,7 +54,8 @@ def read(folder: Path, names: Sequence[str], predicate: Tree | None) -> tuple[pa
     lake = Answerer.open(folder).lake
     dataset: Any = pads.dataset(folder)
     units = np.arange(len(lake.file_of))
-    found = list(RowReader(lake, dataset, names, predicate).rows(units, np.zeros(len(units), np.bool_)))
+    condition = None if predicate is None else condition_of(predicate, lake.schema)
+    found = list(RowReader(lake, dataset, names, condition).rows(units, np.zeros(len(units), np.bool_)))
     tables = [compared(one.table, names) for one in found if one.table is not None]
     return pa.concat_tables(tables), sum(one.length for one in found)
 

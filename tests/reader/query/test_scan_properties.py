@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,8 +31,8 @@ from counting_source import CountingSource
 from damage import scattered
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
-from pqassay_reader.predicate.expressions import TableColumns, evaluated
-from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reader.condition.rows import condition_of, rows_of
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.query.explained.counters import Counters
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.fetching.ranges import FetchedRanges
@@ -200,7 +199,7 @@ def filtered(table: pa.Table, predicate: list[Any] | None) -> pa.Table:
     """The rows of a table that satisfy a condition."""
     if predicate is None:
         return table
-    found: pa.Table = table.filter(pc.fill_null(evaluated(predicate, TableColumns(table)), False))
+    found: pa.Table = table.filter(pa.array(rows_of(condition_of(predicate, table.schema), table)))
     return found
 
 

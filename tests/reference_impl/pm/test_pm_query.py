@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from counting_source import CountingSource
 from pm_values import COLUMNS, MICROSECONDS, row_group, snapshot, snapshots
-from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import query, write
 from pqassay_reference.pm.column_values import with_stored_values

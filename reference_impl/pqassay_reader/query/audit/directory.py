@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.condition.rows import column_of
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
-from pqassay_reader.predicate.expressions import TableColumns
 from pqassay_reader.query.audit.distrust import NAMED, Lie, Structure, so_many
 from pqassay_reader.query.audit.row_group import GroupAudit
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reader.query.indexes.quantiles import FileQuantiles, Quantiles
-from pqassay_reference.columns.literals import Tree
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.sketches import kll_item
 from pqassay_spec.parquet.page_search import Rows
@@ -76,7 +76,7 @@ class DirectoryAudit:
         self,
         file: str,
         facts: FileFacts,
-        predicate: Tree,
+        predicate: Condition,
         sets: FileSets | None,
         quantiles: FileQuantiles | None,
     ) -> None:
@@ -120,7 +120,7 @@ class DirectoryAudit:
         """The values of a column in all rows of a row group, as conditions compare them, in one array."""
         place = self._facts.place_of(name)
         table = pa.table([audit.columns[place]], [self._facts.schema.field(place).name])
-        values = TableColumns(table).column(name)
+        values = column_of(table, name)
         return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
     def _lost_to_set(self, audit: GroupAudit, name: str, one: ColumnSets) -> Mask:
@@ -194,7 +194,7 @@ class DirectoryAudit:
             yield Lie(self._file, row_group, name, None, Structure.KLL, claim, instead, found.lost)
 
 
-def _left_out(sets: FileSets, audit: GroupAudit, predicate: Tree) -> Mask:
+def _left_out(sets: FileSets, audit: GroupAudit, predicate: Condition) -> Mask:
     """The rows that satisfy the condition, and that sets leave out."""
     assert audit.matching is not None
     lost: Mask = audit.matching.copy()

@@ -10,7 +10,7 @@ Source: chapter ``scan.md``; the orders are those of `pqassay_spec.parquet.colum
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pqassay_reader.condition.normal import ColumnTest, Condition
 from pqassay_reader.pages.chunk_claims import SORTED, ChunkClaims, Mistrusted
 from pqassay_reader.pages.extremes import Extremes, OrderedValues
-from pqassay_reader.pages.row_selection import Answer, Chunks, by_pages, by_statistics_and_bloom, rows_left
-from pqassay_reader.predicate.expressions import columns_named
+from pqassay_reader.pages.row_selection import by_pages, by_statistics_and_bloom, rows_left
 from pqassay_reader.query.audit.distrust import Lie, Structure, so_many
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reader.query.fetching.page_layout import leaf_of
@@ -31,14 +31,16 @@ from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reader.query.group_scan import GroupScan, Question
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.columns.chunk_structures import may_hold
-from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.literal_bytes import plain_bytes
 from pqassay_reference.pages.stored_values import StoredPage, StoredValues, stored_pages
 from pqassay_spec.parquet.column_order import FLOATING, Order, key, shown
 from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.page_search import Condition, Rows
+from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.parquet.thrift import BoundaryOrder, OffsetIndex
+
+Answer = Callable[[ChunkClaims, ColumnTest], Rows]
+Chunks = Callable[[str], ChunkClaims | None]
 
 Mask = NDArray[np.bool_]
 """A choice of the rows of the row group."""
@@ -97,7 +99,7 @@ class GroupAudit:
 
     def lies(self) -> Iterator[Lie]:
         """What is claimed and false. Raises as the class does."""
-        rungs, predicate = self._question.rungs, self._question.predicate
+        rungs, predicate = self._question.rungs, self._question.condition
         for name, claims in self._claims.items():
             ordered = OrderedValues(self._values_of(name).values, claims.order)
             if Rung.ROW_GROUPS in rungs:
@@ -117,8 +119,8 @@ class GroupAudit:
     @cached_property
     def _claims(self) -> dict[str, ChunkClaims]:
         """What is claimed of the columns of the condition, by their names there: of those with one value in each row."""
-        predicate = self._question.predicate
-        names = set[str]() if predicate is None else columns_named(predicate)
+        condition = self._question.condition
+        names = frozenset[str]() if condition is None else condition.columns
         found = {name: self._group.claims_of(name) for name in sorted(names)}
         return {name: claims for name, claims in found.items() if claims is not None and claims.is_flat}
 
@@ -160,10 +162,10 @@ class GroupAudit:
 
     def _left_out(self, answer: Answer, chunks: Chunks) -> Mask:
         """The rows that satisfy the condition, and that some claims leave out."""
-        if self._question.predicate is None or self.matching is None:
+        if self._question.condition is None or self.matching is None:
             return np.zeros(0, np.bool_)
         lost = self.matching.copy()
-        for rows in rows_left(self._question.predicate, chunks, self._group.row_count, answer):
+        for rows in rows_left(self._question.condition, chunks, self._group.row_count, answer):
             lost[rows.start : rows.stop] = False
         return lost
 
@@ -239,14 +241,16 @@ class GroupAudit:
             # The bounds themselves tell, so a scan that believes them searches without halving.
             yield self._lie(claims.leaf.name, Structure.COLUMN_INDEX, None, claim, "they are in another", 0)
 
-    def _of_bloom_filters(self, predicate: Tree) -> Iterator[Lie]:
+    def _of_bloom_filters(self, predicate: Condition) -> Iterator[Lie]:
         sought: dict[tuple[str, bytes], Any] = {}
         names = {id(claims): name for name, claims in self._claims.items()}
 
-        def noted(chunk: ChunkClaims, condition: Condition, literal: Any, _nan: bool) -> Rows:
-            raw = None if condition != "=" or literal is None else plain_bytes(chunk.leaf, literal)
-            if raw is not None:
-                sought[names[id(chunk)], raw] = literal
+        def noted(chunk: ChunkClaims, test: ColumnTest) -> Rows:
+            for ends in test.values.ends:
+                literal = None if ends.point is None else test.kind.constant(ends.point)
+                raw = None if literal is None else plain_bytes(chunk.leaf, literal)
+                if raw is not None:
+                    sought[names[id(chunk)], raw] = literal
             return [range(chunk.row_count)]
 
         rows_left(predicate, self._claims.get, self._group.row_count, noted)

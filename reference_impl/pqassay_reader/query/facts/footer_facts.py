@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.pages.chunk_claims import ChunkClaims
-from pqassay_reader.predicate.expressions import find_column
 from pqassay_reference.directory.reading.arrays import Sets
 from pqassay_reference.directory.reading.sketches import EntrySketches
 from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay_reader.predicate.text import LONGEST, parse_predicate
+from pqassay_reader.condition.text import LONGEST, parse_predicate
 from pqassay_reference.errors import Refused
 
 
