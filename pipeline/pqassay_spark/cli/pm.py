@@ -64,7 +64,7 @@ def pm(
         from pqassay_spark.index.pm import generate_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay spark pm") as spark,
+            command_session(master, ship=ship) as spark,
             progress_bar() as bar,
         ):
             done = generate_files(

@@ -24,6 +24,7 @@ from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run
 from pqassay_spark.index.listing import Listing, list_files
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import packed
+from pqassay_spark.jobs.spark_jobs import cores
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
@@ -109,7 +110,7 @@ def generate_files(
 
     outcomes = run_tasks(
         spark,
-        packed(files, [FOOTER_BYTES] * len(files), spark.sparkContext.defaultParallelism),
+        packed(files, [FOOTER_BYTES] * len(files), cores(spark)),
         partial(_generate_all, blooms, force),
         lost=lambda file: [PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED)],
         progress=tell,

@@ -351,6 +351,8 @@ class FileScan:
                 most = group.window_rows() if streams else max(group.row_count, 1)
                 if streams and self.question.condition is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
+                if streams and self._query.batch_size is not None:
+                    most = min(most, self._query.batch_size)
                 for numbers in group.windows(left, most):
                     yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
 
