@@ -19,6 +19,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from construct import Int32sl, Int32ul, Int64sl, Int64ul
@@ -121,11 +122,30 @@ class Partition(FlatStruct):
         """Whether the partition is a Parquet file."""
         return bool(self.masked_size & PARQUET_BIT)
 
+    @property
+    def folder_names(self) -> list[str]:
+        """Names that its folder has, for each way to partition a table; its timestamp counts micro- or nanoseconds."""
+        number = "" if self.name_txn < 0 else f".{self.name_txn}"
+        names: list[str] = []
+        for unit in (1, 1000):
+            try:
+                start = EPOCH + MICROSECONDS * (self.timestamp // unit)
+            except OverflowError:
+                continue
+            names += [f"{start:{form}}{number}" for form in FOLDER_NAMES]
+        return names
+
 
 # --8<-- [end:txn]
 
 PARTITIONS_SIZE = struct.Struct("<I")
 """The bytes of the partitions, before them."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECONDS = timedelta(microseconds=1)
+
+FOLDER_NAMES = ("%Y-%m-%d", "%Y", "%Y-%m", "%G-W%V", "%Y-%m-%dT%H")
+"""Names of partitions by day, which most are, and by year, month, week and hour."""
 
 ROW_MASK = (1 << 44) - 1
 PARQUET_BIT = 1 << 61
@@ -143,6 +163,10 @@ class Txn:
     def version(self) -> int:
         """The transaction."""
         return self.record.txn
+
+    def partition_in(self, folder: str) -> Partition | None:
+        """The partition that is stored in a folder of this name, ``2024-01-01.6`` for instance."""
+        return next((each for each in self.partitions if folder in each.folder_names), None)
 
     def build(self) -> bytes:
         """The bytes of the record and the lists behind it."""

@@ -488,7 +488,28 @@ def test_update_refuses_a_file_that_was_rewritten_and_says_what_to_do(data: Path
     assert f"`pqassay pm generate {data}` writes it anew" in result.stderr
 
 
+def test_compact_reports_the_new_folder(chain: Path) -> None:
+    folder = chain.parent.with_name("chain.1")
+    asked = [chain.parent, "--if-unused-above"]
+    left, would, did = (
+        run("compact", *asked, "62%"),
+        run("compact", *asked, "60%", "--dry-run"),
+        run("compact", *asked, "60"),
+    )
+    unused = "61.1 % of the 15374 bytes of data.parquet"
+
+    assert (
+        f"{chain}: 44.0 % of 3400 bytes are dead, and 61.1 % of its Parquet file, no more than 62 %; left as it is\n"
+        == left.stdout
+    )
+    assert f"{folder}: would write both files: {unused} are dead\n" == would.stdout
+    assert f"{folder}: wrote 4590 bytes of data.parquet and 1904 of _pm: {unused} were dead\n" == did.stdout
+    assert "readers use the old folder until the table's `_txn` names the new one\n" == did.stderr
+    assert {"_pm", "data.parquet"} == {each.name for each in folder.iterdir()}
+
+
 def test_compact_says_what_was_dead_and_who_finds_nothing_now(chain: Path) -> None:
+    chain.with_name("data.parquet").unlink()
     asked = [chain.parent, "--if-unused-above"]
     left, would, did = (
         run("compact", *asked, "50%"),
