@@ -257,10 +257,7 @@ def write_without_dead_bytes(source: Source, file: BinaryIO) -> None:
             built = grammar(OffsetIndex).build(index)
             chunk.offset_index_offset, chunk.offset_index_length = file.tell(), len(built)
             file.write(built)
-    for group in metadata.row_groups:
-        if group.file_offset is not None:
-            group.file_offset = chunk_start(group.columns[0]) if group.columns else None
-    _clear_unused(metadata)
+    _adapt(metadata)
     file.write(footer_and_tail(grammar(FileMetaData).build(metadata)))
 
 
@@ -297,8 +294,11 @@ def _move_chunk(chunk: ColumnChunk, copied: Callable[[int | None, int | None], i
     return move
 
 
-def _clear_unused(metadata: FileMetaData) -> None:
-    """The key ``questdb`` without its count of dead bytes."""
+def _adapt(metadata: FileMetaData) -> None:
+    """Change what follows from the places of chunks: those of row groups, and the key ``questdb``, which counts no dead bytes any more."""
+    for group in metadata.row_groups:
+        if group.file_offset is not None:
+            group.file_offset = chunk_start(group.columns[0]) if group.columns else None
     for pair in metadata.key_value_metadata or ():
         if pair.key == JSON_KEY and pair.value is not None:
             questdb_key.parse(pair.value)

@@ -280,11 +280,11 @@ def _killed_at(stop: int, work: Callable[[], object]) -> bool:
         return processes.exit_code(child) != 0
     left, sync = [stop], os.fsync
 
-    def counted(descriptor: Any) -> None:
+    def counted(fd: Any) -> None:
         left[0] -= 1
         if not left[0]:
             os._exit(9)
-        sync(descriptor)
+        sync(fd)
 
     os.fsync = counted
     try:
