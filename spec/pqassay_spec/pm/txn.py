@@ -11,7 +11,7 @@ that the version names, and believes what it read only if the version is still t
     9
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Reader flow", which name the two
-areas, field 3 and the safe read; the layout around them is that of QuestDB's public sources, and nothing here judges it.
+areas, field 3 and the safe read; the layout around them is that of QuestDB's public sources.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from construct import Int32sl, Int32ul, Int64sl, Int64ul
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
+
+FILE_NAME = "_txn"
+"""Its name, in the folder of the table."""
 
 MOST_PARTITION_BYTES = 1 << 28
 """Bytes of the longest list of partitions that is read."""
@@ -174,6 +177,12 @@ class Txn:
         return self.record.build() + self.symbol_counts + PARTITIONS_SIZE.pack(len(partitions)) + partitions
 
 
+def partition_offset(area: Area, number: int) -> int:
+    """Where a partition of an area is stored."""
+    start = area.offset + TxnRecord.size + area.symbols_size + PARTITIONS_SIZE.size
+    return start + number * Partition.size
+
+
 def read_txn(source: Source, again: Callable[[], object] = lambda: None) -> Txn:
     """The transaction that counts now: the safe read, which starts again where a writer came in between.
 
@@ -223,4 +232,4 @@ def _read_area(source: Source, head: TxnHead) -> Txn:
 
 
 def _broken(reason: str) -> Malformed:
-    return Malformed(f"no transaction can be read: {reason}", field="txn")
+    return Malformed(f"no transaction can be read: {reason}", rule="PM-150", field="txn")
