@@ -42,7 +42,11 @@ class Table:
     @Remembered
     def txn(self) -> Txn:
         """The transaction that counts. Raises PM-150."""
-        return read_txn(self.source)
+        try:
+            return read_txn(self.source)
+        except FormatError as error:
+            error.rule = "PM-150"
+            raise
 
     @Remembered
     def position(self) -> int:
