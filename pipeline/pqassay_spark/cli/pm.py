@@ -38,7 +38,7 @@ def pm(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write `FOLDER/NAME/_pm` for each file. Default: `_pm` beside each.",
+            help="Write `FOLDER/NAME/_pm` for each file, with a link to it. Default: `_pm` beside each.",
         ),
     ] = None,
     force: Annotated[
