@@ -1,7 +1,8 @@
-"""Indexes made from data: the fast way gives what the chapter's algorithms and plain Python give."""
+"""Indexes made from data: they are what the chapter's algorithms and plain Python give."""
 
 from __future__ import annotations
 
+import decimal
 import math
 import random
 import struct
@@ -9,19 +10,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pqassay_reference.directory.making.described_data import OpenFile
 from pqassay_reference.directory.making.entry import MadeIndex, Request, make_index
-from pqassay_reference.directory.making.exact_sums import (
-    DoubleSums,
-    double_sums,
-    integer_sums,
-    wide_integer_sums,
-)
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory import zone_sums
@@ -153,38 +147,47 @@ def test_a_set_that_is_cut_is_not_complete(path: Path) -> None:
     assert [DistinctSet(SetFlags.NULLS, (b"",))] == read_sets(Type.BYTE_ARRAY, None, blob)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_exact_sums_in_groups_are_those_of_plain_python(seed: int) -> None:
-    chance = random.Random(seed)
-    count, width = chance.randrange(1, 5), chance.randrange(1, 17)
-    groups = np.array([chance.randrange(count) for _ in range(200)])
-    doubles = [chance.choice([*SIZES, math.inf, chance.uniform(-9, 9)]) for _ in range(200)]
-    wide = [chance.randrange(-(1 << 8 * width - 1), 1 << 8 * width - 1) for _ in range(200)]
-    rows = np.frombuffer(b"".join(one.to_bytes(width, "big", signed=True) for one in wide), np.uint8)
-    longs = [chance.randrange(1 << 64) for _ in range(200)]
+def test_sums_of_decimals_and_infinities_by_groups_are_those_of_plain_python(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    groups = [chance.randrange(6) for _ in range(400)]
+    endless = {1: [math.inf], 2: [-math.inf], 3: [math.inf, -math.inf], 4: [1.7e308], 5: [-1.7e308, math.nan]}
+    doubles = [chance.choice([*SIZES, *endless.get(group, [])]) for group in groups]
+    wide = [chance.randrange(-(10**30), 10**30) for _ in groups]
+    with decimal.localcontext(prec=40):
+        decimals = pa.array([decimal.Decimal(number) / 1000 for number in wide], pa.decimal128(30, 3))
+    halves = [number >> 70 for number in wide]
+    table = pa.table({"g": groups, "x": doubles, "d": decimals, "u": pa.array(map(abs, halves), pa.uint64())})
+    ARROW.write_table(table, tmp_path / "sums.parquet", row_group_size=150)
+
+    def sums(column: str, total: Any) -> list[Any]:
+        blob = _made(
+            tmp_path / "sums.parquet", IndexType.ZONE_SUMS, "g", column, granularity=Granularity.FILE
+        ).stored
+        return [total(group) for group in sums_places(blob).read_groups(blob)]
 
     def split(values: list[Any]) -> list[list[Any]]:
         return [
-            [one for one, group in zip(values, groups, strict=True) if group == place]
-            for place in range(count)
+            [one for one, place in zip(values, groups, strict=True) if place == group] for group in range(6)
         ]
 
-    assert [double_sum(part) for part in split(doubles)] == [
-        one.rounded() for one in double_sums(np.array(doubles), groups, count)
-    ]
-    near = [chance.choice([chance.uniform(-9, 9), 1e16, 2.0**-60, -0.0]) for _ in range(200)]
-    assert [double_sum(part) for part in split(near)] == DoubleSums(
-        np.array(near), groups, count
-    ).rounded().tolist()
-    assert [sum(part) for part in split(wide)] == wide_integer_sums(rows.reshape(200, width), groups, count)
-    assert [sum(part) for part in split(longs)] == integer_sums(np.array(longs, np.uint64), groups, count)
+    numbers = [[one for one in part if not math.isnan(one)] for part in split(doubles)]
+    assert list(map(repr, map(double_sum, numbers))) == list(map(repr, sums("x", double_of)))
+    assert list(map(sum, split(wide))) == sums("d", integer_sum)
+    assert [sum(map(abs, part)) for part in split(halves)] == sums("u", integer_sum)
 
 
-def test_sums_that_overflow_say_so_with_their_sign() -> None:
-    assert [math.inf, -math.inf] == [
-        double_sums(np.array([number, number]), None, 1)[0].rounded() for number in (1.7e308, -1.7e308)
-    ]
-    assert (math.inf, -math.inf) == (double_sum([1.7e308] * 2), double_sum([-1.7e308] * 2))
+def test_decimals_in_bytes_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    numbers = [decimal.Decimal(number) for number in (-(1 << 70), -256, -1, 0, 1, 127, 128, 1 << 70)]
+    table = pa.table({"d": pa.array(numbers[::-1], pa.decimal128(30, 0)), "k": [1] * len(numbers)})
+    ARROW.write_table(table, tmp_path / "decimals.parquet")
+    raws = [int(number).to_bytes(13, "big", signed=True) for number in numbers]
+    stored = _made(tmp_path / "decimals.parquet", IndexType.DISTINCT_SET, "d").stored
+    blob = _made(tmp_path / "decimals.parquet", IndexType.ZONE_SUMS, "k", "d").stored
+    places = sums_places(blob)
+
+    assert [DistinctSet(SetFlags.COMPLETE, tuple(raws))] == read_sets(Type.FIXED_LEN_BYTE_ARRAY, 13, stored)
+    assert raws[0] == blob[places.minima.start : places.minima.end]
+    assert raws[-1] == blob[places.maxima.start : places.maxima.end]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,7 @@ Source: chapter ``directory.md``, sections "Identity", "Granularity" and "What c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +18,8 @@ from numpy.typing import NDArray
 from pqassay_reference.columns.chunk_structures import read_offset_index
 from pqassay_reference.columns.column_values import listed
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.pages.flat_groups import FlatChunk, FlatGroup, FlatGroups
 from pqassay_reference.pages.stored_values import StoredValues
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.entries import Path
@@ -34,9 +30,6 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, FileMetaData, Type
 
 Numbers = NDArray[np.int64]
-
-BYTES_AT_ONCE = 16 << 20
-"""Stored bytes of row groups that are opened for decoding together, which are in memory meanwhile; more if one row group has more."""
 
 
 class DescribedColumn(NamedTuple):
@@ -127,23 +120,6 @@ class GroupValues(NamedTuple):
     bounds: Numbers
 
 
-class _StoredGroup(NamedTuple):
-    """The described columns of a row group as they are stored."""
-
-    number: int
-    row_count: int
-    chunks: tuple[ColumnChunk, ...]
-    raws: tuple[bytes, ...]
-
-    @property
-    def flat_chunks(self) -> tuple[FlatChunk, ...]:
-        return tuple(
-            FlatChunk(chunk.meta_data, raw)
-            for chunk, raw in zip(self.chunks, self.raws, strict=True)
-            if chunk.meta_data is not None  # which `_chunk_of` looked at
-        )
-
-
 class DescribedData:
     """The values of some columns of a file, which are read row group by row group.
 
@@ -175,19 +151,18 @@ class DescribedData:
             Undecodable: Pages cannot be decoded.
             Unsupported: A chunk is encrypted.
         """
-        held: list[_StoredGroup] = []
-        length = 0
         for number, group in enumerate(self.file.metadata.row_groups):
-            chunks = tuple(_chunk_of(group.columns, column.position, number) for column in self.columns)
-            raws = tuple(self._raw(chunk, number) for chunk in chunks)
-            for raw in raws:
+            bounds: Numbers = np.array([0, group.num_rows], np.int64)
+            values: list[Any] = []
+            for column in self.columns:
+                chunk = _chunk_of(group.columns, column.position, number)
+                raw = self._raw(chunk, number)
                 self._digest.update(raw)
-            held.append(_StoredGroup(number, group.num_rows, chunks, raws))
-            length += sum(map(len, raws))
-            if length >= BYTES_AT_ONCE or not self._is_flat:
-                yield from self._decoded(held)
-                held, length = [], 0
-        yield from self._decoded(held)
+                stored = self._stored(column, chunk.meta_data, raw, group.num_rows, number)
+                if self.granularity == Granularity.PAGE:
+                    bounds = self._page_bounds(column, chunk, stored, group.num_rows, number)
+                values.append(stored.values)
+            yield GroupValues(number, group.num_rows, tuple(values), bounds)
 
     def read_stored(self, positions: Sequence[int]) -> None:
         """Read the chunks of any columns for the digest; nothing is decoded. Raises as `row_groups`."""
@@ -197,37 +172,6 @@ class DescribedData:
                 if self.granularity == Granularity.PAGE and group.num_rows and not chunk.offset_index_offset:
                     raise Refused(f"row group {number} has no offset index, which an index of pages needs")
                 self._digest.update(self._raw(chunk, number))
-
-    @cached_property
-    def _is_flat(self) -> bool:
-        """Whether all columns are outside of structs, and nobody asks for their pages."""
-        return self.granularity != Granularity.PAGE and all(
-            len(column.leaf.path) == 1 for column in self.columns
-        )
-
-    def _decoded(self, several: Sequence[_StoredGroup]) -> Iterator[GroupValues]:
-        """The values of some row groups. Raises as `row_groups`."""
-        found: Iterator[tuple[Any, ...] | None] = repeat(None)
-        if several and self._is_flat:
-            groups = [FlatGroup(one.row_count, one.flat_chunks) for one in several]
-            with suppress(FormatError, Undecodable):
-                found = FlatGroups([column.leaf.element for column in self.columns], groups).values()
-        for one, values in zip(several, found, strict=False):
-            if values is None:  # or which column it is comes out
-                yield self._by_column(one)
-            else:
-                yield GroupValues(one.number, one.row_count, values, np.array([0, one.row_count], np.int64))
-
-    def _by_column(self, group: _StoredGroup) -> GroupValues:
-        """The values of a row group, column by column. Raises as `row_groups`."""
-        bounds: Numbers = np.array([0, group.row_count], np.int64)
-        values: list[Any] = []
-        for column, chunk, raw in zip(self.columns, group.chunks, group.raws, strict=True):
-            stored = self._stored(column, chunk.meta_data, raw, group.row_count, group.number)
-            if self.granularity == Granularity.PAGE:
-                bounds = self._page_bounds(column, chunk, stored, group.row_count, group.number)
-            values.append(stored.values)
-        return GroupValues(group.number, group.row_count, tuple(values), bounds)
 
     def _raw(self, chunk: ColumnChunk, number: int) -> bytes:
         facts, start = chunk.meta_data, chunk_start(chunk)

@@ -5,13 +5,19 @@ Source: chapter ``directory.md``, section "Distinct sets".
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import itertools
+from typing import Any, NamedTuple
 
 from construct import Int32ul
 
 from pqassay_reference.directory.making.blobs import Blob
 from pqassay_reference.directory.making.described_data import DescribedData
-from pqassay_reference.directory.making.ordered_values import ColumnValues, Uniques, united
+from pqassay_reference.directory.making.ordered_values import (
+    OrderedValues,
+    ordered_values,
+    plain_bytes,
+    united,
+)
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.distinct_set import SetFlags, SetHead
@@ -19,7 +25,7 @@ from pqassay_spec.directory.distinct_set import SetFlags, SetHead
 
 class _Part(NamedTuple):
     flags: SetFlags
-    values: Uniques
+    values: Any
 
 
 def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) -> Blob:
@@ -33,22 +39,20 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
     Raises:
         Refused: The blob would be too large.
     """
+    column, is_file = data.columns[0], data.granularity == Granularity.FILE
     parts: list[_Part] = []
     for group in data.row_groups():
-        values = ColumnValues(data.columns[0], group.columns[0])
-        for start, stop in zip(group.bounds[:-1], group.bounds[1:], strict=True):
-            part = _part(values, int(start), int(stop))
-            parts.append(part if data.granularity == Granularity.FILE else _capped(part, most))
-        if data.granularity == Granularity.FILE and sum(len(part.values) for part in parts[1:]) > len(
-            parts[0].values
-        ):
-            parts = [
-                _together(data, parts)
-            ]  # when they doubled: so that each value is sorted a few times only
+        values = ordered_values(column, group.columns[0])
+        for start, stop in itertools.pairwise(group.bounds.tolist()):
+            part = _part(values.slice(start, stop))
+            parts.append(part if is_file else _listed(part, most))
+        # Not each time, so that a value is not compared as many times as there are row groups.
+        if is_file and sum(len(part.values) for part in parts[1:]) > len(parts[0].values):
+            parts = [_together(parts)]
         limit.require(sum(len(part.values) for part in parts) + SetHead.size * len(parts))
-    if data.granularity == Granularity.FILE:
-        parts = [_capped(_together(data, parts), most)]
-    packed = [part.values.plain() for part in parts]
+    if is_file:
+        parts = [_listed(_together(parts), most)]
+    packed = [plain_bytes(column, part.values) for part in parts]
     heads = [
         SetHead(int(part.flags), len(part.values), len(raw)).build()
         for part, raw in zip(parts, packed, strict=True)
@@ -58,26 +62,28 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
     return Blob(blob, sum(len(part.values) for part in parts))
 
 
-def _part(values: ColumnValues, start: int, stop: int) -> _Part:
-    flags = SetFlags.COMPLETE
-    if values.null is not None and values.null[start:stop].any():
+def _part(values: OrderedValues) -> _Part:
+    flags, nans = SetFlags.COMPLETE, values.nan_count
+    if values.values.null_count > nans:
         flags |= SetFlags.NULLS
-    if values.nan is not None and values.nan[start:stop].any():
+    if nans:
         flags |= SetFlags.NAN
-    return _Part(flags, values.uniques(start, stop))
+    return _Part(flags, values.distinct)
 
 
-def _together(data: DescribedData, parts: list[_Part]) -> _Part:
+def _together(parts: list[_Part]) -> _Part:
     flags = SetFlags.COMPLETE
     for part in parts:
         flags |= part.flags
-    return _Part(flags, united(data.columns[0], [part.values for part in parts]))
+    return _Part(flags, united([part.values for part in parts]))
 
 
-def _capped(part: _Part, most: int | None) -> _Part:
-    if most is None or len(part.values) <= most:
-        return part
-    return _Part(part.flags & ~SetFlags.COMPLETE, part.values.first(most))
+def _listed(part: _Part, most: int | None) -> _Part:
+    """A part with its values in ascending order, the least of them if they are too many."""
+    values = part.values.sort()
+    if most is None or len(values) <= most:
+        return _Part(part.flags, values)
+    return _Part(part.flags & ~SetFlags.COMPLETE, values[:most])
 
 
 __all__ = ["distinct_sets"]

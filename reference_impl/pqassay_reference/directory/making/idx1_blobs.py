@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pqassay_reference.directory.making.blobs import Blob
 from pqassay_reference.directory.making.described_data import DescribedData
-from pqassay_reference.directory.making.ordered_values import ColumnValues, united
+from pqassay_reference.directory.making.ordered_values import each_plain, ordered_values, united
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_reference.errors import Refused
 from pqassay_spec.idx1 import blob as idx1
@@ -23,13 +23,12 @@ def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> Blob:
     column = data.columns[0]
     if not is_string(column.leaf):
         raise Refused(f"column {column.leaf.name} holds {column.leaf.physical_type}, no text")
-    found = united(column, [])
+    found = united([])
     for group in data.row_groups():
-        values = ColumnValues(column, group.columns[0])
-        found = united(column, [found, values.uniques(0, group.row_count)])
+        found = united([found, ordered_values(column, group.columns[0]).distinct])
         limit.require(len(found))
     try:
-        texts = {raw.decode() for raw in found.each()}
+        texts = {raw.decode() for raw in each_plain(column, found)}
         blob = idx1.build_blob(texts)
     except (UnicodeDecodeError, ValueError) as error:
         raise Refused(f"column {column.leaf.name}: {error}") from None

@@ -6,21 +6,23 @@ Source: chapter ``directory.md``, section "Sketches".
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pqassay_reference.directory.making.blobs import Blob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData
-from pqassay_reference.directory.making.ordered_values import ColumnValues, Uniques, is_bytes
+from pqassay_reference.directory.making.ordered_values import (
+    OrderedValues,
+    doubles,
+    each_plain,
+    ordered_values,
+)
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.installing import install
 from pqassay_spec.directory.codes import Granularity, IndexType
-from pqassay_spec.directory.sketches import build_sketches, hll_item, kll_item
-from pqassay_spec.parquet.column_order import TOTAL
+from pqassay_spec.directory.sketches import build_sketches, hll_item
 
 LG_K = 12
 """Logarithm to base 2 of an HLL sketch's registers: an error of 1.6 percent in 4 KiB."""
@@ -58,12 +60,13 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
     parts: list[Any] = [new()] if data.granularity == Granularity.FILE else []
     given = 0
     for group in data.row_groups():
-        values = ColumnValues(column, group.columns[0])
-        for start, stop in zip(group.bounds[:-1].tolist(), group.bounds[1:].tolist(), strict=True):
+        values = ordered_values(column, group.columns[0])
+        for start, stop in itertools.pairwise(group.bounds.tolist()):
             if data.granularity != Granularity.FILE:
                 parts.append(new())
-            give(parts[-1], values, start, stop)
-            given += int(values.valid[start:stop].sum())
+            part = values.slice(start, stop)
+            give(parts[-1], column, part)
+            given += len(part.values) - part.values.null_count
     made = [part.serialize_compact() if kind == IndexType.HLL else part.serialize() for part in parts]
     limit.require(sum(map(len, made)))
     return Blob(build_sketches(made), given)
@@ -76,37 +79,17 @@ def _maker(kind: IndexType, parameter: int | None) -> Callable[[], Any]:
     return lambda: module.kll_doubles_sketch(parameter or K)
 
 
-def _give_to_hll(sketch: Any, values: ColumnValues, start: int, stop: int) -> None:
+def _give_to_hll(sketch: Any, column: DescribedColumn, part: OrderedValues) -> None:
     """Each distinct value once: the sketch does not notice whether one comes again."""
-    for item in _items(values.column, values.uniques(start, stop)):
-        sketch.update(item)
-
-
-def _items(column: DescribedColumn, uniques: Uniques) -> list[int | float | str]:
-    """Distinct values as the sketch takes them; numbers all at once, which gives what `hll_item` does."""
-    if not is_bytes(column) and column.order not in TOTAL:
-        numbers: list[int | float | str] = uniques.values.astype(np.int64).tolist()
-        return numbers
     try:
-        return [hll_item(column.leaf, raw) for raw in uniques.each()]
+        for raw in each_plain(column, part.distinct):
+            sketch.update(hll_item(column.leaf, raw))
     except UnicodeDecodeError as error:
         raise Refused(f"column {column.leaf.name} holds text that is not UTF-8: {error.reason}") from None
 
 
-def _give_to_kll(sketch: Any, values: ColumnValues, start: int, stop: int) -> None:
-    sketch.update(np.ascontiguousarray(numbers_of(values, start, stop)))
+def _give_to_kll(sketch: Any, column: DescribedColumn, part: OrderedValues) -> None:
+    sketch.update(doubles(column, part.values.drop_null()))
 
 
-def numbers_of(values: ColumnValues, start: int, stop: int) -> NDArray[np.float64]:
-    """The numbers that some rows of a column give to a KLL sketch."""
-    codes = values.codes[start:stop][values.valid[start:stop]]
-    column = values.column
-    if column.order in TOTAL:
-        return values.floats(codes)
-    if is_bytes(column):
-        raws: list[bytes] = values.distinct_bytes.to_pylist()
-        return np.array([kll_item(column.leaf, raw) for raw in raws], np.float64)[codes]
-    return codes.astype(np.float64)
-
-
-__all__ = ["LG_K", "K", "library", "numbers_of", "sketches"]
+__all__ = ["LG_K", "K", "library", "sketches"]

@@ -1,35 +1,32 @@
 """Zone sums: counts, an exact sum and two bounds of a measure in a file, in each row group or page, or for each combination of keys.
 
-Whatever is known of the groups is a column of an array, with an element for each group.
+numpy adds whole numbers of 32 bits, which have room in 64; what weighs more is put together in whole numbers of Python, which have no end.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from construct import Int32ul, Int64ul
 from numpy.typing import NDArray
 
 from pqassay_reference.directory.making.blobs import Blob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData, GroupValues
-from pqassay_reference.directory.making.exact_sums import (
-    DoubleSum,
-    DoubleSums,
-    integer_sums,
-    wide_integer_sums,
-)
-from pqassay_reference.directory.making.grouping import Groups, by_keys, by_pages, counted, extremes
+from pqassay_reference.directory.making.grouping import Groups, grouped, ranked
 from pqassay_reference.directory.making.ordered_values import (
-    ColumnValues,
+    decimals,
+    doubles,
     is_bytes,
     joined,
+    numbers_of,
+    ordered_values,
     plain_bytes,
-    stored_array,
 )
 from pqassay_reference.directory.size_limit import SizeLimit
 from pqassay_reference.errors import Refused
@@ -38,58 +35,48 @@ from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, integer_parts
 
 Numbers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _GREATEST_DECIMAL = 16
 """Bytes of the widest decimal whose sums may fit into 128 bits."""
 
+_PIECE = 32
+"""Bits of the numbers that numpy adds."""
+
+_MANTISSA, _LOWEST = 53, 1073
+"""Bits of the mantissa of a double, and the exponent of the least, as `numpy.frexp` has it, with its sign turned."""
+
+_HIGH, _AT_ONCE = 27, 1 << 26
+"""Bits of the higher part of a mantissa, and how many of them a double adds exactly."""
+
+_TABLE = 1 << 20
+"""Groups times exponents, occurring or not, that a table has."""
+
 _PUT_TOGETHER = 8
 """Groups of row groups are put together when there are so many times as many as there were after the last time."""
 
-Totals = DoubleSums | list[DoubleSum] | list[int]
-"""The sums of groups, exact: of doubles before they are rounded, of whole numbers of any size."""
 
-
-class KeyColumn(NamedTuple):
-    """One key of some groups.
-
-    Attributes:
-        null: For each group whether the key is null.
-        values: The others, as `pqassay_reference.directory.making.ordered_values.plain_bytes` takes them.
-    """
-
-    null: Mask
-    values: Any
-
-
-@dataclass(frozen=True)
-class Zones:
+class Zones(NamedTuple):
     """Some groups, part by part.
 
     Attributes:
         sizes: Groups of each part.
-        keys: Their keys.
+        keys: Their keys, an Arrow array each.
         rows, nulls, nans: Rows, those whose measure is null, and those whose measure is NaN.
-        totals: The sums; 0 of what has none.
-        least, greatest: The bounds of those groups that have a measure that is neither null nor NaN.
+        totals: The exact sums, of doubles in units of 2 to the power of -(`_MANTISSA` + `_LOWEST`); 0 of what has none.
+        least, greatest: The bounds, an Arrow array each, null where no measure is neither null nor NaN.
     """
 
     sizes: tuple[int, ...]
-    keys: tuple[KeyColumn, ...]
+    keys: tuple[Any, ...]
     rows: Numbers
     nulls: Numbers
     nans: Numbers
-    totals: Totals
+    totals: Any
     least: Any
     greatest: Any
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def there(self) -> Mask:
-        """For each group whether it has bounds."""
-        return self.rows - self.nulls - self.nans > 0
 
 
 def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
@@ -105,169 +92,143 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
         if not is_file:
             limit.require(Group.size * sum(map(len, found)))
         elif sum(map(len, found)) > _PUT_TOGETHER * len(found[0]):
-            found = [_merged(data.columns, found)]
+            found = [_merged(found)]
             limit.require(Group.size * len(found[0]))
     if is_file:
-        found = [_merged(data.columns, found)] if found else [_without_rows(data)]
+        found = [_merged(found)] if found else [_without_rows(len(data.columns) - 1)]
     blob = _built(data.columns, found)
     limit.require(len(blob))
     return Blob(blob, sum(map(len, found)))
 
 
-def _without_rows(data: DescribedData) -> Zones:
+def _without_rows(key_count: int) -> Zones:
     """A file without row groups: one empty group, or with keys none."""
-    measure, keys = data.columns[-1], data.columns[:-1]
-    nothing = np.zeros(0 if keys else 1, np.int64)
-    no_keys = tuple(KeyColumn(np.zeros(0, np.bool_), joined(column, [])) for column in keys)
-    totals: Totals = [0] * len(nothing)
-    if grammar.sum_kind(measure.leaf) == SumKind.DOUBLE:
-        totals = [DoubleSum(0, 0)] * len(nothing)
-    bounds = joined(measure, [])
-    return Zones((len(nothing),), no_keys, nothing, nothing, nothing, totals, bounds, bounds)
+    count = 0 if key_count else 1
+    nothing, no_bound = np.zeros(count, np.int64), pa.nulls(count, pa.int64())
+    keys = (pa.nulls(0),) * key_count
+    return Zones((count,), keys, *(nothing,) * 3, nothing.astype(object), no_bound, no_bound)
 
 
 def _zones(data: DescribedData, group: GroupValues) -> Zones:
     """The groups of a row group."""
-    measure = ColumnValues(data.columns[-1], group.columns[-1])
-    if len(data.columns) == 1:
-        groups = by_pages(group.bounds)
-        return _sums(measure, groups, (1,) * groups.group_count, ())
-    keys = [
-        ColumnValues(column, values)
-        for column, values in zip(data.columns[:-1], group.columns[:-1], strict=True)
-    ]
-    groups = by_keys(keys)
-    return _sums(measure, groups, (groups.group_count,), _keys_of(keys, groups))
-
-
-def _keys_of(keys: Sequence[ColumnValues], groups: Groups) -> tuple[KeyColumn, ...]:
-    return tuple(
-        KeyColumn(found.null, column.with_codes(found.codes))
-        for column, found in zip(keys, groups.keys, strict=True)
+    stored = zip(data.columns, group.columns, strict=True)
+    *keys, measure = (ordered_values(column, values) for column, values in stored)
+    page_rows = np.diff(group.bounds)
+    groups = Groups(np.repeat(np.arange(len(page_rows)), page_rows), page_rows)
+    sizes = (1,) * len(page_rows)
+    if keys:
+        groups = grouped([key.values for key in keys])
+        sizes = (groups.group_count,)
+    nans = (
+        groups.counts(np.asarray(measure.nan))
+        if measure.nan_count
+        else np.zeros(groups.group_count, np.int64)
     )
+    nulls = np.zeros(groups.group_count, np.int64)
+    if measure.values.null_count:
+        nulls = groups.counts(np.asarray(measure.values.is_null())) - nans
+    totals = _totals(data.columns[-1], measure.values, groups)
+    return Zones(sizes, groups.keys, groups.sizes, nulls, nans, totals, *_extremes(measure.values, groups))
 
 
-def _sums(
-    measure: ColumnValues, groups: Groups, sizes: tuple[int, ...], keys: tuple[KeyColumn, ...]
-) -> Zones:
-    of_rows, count = groups.of_rows, groups.group_count
-    rows = groups.sizes
-    nulls = _flagged(measure.null, of_rows, count)
-    nans = _flagged(measure.nan, of_rows, count)
-    valid = None if measure.null is None and measure.nan is None else measure.valid
-    codes = measure.codes if valid is None else measure.codes[valid]
-    within = of_rows if of_rows is None or valid is None else of_rows[valid]
-    totals = _totals(measure, codes, within, count)
-    there = rows - nulls - nans > 0
-    if within is None and count == 1 and valid is None and not is_bytes(measure.column) and len(codes):
-        bounds = tuple(np.array([end], codes.dtype) for end in measure.ends)  # which are known
-    else:
-        bounds = extremes(codes, within, count)
-    least, greatest = (measure.with_codes(found[there]) for found in bounds)
-    return Zones(sizes, keys, rows, nulls, nans, totals, least, greatest)
-
-
-def _flagged(flags: Mask | None, groups: Numbers | None, count: int) -> Numbers:
-    """The rows of each group that have a flag."""
-    if flags is None:
-        return np.zeros(count, np.int64)
-    return counted(None if groups is None else groups[flags], count, int(flags.sum()))
-
-
-def _totals(measure: ColumnValues, codes: NDArray[Any], groups: Numbers | None, count: int) -> Totals:
-    """The sum of each group, from the codes of measures that are neither null nor NaN."""
-    column = measure.column
-    kind = grammar.sum_kind(column.leaf)
-    if kind == SumKind.DOUBLE:
-        return DoubleSums(measure.floats(codes), groups, count)
-    if kind == SumKind.NONE:
-        return [0] * count
-    if not is_bytes(column):
-        return integer_sums(codes, groups, count)
-    return wide_integer_sums(_decimals(measure)[codes], groups, count)
-
-
-def _decimals(measure: ColumnValues) -> NDArray[np.uint8]:
-    """The distinct decimals of a column, a row of bytes for each."""
-    raws: list[bytes] = measure.distinct_bytes.to_pylist()
-    if not raws:
-        return np.zeros((0, 1), np.uint8)
-    numbers = [int.from_bytes(raw, "big", signed=True) for raw in raws]
-    width = max(number.bit_length() for number in numbers) // 8 + 1
-    if width > _GREATEST_DECIMAL:
-        raise Refused(
-            f"column {measure.column.leaf.name} has decimals of {width} bytes, whose sums take more than 128 bits"
-        )
-    rows = b"".join(number.to_bytes(width, "big", signed=True) for number in numbers)
-    return np.frombuffer(rows, np.uint8).reshape(len(raws), width)
-
-
-# --------------------------------------------------------------------------------------------- parts put together
-
-
-def _merged(columns: Sequence[DescribedColumn], several: Sequence[Zones]) -> Zones:
-    """The groups of several parts as those of one."""
-    if len(several) == 1:
-        return several[0]
-    nulls = [np.concatenate([one.keys[place].null for one in several]) for place in range(len(columns) - 1)]
-    arrays = [
-        stored_array(column, joined(column, [one.keys[place].values for one in several]), nulls[place])
-        for place, column in enumerate(columns[:-1])
-    ]
-    keys = [ColumnValues(column, array) for column, array in zip(columns[:-1], arrays, strict=True)]
-    number = sum(map(len, several))
-    groups = by_keys(keys) if keys else Groups(None, np.array([number]))
-    of_rows = np.zeros(number, np.int64) if groups.of_rows is None else groups.of_rows
-    rows, no_measures, nans = (
-        _added(np.concatenate(each), of_rows, groups.group_count)
-        for each in zip(*((one.rows, one.nulls, one.nans) for one in several), strict=True)
-    )
-    there = np.concatenate([one.there for one in several])
-    has_bounds = rows - no_measures - nans > 0
-    least, greatest = (
-        _extreme(columns[-1], values, of_rows[there], groups.group_count, has_bounds, at)
-        for at, values in enumerate(([one.least for one in several], [one.greatest for one in several]))
-    )
-    totals = _merged_totals(columns[-1], several, of_rows, groups.group_count)
-    found = _keys_of(keys, groups)
-    return Zones((groups.group_count,), found, rows, no_measures, nans, totals, least, greatest)
-
-
-def _added(numbers: Numbers, groups: Numbers, count: int) -> Numbers:
-    found = np.zeros(count, np.int64)
-    np.add.at(found, groups, numbers)
+def _extremes(values: Any, groups: Groups) -> list[Any]:
+    """The least and the greatest value of each group, null where it has none."""
+    is_number = pa.types.is_integer(values.type)
+    numbers, distinct = (numbers_of(values), None) if is_number else ranked(values)
+    of_rows, absent = groups.of_rows, groups.sizes == 0
+    if values.null_count:
+        there = np.asarray(values.is_valid())
+        numbers, of_rows, absent = numbers[there], of_rows[there], groups.counts(there) == 0
+    limits = np.iinfo(numbers.dtype)
+    found: list[Any] = []
+    for beyond, way in ((limits.max, np.minimum), (limits.min, np.maximum)):
+        bounds = np.full(groups.group_count, beyond, numbers.dtype)
+        way.at(bounds, of_rows, numbers)
+        if distinct is None:
+            found.append(pa.array(bounds, mask=absent))
+        else:
+            found.append(distinct.take(pa.array(bounds - 1, mask=absent)))
     return found
 
 
-def _extreme(
-    measure: DescribedColumn, several: Sequence[Any], groups: Numbers, count: int, there: Mask, at: int
-) -> Any:
-    """The least (0) or greatest (1) of some bounds in each group that has one."""
-    values = joined(measure, several)
-    array = stored_array(measure, values, np.zeros(len(values), np.bool_))
-    column = ColumnValues(measure, array)
-    return column.with_codes(extremes(column.codes, groups, count)[at][there])
+def _totals(column: DescribedColumn, values: Any, groups: Groups) -> Any:
+    """The exact sum of each group."""
+    kind = grammar.sum_kind(column.leaf)
+    if kind == SumKind.NONE:
+        return np.zeros(groups.group_count, object)
+    if kind == SumKind.DOUBLE:
+        return _double_sums(doubles(column, values), groups)
+    if not is_bytes(column):
+        numbers = numbers_of(values)
+        return _sums(_split(numbers, 8 * numbers.dtype.itemsize), groups.of_rows, groups.group_count)
+    numbers = np.array([*decimals(values.dictionary), 0], object)  # the last is that of null
+    width = max(number.bit_length() for number in numbers) // 8 + 1
+    if width > _GREATEST_DECIMAL:
+        raise Refused(
+            f"column {column.leaf.name} has decimals of {width} bytes, whose sums take more than 128 bits"
+        )
+    places = values.indices.fill_null(len(numbers) - 1).to_numpy()
+    pieces = [piece.astype(np.int64)[places] for piece in _split(numbers, 8 * _GREATEST_DECIMAL)]
+    return _sums(pieces, groups.of_rows, groups.group_count)
 
 
-def _merged_totals(
-    measure: DescribedColumn, several: Sequence[Zones], of_rows: Numbers, count: int
-) -> Totals:
-    """The sums of each group of several parts."""
-    places = iter(of_rows.tolist())
-    if grammar.sum_kind(measure.leaf) == SumKind.DOUBLE:
-        doubles = [DoubleSum(0, 0)] * count
-        for one in several:
-            exact: Any = one.totals.exact() if isinstance(one.totals, DoubleSums) else one.totals
-            for total in exact:
-                place = next(places)
-                doubles[place] = doubles[place].plus(total)
-        return doubles
-    numbers = [0] * count
-    for one in several:
-        whole: Any = one.totals
-        for total in whole:
-            numbers[next(places)] += total
-    return numbers
+def _double_sums(numbers: NDArray[np.float64], groups: Groups) -> Any:
+    """The exact sums of the finite doubles of each group: the mantissas of each exponent are added, in two parts that leave room in a double."""
+    totals = np.zeros(groups.group_count, object)
+    for start in range(0, len(numbers), _AT_ONCE):
+        finite, of_rows = numbers[start : start + _AT_ONCE], groups.of_rows[start : start + _AT_ONCE]
+        if not np.isfinite(finite).all():
+            finite = np.where(np.isfinite(finite), finite, 0)
+        mantissas, exponents = np.frexp(finite)
+        lowest = int(exponents.min())
+        span = int(exponents.max()) - lowest + 1
+        bins, names = of_rows * span + (exponents - lowest), np.arange(groups.group_count * span)
+        if len(names) > _TABLE:  # few of them occur
+            bins, occurring = ranked(pa.array(bins))
+            bins, names = bins - 1, occurring.to_numpy()
+        mantissas *= 2.0**_HIGH
+        high = np.floor(mantissas)
+        low = np.subtract(mantissas, high, out=mantissas)
+        sums = _whole(np.bincount(bins, high, len(names))) << _MANTISSA - _HIGH
+        sums += _whole(np.bincount(bins, low, len(names)) * 2.0 ** (_MANTISSA - _HIGH))
+        np.add.at(totals, names // span, sums << (names % span + lowest + _LOWEST).astype(object))
+    return totals
+
+
+def _whole(numbers: NDArray[Any]) -> Any:
+    return numbers.astype(np.int64).astype(object)
+
+
+def _split(numbers: NDArray[Any], bits: int) -> list[NDArray[Any]]:
+    """Whole numbers in pieces of `_PIECE` bits, the lowest first; the last has the sign."""
+    last = bits - _PIECE
+    return [numbers >> place & (1 << _PIECE) - 1 for place in range(0, last, _PIECE)] + [numbers >> last]
+
+
+def _sums(pieces: Sequence[NDArray[Any]], groups: Numbers, count: int) -> Any:
+    """The exact sum of each group of whole numbers, given in pieces."""
+    totals: Any = np.zeros(count, object)
+    for place, piece in enumerate(pieces):
+        sums = np.zeros(count, np.int64)
+        np.add.at(sums, groups, piece.astype(np.int64, copy=False))
+        totals += sums.astype(object) << _PIECE * place
+    return totals
+
+
+def _merged(several: Sequence[Zones]) -> Zones:
+    """The groups of several parts as those of one."""
+    if len(several) == 1:
+        return several[0]
+    keys = [joined(list(arrays)) for arrays in zip(*(zones.keys for zones in several), strict=True)]
+    number = sum(map(len, several))
+    groups = grouped(keys) if keys else Groups(np.zeros(number, np.int64), np.array([number]))
+    rows, nulls, nans, totals = (
+        groups.sums(np.concatenate(arrays))
+        for arrays in zip(*((one.rows, one.nulls, one.nans, one.totals) for one in several), strict=True)
+    )
+    least, _ = _extremes(joined([zones.least for zones in several]), groups)
+    _, greatest = _extremes(joined([zones.greatest for zones in several]), groups)
+    return Zones((groups.group_count,), groups.keys, rows, nulls, nans, totals, least, greatest)
 
 
 # ----------------------------------------------------------------------------------------------------- the blob
@@ -276,12 +237,12 @@ def _merged_totals(
 def _built(columns: Sequence[DescribedColumn], parts: Sequence[Zones]) -> bytes:
     measure, keys = columns[-1], columns[:-1]
     sizes = [size for part in parts for size in part.sizes]
-    head = SumsHead(len(sizes), sum(map(len, parts)), len(keys), int(grammar.sum_kind(measure.leaf)), 0)
+    head = SumsHead(len(sizes), sum(sizes), len(keys), int(grammar.sum_kind(measure.leaf)), 0)
     out = [head.build(), *map(Int32ul.build, sizes)]
     out += [_records(measure, part).tobytes() for part in parts]
     for place, column in enumerate(keys):
-        out += [part.keys[place].null.astype(np.uint8).tobytes() for part in parts]
-        out += _counted_values(column, [part.keys[place].values for part in parts])
+        out += [np.asarray(part.keys[place].is_null()).astype(np.uint8).tobytes() for part in parts]
+        out += _counted_values(column, [part.keys[place] for part in parts])
     out += _counted_values(measure, [part.least for part in parts])
     out += _counted_values(measure, [part.greatest for part in parts])
     return b"".join(out)
@@ -293,12 +254,12 @@ def _records(measure: DescribedColumn, zones: Zones) -> Any:
     records["row_count"], records["null_count"], records["nan_count"] = zones.rows, zones.nulls, zones.nans
     kind = grammar.sum_kind(measure.leaf)
     if kind == SumKind.DOUBLE:
-        rounded = zones.totals.rounded() if isinstance(zones.totals, DoubleSums) else _rounded(zones.totals)
+        bounds = doubles(measure, zones.least), doubles(measure, zones.greatest)
+        rounded = np.array(list(map(_rounded, zones.totals.tolist(), *bounds)), np.float64)
         records["sum_low"] = rounded.view(np.uint64)  # what `double_parts` gives, all at once
     elif kind == SumKind.INTEGER:
-        whole: Any = zones.totals
         try:
-            halves = [integer_parts(total) for total in whole]
+            halves = [integer_parts(total) for total in zones.totals.tolist()]
         except ValueError as error:
             raise Refused(f"column {measure.leaf.name}: {error}") from None
         records["sum_low"] = np.array([low for low, _ in halves], np.uint64)
@@ -306,12 +267,19 @@ def _records(measure: DescribedColumn, zones: Zones) -> Any:
     return records
 
 
-def _rounded(totals: Any) -> NDArray[np.float64]:
-    return np.array([total.rounded() for total in totals], np.float64)
+def _rounded(total: int, least: float, greatest: float) -> float:
+    """A sum as the nearest double, ties to even, given the bounds, which alone know of infinities."""
+    infinite = [bound for bound in (least, greatest) if math.isinf(bound)]
+    if infinite:
+        return infinite[0] if infinite[0] == infinite[-1] else math.nan
+    try:
+        return total / (1 << _MANTISSA + _LOWEST)
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
 
 
 def _counted_values(column: DescribedColumn, several: Sequence[Any]) -> list[bytes]:
-    packed = plain_bytes(column, joined(column, several))
+    packed = plain_bytes(column, joined([values.drop_null() for values in several]))
     return [Int64ul.build(len(packed)), packed]
 
 
