@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pqassay_reference.directory.making.blobs import Blob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData
 from pqassay_reference.directory.making.ordered_values import (
@@ -89,7 +91,7 @@ def _give_to_hll(sketch: Any, column: DescribedColumn, part: OrderedValues) -> N
 
 
 def _give_to_kll(sketch: Any, column: DescribedColumn, part: OrderedValues) -> None:
-    sketch.update(doubles(column, part.values.drop_null()))
+    sketch.update(np.array(doubles(column, part.values.drop_null())))  # the library takes no read-only array
 
 
 __all__ = ["LG_K", "K", "library", "sketches"]
