@@ -22,7 +22,7 @@ import pytest
 from places import GOLDEN_FILES
 from pqassay_golden.reads import EXEMPTIONS
 from pqassay_reader.cli.driver import respond
-from pqassay_reference.columns.rows import rows_of
+from pqassay_reader.cli.driver_rows import rows_of
 
 databases: list[duckdb.DuckDBPyConnection] = []
 """The database that is in use, if there is one: an internal error spoils it."""

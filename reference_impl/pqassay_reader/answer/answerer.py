@@ -18,7 +18,7 @@ from pqassay_reader.answer.settling import Settled, settled
 from pqassay_reader.answer.tally import Tally
 from pqassay_reader.answer.zones import answered_by_zones
 from pqassay_reader.condition.rows import condition_of
-from pqassay_reference.directory.reading.arrays import Mask
+from pqassay_reader.directory.arrays import Mask
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
 

@@ -22,11 +22,11 @@ import pyarrow as pa
 from pqassay_reader.answer.lake import KnownFile, Lake
 from pqassay_reader.answer.question import Aggregate, Question
 from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.directory.arrays import Mask
+from pqassay_reader.directory.plain_arrays import plain_array
+from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reference.directory.making.sketches import library
-from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers
-from pqassay_reference.directory.reading.plain_arrays import plain_array
-from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reference.directory.reading.usable_entries import LeftAside
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.errors import FormatError

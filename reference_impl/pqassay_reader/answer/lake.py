@@ -15,10 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 
 from pqassay_reader.condition.kinds import compared_type, find_column
-from pqassay_reader.lake.tails import REQUEST_SIZE, NativeSource, TailSource
-from pqassay_reader.pages.excluding import ColumnSets, FileSets
-from pqassay_reader.query.facts.footer_facts import FileFacts
-from pqassay_reference.directory.reading.arrays import (
+from pqassay_reader.directory.arrays import (
     Located,
     Mask,
     OpenIndex,
@@ -26,6 +23,9 @@ from pqassay_reference.directory.reading.arrays import (
     decoded_indexes,
     open_index,
 )
+from pqassay_reader.lake.tails import REQUEST_SIZE, NativeSource, TailSource
+from pqassay_reader.pages.excluding import ColumnSets, FileSets
+from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.directory.reading.blob import Numbers, Parts
 from pqassay_reference.directory.reading.usable_entries import FileDirectory, UsableEntry, read_entries
 from pqassay_reference.errors import Refused, about

@@ -17,7 +17,7 @@ import pyarrow.dataset as pads
 from pqassay_reader.answer.lake import Lake
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import column_of, expression_of, rows_of
-from pqassay_reference.directory.reading.arrays import Mask
+from pqassay_reader.directory.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.errors import Undecodable
 

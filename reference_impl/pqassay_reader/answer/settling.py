@@ -18,12 +18,12 @@ import pyarrow.dataset as pads
 from pqassay_reader.answer.lake import KnownFile, Lake
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.rows import rows_of
+from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.pages.excluding import EVERY
 from pqassay_reader.pages.row_selection import by_statistics, rows_left
 from pqassay_reader.query.conditions import parts_of
 from pqassay_reader.query.facts.footer_facts import NOWHERE
-from pqassay_reference.directory.reading.arrays import Mask
 
 
 class Settled(NamedTuple):

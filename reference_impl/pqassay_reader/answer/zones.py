@@ -22,7 +22,7 @@ from pqassay_reader.answer.lake import KnownFile, Lake
 from pqassay_reader.answer.question import Question
 from pqassay_reader.answer.settling import Settled
 from pqassay_reader.condition.rows import rows_of
-from pqassay_reference.directory.reading.arrays import Mask, Sums, decoded_indexes
+from pqassay_reader.directory.arrays import Mask, Sums, decoded_indexes
 from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import SumKind, sum_kind

@@ -114,9 +114,9 @@ def _hello(_: Request, __: str) -> Answer:
 
 def _read(request: Request, _: str) -> Answer:
     """All rows: a scan without a predicate, by no index."""
+    from pqassay_reader.cli.driver_rows import rows_of
     from pqassay_reader.query.rungs import Rung
     from pqassay_reader.query.scan import scan
-    from pqassay_reference.columns.rows import rows_of
 
     rows = scan(
         request["file"],
@@ -156,7 +156,7 @@ def _lint(request: Request, _: str) -> Answer:
 
 
 def _encode(request: Request, _: str) -> Answer:
-    from pqassay_reference.columns.rows import table_of
+    from pqassay_reader.cli.driver_rows import table_of
     from pqassay_reference.rewrite.embed import IndexingWriter
 
     table = table_of(request["rows"])
@@ -167,9 +167,9 @@ def _encode(request: Request, _: str) -> Answer:
 
 def _scan(request: Request, trust: str) -> Answer:
     """Scan by the index that the family is about: IDX1 decides about files, distinct sets and the others about row groups and pages."""
+    from pqassay_reader.cli.driver_rows import rows_of
     from pqassay_reader.query.rungs import Rung
     from pqassay_reader.query.scan import scan
-    from pqassay_reference.columns.rows import rows_of
 
     index = request["index"] == "on"
     statistics = {Rung.ROW_GROUPS, Rung.PAGES}
@@ -214,7 +214,7 @@ def _encode_directory(request: Request, _: str) -> Answer:
     """Write the rows, and then the indexes that are wished for."""
     import pyarrow.parquet
 
-    from pqassay_reference.columns.rows import table_of
+    from pqassay_reader.cli.driver_rows import table_of
     from pqassay_reference.directory.embedding import add_indexes
     from pqassay_reference.directory.making.entry import Request as Wanted
     from pqassay_spec.directory.codes import Granularity, IndexType, Placement

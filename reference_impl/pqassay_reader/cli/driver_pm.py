@@ -72,9 +72,9 @@ def plan(request: Request) -> Answer:
 
 def scan(request: Request) -> Answer:
     """Rows of the Parquet file beside it, which with index ``on`` is read by ``_pm`` alone."""
+    from pqassay_reader.cli.driver_rows import rows_of
     from pqassay_reader.query.rungs import Rung
     from pqassay_reader.query.scan import scan as rows_by
-    from pqassay_reference.columns.rows import rows_of
 
     with_pm = request["index"] == "on"
     if with_pm:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.rows import rows_in
-from pqassay_reference.directory.reading.arrays import Mask, Sets
+from pqassay_reader.directory.arrays import Mask, Sets
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.parquet.page_search import Rows, intersection, union

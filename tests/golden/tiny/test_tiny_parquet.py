@@ -38,7 +38,7 @@ from pqassay_golden.tiny.parquet import (
     decimal,
     fixed,
 )
-from pqassay_reference.columns.rows import rows_of
+from pqassay_reader.cli.driver_rows import rows_of
 from pqassay_reference.errors import Refused
 from pqassay_spec.golden.case import to_json
 from pqassay_spec.mutation.file_dissection import take_apart

@@ -17,8 +17,8 @@ from indexed_directories import add_sets, footer_of
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import condition_of, rows_of
 from pqassay_reader.condition.text import parse_predicate
+from pqassay_reader.directory.arrays import Located, Sets, read_indexes
 from pqassay_reader.pages.excluding import EVERY, ColumnSets, FileSets
-from pqassay_reference.directory.reading.arrays import Located, Sets, read_indexes
 from pqassay_reference.directory.reading.usable_entries import read_entries
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory.codes import Granularity

@@ -18,10 +18,10 @@ from idx1_files import Idx1File, companion, parquet, table
 from indexed_lakes import with_record
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
+from pqassay_reader.cli.driver_rows import rows_of, table_of
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import scan
 from pqassay_reference.columns.literals import json_value, python_value
-from pqassay_reference.columns.rows import rows_of, table_of
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.rewrite.embed import IndexingWriter
 from pqassay_reference.rewrite.extract import Trust, extract_file

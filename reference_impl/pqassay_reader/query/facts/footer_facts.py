@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pqassay_reader.condition.kinds import find_column
+from pqassay_reader.directory.arrays import Sets
+from pqassay_reader.directory.sketches import EntrySketches
 from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.query.fetching.ranges import Piece
-from pqassay_reference.directory.reading.arrays import Sets
-from pqassay_reference.directory.reading.sketches import EntrySketches
 from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside
 from pqassay_reference.errors import Undecodable
 from pqassay_spec.base.errors import Malformed

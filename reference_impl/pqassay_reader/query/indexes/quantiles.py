@@ -21,7 +21,6 @@ from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.query.conditions import Part, share_of
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.directory.making.sketches import library
-from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_reference.pages.literal_bytes import plain_bytes

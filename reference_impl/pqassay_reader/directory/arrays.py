@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pqassay_reader.directory.plain_arrays import Packed, plain_arrays
 from pqassay_reference.directory.reading.blob import Blob, Numbers, Parts, read_blob
-from pqassay_reference.directory.reading.plain_arrays import Packed, plain_arrays
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from indexed_directories import add_entry, add_sets, add_sums, footer_of
 from places import GOLDEN_FILES
-from pqassay_reference.directory.reading.arrays import Located, Sets, Sums, read_indexes
-from pqassay_reference.directory.reading.plain_arrays import Packed, plain_array, plain_arrays
+from pqassay_reader.directory.arrays import Located, Sets, Sums, read_indexes
+from pqassay_reader.directory.plain_arrays import Packed, plain_array, plain_arrays
 from pqassay_reference.directory.reading.stated_values import index_directory
 from pqassay_reference.directory.reading.usable_entries import read_entries
 from pqassay_reference.errors import Undecodable
