@@ -341,38 +341,13 @@ def footer_bytes(value: SnapshotValue, places: Sequence[Place], before: int, ext
             entries.append(pm.RowGroupEntry(stored_offset(place.block)).build())
     for number, place in enumerate(places):
         entries += _bloom_entries(value, number, place)
-    return finished_footer(
-        (value.parquet_footer_offset, value.parquet_footer_length, len(places), value.unused_bytes),
-        b"".join(entries),
-        before,
-        value.seq_txn,
-        extensions,
-    )
-
-
-def finished_footer(
-    described: tuple[int, int, int, int],
-    entries: bytes,
-    before: int,
-    seq_txn: int | None,
-    extensions: Extensions,
-) -> bytes:
-    """A footer up to its checksum, from entries that are bytes already; see `footer_bytes`.
-
-    Args:
-        described: Footer offset and length of the Parquet file, row groups, unused bytes.
-        entries: Entries of row groups and bloom filters.
-        before: Committed size of the snapshot before.
-        seq_txn: An extension.
-        extensions: The others.
-    """
     features, sections = FooterFeature(0), list[bytes]()
-    if seq_txn is not None:
-        if seq_txn == NONE:
+    if value.seq_txn is not None:
+        if value.seq_txn == NONE:
             raise Refused("a sequencer transaction of -1 means that there is none: leave it out")
         features |= FooterFeature.SEQ_TXN
         with naming("seq_txn"):
-            sections.append(pm.SEQ_TXN.build({"seq_txn": seq_txn}))
+            sections.append(pm.SEQ_TXN.build({"seq_txn": value.seq_txn}))
     if extensions.scratchpad:
         features |= FooterFeature.SCRATCHPAD
         sections.append(_scratchpad(extensions.scratchpad))
@@ -385,8 +360,15 @@ def finished_footer(
         with naming("covering_index"):
             sections.append(pm.COVERING_INDEX.build({"index_count": len(indexes), "indexes": indexes}))
     with naming("footer"):
-        fields = pm.FooterFields(*described, before, features).build()
-    return b"".join((fields, entries, *sections))
+        fields = pm.FooterFields(
+            value.parquet_footer_offset,
+            value.parquet_footer_length,
+            len(places),
+            value.unused_bytes,
+            before,
+            features,
+        ).build()
+    return b"".join((fields, *entries, *sections))
 
 
 def _bloom_entries(value: SnapshotValue, number: int, place: Place) -> list[bytes]:

@@ -21,7 +21,6 @@ from pqassay_reference.pm.parts import (
     Extensions,
     Place,
     block_bytes,
-    finished_footer,
     footer_bytes,
     header_bytes,
     naming,
@@ -86,31 +85,22 @@ class Updated:
     written: int
 
 
-class AppendOptions(TypedDict, total=False):
-    """Options of appending a footer.
-
-    Attributes:
-        append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
-            covered by the checksum from then on.
-        verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.
-        extensions: Sections of later revisions; by default the scratchpad of the snapshot before, and where the footer
-            alone is new, all of its sections.
-    """
-
-    append_base: int | None
-    verify: bool
-    extensions: Extensions | None
-
-
-class UpdateOptions(AppendOptions, total=False):
-    """Options of appending a snapshot; as `AppendOptions`.
+class UpdateOptions(TypedDict, total=False):
+    """Options of appending a snapshot.
 
     Attributes:
         parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
             default. What was committed after it stays in the file, and no later snapshot refers to it.
+        append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
+            covered by the checksum from then on.
+        verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.
+        extensions: Sections of later revisions; by default the scratchpad of the snapshot before.
     """
 
     parquet_file_size: int | None
+    append_base: int | None
+    verify: bool
+    extensions: Extensions | None
 
 
 def update(data: bytes, value: SnapshotValue, **options: Unpack[UpdateOptions]) -> bytes:
@@ -175,58 +165,6 @@ def update_in(
     tail.add_footer(footer_bytes(value, places, base.head.size, extensions), _resumed(storage, base))
     size = _commit(storage, base.offset, tail.raw)
     return Updated(size, len(tail.raw), len(reused), len(blocks) - len(reused))
-
-
-def append_footer_to_file(
-    path: str | os.PathLike[str], *, seq_txn: int | None = None, **options: Unpack[AppendOptions]
-) -> Updated:
-    """Append a footer that says about the same Parquet file the same, but for the sections of later revisions.
-
-    Args:
-        path: The file.
-        seq_txn: Sequencer transaction; by default that of the footer before.
-        **options: See `AppendOptions`.
-
-    Raises:
-        Refused: A section cannot be written.
-        Malformed: The file is damaged.
-        BusyError: Another process is writing it.
-        OSError: The file cannot be written.
-    """
-    with FileStorage(path) as storage:
-        return append_footer_in(storage, seq_txn=seq_txn, **options)
-
-
-def append_footer_in(
-    storage: Storage,
-    *,
-    seq_txn: int | None = None,
-    append_base: int | None = None,
-    verify: bool = True,
-    extensions: Extensions | None = None,
-) -> Updated:
-    """The same in a storage that nobody else writes. See `append_footer_to_file`."""
-    base = _open(storage, None, append_base, verify=verify)
-    head, fields = base.head, base.head.fields
-    if seq_txn is None and "seq_txn" in head.sections:
-        seq_txn = int(head.sections["seq_txn"][0].seq_txn)
-    end = head.bloom_start + head.bloom_count * pm_file.bloom_entry_size(base.header)
-    footer = finished_footer(
-        (
-            fields.parquet_footer_offset,
-            fields.parquet_footer_length,
-            fields.row_group_count,
-            fields.unused_bytes,
-        ),
-        storage.read(head.entries_start, end - head.entries_start),
-        head.size,
-        seq_txn,
-        sections_of(head) if extensions is None else extensions,
-    )
-    tail = _Tail(base.offset)
-    tail.add_footer(footer, _resumed(storage, base))
-    size = _commit(storage, base.offset, tail.raw)
-    return Updated(size, len(tail.raw), fields.row_group_count, 0)
 
 
 def value_size(value: SnapshotValue) -> int:

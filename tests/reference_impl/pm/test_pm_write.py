@@ -391,31 +391,6 @@ def test_a_snapshot_to_build_upon_has_to_be_there() -> None:
         pm_write.update(pm_write.create(OLD), NEW, parquet_file_size=5)
 
 
-def with_footer(data: bytes, **options: Any) -> bytes:
-    storage = MemoryStorage(data)
-    pm_write.append_footer_in(storage, **options)
-    return bytes(storage.data)
-
-
-def test_a_footer_alone_keeps_everything_but_the_extensions() -> None:
-    old = pm_write.create(OLD, extensions=Extensions(((1, b"note"),), ((1, 2, 3),)))
-    new = with_footer(old, seq_txn=7)
-    newest, before = PmReader.from_bytes(new).snapshots()
-    assert (before.blocks, before.fields.parquet_file_size) == (
-        newest.blocks,
-        newest.fields.parquet_file_size,
-    )
-    assert following(replace(OLD, seq_txn=7), OLD) == value_of(new)
-    assert pm_write.sections_of(before) == pm_write.sections_of(newest)
-    again = PmReader.from_bytes(with_footer(new, extensions=Extensions()))
-    assert (7, Extensions()) == (again.value().seq_txn, pm_write.sections_of(again.footer))
-
-
-def test_the_newest_footer_of_a_size_is_found() -> None:
-    data = with_footer(pm_write.create(OLD), seq_txn=7)
-    assert 7 == value_of(data, pm_write.value_size(OLD)).seq_txn
-
-
 def test_an_update_inherits_the_scratchpad_and_no_index_files() -> None:
     old = pm_write.create(OLD, extensions=Extensions(((1, b"note"),), ((1, 2, 3),)))
     found = pm_write.sections_of(PmReader.from_bytes(pm_write.update(old, NEW)).footer)
@@ -579,8 +554,6 @@ def test_a_file_is_updated_in_place(tmp_path: Path) -> None:
         updated.written,
     )
     assert pm_write.update(pm_write.create(OLD), NEW) == path.read_bytes()
-    pm_write.append_footer_to_file(path, seq_txn=3)
-    assert 3 == value_of(path.read_bytes()).seq_txn
 
 
 def test_a_reader_that_has_the_file_open_goes_on_reading_its_snapshot(tmp_path: Path) -> None:
