@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
+from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reader.query.conditions import Part, share_of
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.directory.making.sketches import library
