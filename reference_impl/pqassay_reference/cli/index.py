@@ -433,19 +433,17 @@ def _say_rest(done: Changed) -> None:
 
 def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bool) -> None:
     """Do something to each file; what goes wrong with one, foreseen or not, is said in one line, and the others are done."""
-    code, is_mistaken = 0, False
+    code = 0
     for path in list(_files(named, inside_table=inside_table)):
         try:
             with reported(path):
                 one(path)
         except typer.Exit as error:
-            code = error.exit_code
+            code = max(code, error.exit_code)
         except Exception as error:  # noqa: BLE001 - one file must not keep the others from what is done to them
             show_traceback(error)
-            is_mistaken = True
-            typer.echo(printable(f"error: {path}: {mistake('pqassay', error)}"), err=True)
-    if is_mistaken:
-        raise typer.Exit(SOFTWARE)
+            typer.echo(f"error: {printable(path)}: {printable(mistake('pqassay', error))}", err=True)
+            code = SOFTWARE
     if code:
         raise typer.Exit(code)
 
