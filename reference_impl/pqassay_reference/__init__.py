@@ -5,7 +5,7 @@ compare with.  It never imports the judge, nor the judge it: a judge that used t
 reference's mistakes the law.
 
 What lives here: column values and literals (`columns`), pages (`pages`), footers spliced, indexes embedded, extracted and stripped (`rewrite`),
-the index directory (`directory`), ``_pm`` (`pm`), the linter of IDX1 and ``_pm`` (`lint`), which files of a folder are data (`files`), and commands (`cli`).
+the index directory (`directory`), ``_pm`` (`pm`), which files of a folder are data (`files`), and commands (`cli`).
 
 What never comes in: anything that skips data by metadata, which is the reader's (`pqassay_reader`); golden files (`pqassay_golden`).
 """

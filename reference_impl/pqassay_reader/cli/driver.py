@@ -149,7 +149,7 @@ def _holds_no_value(path: str, column: str | None) -> bool:
 
 
 def _lint(request: Request, _: str) -> Answer:
-    from pqassay_reference.lint.idx1 import lint_file
+    from pqassay_reader.lint.idx1 import lint_file
 
     lint_file(request["file"], request.get("column"))
     return {"answer": "accept"}

@@ -47,7 +47,7 @@ def encode(request: Request) -> Answer:
 
 def lint(request: Request) -> Answer:
     """Accepts a file that is right and agrees with the Parquet file beside it."""
-    from pqassay_reference.lint.pm import lint_file
+    from pqassay_reader.lint.pm import lint_file
 
     lint_file(request["file"])
     return {"answer": "accept"}

@@ -29,8 +29,8 @@ from pqassay_golden.pm.values import (
     row_group,
     snapshot,
 )
+from pqassay_reader.lint.pm import lint
 from pqassay_reference.errors import Refused
-from pqassay_reference.lint.pm import lint
 from pqassay_reference.pm.parts import Extensions
 from pqassay_reference.pm.query import migrate, plan, prune
 from pqassay_reference.pm.read import PmReader

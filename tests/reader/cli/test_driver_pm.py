@@ -12,7 +12,7 @@ import pytest
 
 from places import INTEROP
 from pqassay_reader.cli.driver import respond
-from pqassay_reference.lint.pm import lint_file
+from pqassay_reader.lint.pm import lint_file
 from pqassay_spec.base.errors import Malformed
 
 QUESTDB = INTEROP / "questdb-9.4.3"

@@ -1,7 +1,7 @@
 """Looking at a ``_pm`` as a careful reader does: its parts, how they lie to each other, and the whole chain of snapshots.
 
 The reference's own opinion, without the judge: the first thing that is wrong is raised.  What only wastes space or
-speed is left alone.  The Parquet file beside it is looked at by `pqassay_reference.lint.pm_data`.
+speed is left alone.  The Parquet file beside it is looked at by `pqassay_reader.lint.pm_data`.
 
 Source: chapter ``pm.md``.
 """
@@ -63,7 +63,7 @@ def lint_file(path: str | os.PathLike[str]) -> None:
         linted = lint(source)
         beside = Path(path).with_name(pm.DATA_NAME)
         if beside.is_file():
-            from pqassay_reference.lint.pm_data import lint_data  # noqa: PLC0415 - most files have none beside them
+            from pqassay_reader.lint.pm_data import lint_data  # noqa: PLC0415 - most files have none beside them
 
             lint_data(source, linted.header, linted.snapshots, beside)
 

@@ -9,7 +9,7 @@ import pytest
 
 import pqassay
 from places import INTEROP
-from pqassay_reference.lint.pm import lint_file
+from pqassay_reader.lint.pm import lint_file
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.mutation.mutations import Mutation, mutate
 
