@@ -10,24 +10,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
-from pqassay_reference.pages.row_entries import Counts, row_entries
-from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_reference.pages.page_headers import header_at
+from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.thrift import ColumnMetaData, PageHeader, PageType, SchemaElement, Type
-
-HEADER_BYTES = 4 << 10
-"""Bytes in which most page headers end; statistics in one may be longer."""
+from pqassay_spec.parquet.thrift import ColumnMetaData, PageType, SchemaElement, Type
 
 
 class StoredPage(NamedTuple):
@@ -56,7 +52,7 @@ def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
     """
     view, at, held = memoryview(raw), 0, 0
     while at < len(raw) and (held < entries or not entries):
-        header, length = page_header(view, at)
+        header, length = header_at(view, at)
         stop = at + length + header.compressed_page_size
         if header.compressed_page_size < 0 or stop > len(raw):
             raise Malformed("a page reaches beyond its chunk", rule="PQF-051", field="pages", offset=at)
@@ -67,14 +63,6 @@ def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
             yield StoredPage(at, stop, data.num_values)
             held += data.num_values
         at = stop
-
-
-def page_header(view: memoryview, at: int) -> tuple[PageHeader, int]:
-    """The page header at a position, and its length. Raises `Malformed`."""
-    try:
-        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]))
-    except FormatError:
-        return decode(PageHeader, bytes(view[at:]))
 
 
 class StoredValues:
@@ -92,6 +80,7 @@ class StoredValues:
     Attributes:
         pages: Its data pages.
         values: For a leaf outside of lists, a chunked array with one value or null for each row; else with one list.
+        field: The field below the root that the leaf belongs to, likewise.
 
     Raises:
         Malformed: A page header cannot be read.
@@ -127,17 +116,13 @@ class StoredValues:
         values: Any = table.column(0)
         while pa.types.is_struct(values.type):
             values = pc.struct_field(values, [0])
-        self._field: Any = table.column(0)
+        self.field: Any = table.column(0)
         self.values = values
 
-    @cached_property
-    def first_rows(self) -> Counts:
-        """The row with which each page begins, and behind them the number of rows; -1 for a page that begins within a row."""
-        rows = np.concatenate([[0], row_entries(self._field, 0)]).cumsum()
-        begins = np.cumsum([0, *(page.entries or 0 for page in self.pages)])
-        places = np.searchsorted(rows, begins)
-        whole = rows[np.minimum(places, len(rows) - 1)] == begins
-        return np.where(whole, places, -1)
+    @property
+    def first_rows(self) -> NDArray[np.int64]:
+        """The row with which each page begins, and behind them the number of rows; of a leaf outside of lists."""
+        return np.cumsum([0, *(page.entries or 0 for page in self.pages)])
 
 
 def _decoded(content: bytes, kept: list[str] | None) -> Any:
@@ -189,4 +174,4 @@ def without_claims(facts: ColumnMetaData) -> ColumnMetaData:
     return kept
 
 
-__all__ = ["StoredPage", "StoredValues", "bare", "leaf_path", "page_header", "stored_pages", "without_claims"]
+__all__ = ["StoredPage", "StoredValues", "bare", "leaf_path", "stored_pages", "without_claims"]

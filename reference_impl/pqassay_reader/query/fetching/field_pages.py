@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reader.pages.chunk_claims import Mistrusted
+from pqassay_reader.pages.row_entries import row_entries
 from pqassay_reader.query.facts.footer_facts import FileFacts, SchemaField
 from pqassay_reader.query.fetching.page_layout import Leaf, Numbers, Page, PageLayout, leaf_of
 from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pages.page_headers import dictionary_end, header_at
-from pqassay_reference.pages.row_entries import row_entries
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, ColumnMetaData, PageType, Type
 
