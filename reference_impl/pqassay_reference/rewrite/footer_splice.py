@@ -10,7 +10,6 @@ changes the list's header, which counts them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
 from typing import Any, TypeAlias
 
 from pqassay_spec.base.errors import Malformed, Unsupported
@@ -72,11 +71,10 @@ class _Splicer:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.splices: list[tuple[int, int, bytes]] = []
-        self._tables: dict[tuple[type[Record], int], dict[tuple[int, int], tuple[Field, Removal | None]]] = {}
 
     def struct(self, record: type[Record], position: int, removal: Removal, path: str) -> int:
         """Note what changes in the struct at ``position``; return the position after it."""
-        data, table = self.data, self._table(record, removal)
+        data, table = self.data, _touched(record, removal)
         entered: set[int] = set()
         last = kept = 0  # ids of the field before, with and without the fields that go
         while header := read_byte(data, position):
@@ -90,7 +88,7 @@ class _Splicer:
                 self.splices.append((start, position, b""))
                 continue
             if kept != last_before and header >> 4:
-                self.splices.append((start, value, _field_header(kept, last, wire)))
+                self.splices.append((start, value, build_field_header(kept, last, wire)))
             kept = last
             if field is None or deeper is None:
                 position = skip(data, value, wire)
@@ -100,22 +98,6 @@ class _Splicer:
             entered.add(last)
             position = self._value(field.type, value, deeper, f"{path}.{field.name}")
         return position + 1
-
-    def _table(
-        self, record: type[Record], removal: Removal
-    ) -> dict[tuple[int, int], tuple[Field, Removal | None]]:
-        """The fields that a removal touches, by id and wire type: with another type, it is not the declared field."""
-        key = record, id(removal)  # the same few removals are used for thousands of structs
-        if key not in self._tables:
-            table: dict[tuple[int, int], tuple[Field, Removal | None]] = {
-                (field.id, wire_type(field.type)): (field, removal[field.name])
-                for field in record.fields
-                if field.name in removal
-            }
-            # a bool is stored in its wire type
-            table |= {(n, WireType.FALSE): at for (n, wire), at in table.items() if wire == WireType.TRUE}
-            self._tables[key] = table
-        return self._tables[key]
 
     def _value(self, kind: FieldType, position: int, removal: Removal, path: str) -> int:
         if isinstance(kind, type):
@@ -151,7 +133,14 @@ class _Splicer:
         return b"".join([*parts, self.data[done:]])
 
 
-_field_header = cache(build_field_header)
+def _touched(record: type[Record], removal: Removal) -> dict[tuple[int, int], tuple[Field, Removal | None]]:
+    """The fields that a removal touches, by id and wire type: with another type, it is not the declared field."""
+    touched = [(field, removal[field.name]) for field in record.fields if field.name in removal]
+    table: dict[tuple[int, int], tuple[Field, Removal | None]] = {
+        (field.id, wire_type(field.type)): (field, deeper) for field, deeper in touched
+    }
+    # a bool is stored in its wire type
+    return table | {(n, WireType.FALSE): at for (n, wire), at in table.items() if wire == WireType.TRUE}
 
 
 def _take_out(tree: Any, removal: Removal) -> None:

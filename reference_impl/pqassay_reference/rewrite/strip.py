@@ -14,7 +14,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -366,10 +365,10 @@ def _chunk_removal(
     selection: Selection,
     counts: Counter[str],
 ) -> Removal:
-    """The removal from one chunk; chunks that lose the same share one removal."""
+    """The removal from one chunk."""
     outer: set[str] = set()
     inner: set[str] = set()
-    for wanted, name, record, fields, going in (
+    for wanted, name, record, fields, lost in (
         (selection.column_index or selection.offset_index, "column_indexes", chunk, COLUMN_INDEX, outer),
         (selection.offset_index, "offset_indexes", chunk, OFFSET_INDEX, outer),
         (selection.bloom_filters, "bloom_filters", chunk.meta_data, BLOOM_FILTER, inner),
@@ -379,12 +378,7 @@ def _chunk_removal(
         if wanted and record is not None:
             present = [field for field in fields if getattr(record, field) is not None]
             counts[name] += bool(present)
-            going.update(present)
-    return _shared(frozenset(outer), frozenset(inner))
-
-
-@cache
-def _shared(outer: frozenset[str], inner: frozenset[str]) -> Removal:
+            lost.update(present)
     going: dict[str | int, Removal | None] = dict.fromkeys(sorted(outer))
     if inner:
         going["meta_data"] = dict.fromkeys(sorted(inner))
