@@ -47,7 +47,7 @@ PACKAGES = [
 """The packages of the repository. Only the recipes of golden files are in no wheel."""
 
 
-MOST_LINES = 13_000
+MOST_LINES = 10_500
 """Lines of the small reference. It only ever sinks: what profits from metadata is the reader's."""
 
 

@@ -108,14 +108,10 @@ class GroupValues(NamedTuple):
     """The described columns in one row group.
 
     Attributes:
-        number: Its position among the row groups.
-        row_count: Its rows.
         columns: The values of each column, a chunked array of the physical type or of references to a dictionary.
         bounds: Where each part begins, and behind them the number of rows: one part, or one for each page.
     """
 
-    number: int
-    row_count: int
     columns: tuple[Any, ...]
     bounds: Numbers
 
@@ -162,7 +158,7 @@ class DescribedData:
                 if self.granularity == Granularity.PAGE:
                     bounds = self._page_bounds(column, chunk, stored, group.num_rows, number)
                 values.append(stored.values)
-            yield GroupValues(number, group.num_rows, tuple(values), bounds)
+            yield GroupValues(tuple(values), bounds)
 
     def read_stored(self, positions: Sequence[int]) -> None:
         """Read the chunks of any columns for the digest; nothing is decoded. Raises as `row_groups`."""

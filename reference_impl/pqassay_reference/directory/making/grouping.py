@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 
-_TABLE = 1 << 20
-"""Combinations of keys, occurring or not, that a table has; where there may be more, those that occur are counted first."""
+MOST_COMBINATIONS = 1 << 20
+"""Combinations, occurring or not, of which a table is kept; where there may be more, those that occur are ranked."""
 
 
 class Groups(NamedTuple):
@@ -86,7 +86,7 @@ def grouped(keys: Sequence[Any]) -> Groups:
         ranks, distinct = ranked(key)
         numbers = numbers * (len(distinct) + 1) + ranks
         size *= len(distinct) + 1
-        if size > _TABLE:
+        if size > MOST_COMBINATIONS:
             ranks, combinations = ranked(pa.array(numbers))
             numbers, size = ranks.astype(np.int64), len(combinations) + 1
     sizes = np.bincount(numbers, minlength=size)
@@ -102,4 +102,4 @@ def grouped(keys: Sequence[Any]) -> Groups:
     return Groups(places[numbers], sizes[occurring], found)
 
 
-__all__ = ["Groups", "Ranked", "grouped", "ranked"]
+__all__ = ["MOST_COMBINATIONS", "Groups", "Ranked", "grouped", "ranked"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pqassay_reference.directory.making.blobs import Blob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData, GroupValues
-from pqassay_reference.directory.making.grouping import Groups, grouped, ranked
+from pqassay_reference.directory.making.grouping import MOST_COMBINATIONS, Groups, grouped, ranked
 from pqassay_reference.directory.making.ordered_values import (
     decimals,
     doubles,
@@ -47,9 +47,6 @@ _MANTISSA, _LOWEST = 53, 1073
 
 _HIGH, _AT_ONCE = 27, 1 << 26
 """Bits of the higher part of a mantissa, and how many of them a double adds exactly."""
-
-_TABLE = 1 << 20
-"""Groups times exponents, occurring or not, that a table has."""
 
 _PUT_TOGETHER = 8
 """Groups of row groups are put together when there are so many times as many as there were after the last time."""
@@ -183,7 +180,7 @@ def _double_sums(numbers: NDArray[np.float64], groups: Groups) -> Any:
         lowest = int(exponents.min())
         span = int(exponents.max()) - lowest + 1
         bins, names = of_rows * span + (exponents - lowest), np.arange(groups.group_count * span)
-        if len(names) > _TABLE:  # few of them occur
+        if len(names) > MOST_COMBINATIONS:  # few of them occur
             bins, occurring = ranked(pa.array(bins))
             bins, names = bins - 1, occurring.to_numpy()
         mantissas *= 2.0**_HIGH

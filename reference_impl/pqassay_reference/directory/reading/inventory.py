@@ -70,13 +70,12 @@ def list_indexes(path: str | os.PathLike[str]) -> Inventory:
         metadata, _ = read_footer(source, framing)
         file = OpenFile(source, framing, metadata)
         indexes = stored_indexes(metadata)
-        entries = tuple(_listed(file, indexes, entry) for entry in indexes.entries)
+        stale = [why_stale(entry, metadata) for entry in indexes.entries]
+        entries = tuple(
+            Listed(entry, why, "" if why else _unusable(file, indexes, entry))
+            for entry, why in zip(indexes.entries, stale, strict=True)
+        )
     return Inventory(os.fspath(path), entries, indexes.foreign, indexes.damaged)
-
-
-def _listed(file: OpenFile, indexes: Indexes, entry: Entry) -> Listed:
-    stale = why_stale(entry, file.metadata)
-    return Listed(entry, stale, "" if stale else _unusable(file, indexes, entry))
 
 
 def _unusable(file: OpenFile, indexes: Indexes, entry: Entry) -> str:
