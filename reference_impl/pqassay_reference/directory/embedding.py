@@ -15,6 +15,7 @@ from pqassay_reference.directory.making.entry import WRITER, MadeIndex, Request,
 from pqassay_reference.directory.reading.inventory import size_settings
 from pqassay_reference.directory.reading.usable_entries import why_unknown
 from pqassay_reference.errors import Refused
+from pqassay_reference.rewrite.extract import idx1_range
 from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.rewrite.index_directory import (
     Indexes,
@@ -26,12 +27,10 @@ from pqassay_reference.rewrite.index_directory import (
     with_indexes,
     without_keys,
 )
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
-from pqassay_spec.base.sources import Source
+from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Entry, EntryKey
 from pqassay_spec.directory.identity import why_stale
-from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import is_summary, referenced_ranges
 from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
 
@@ -279,19 +278,8 @@ def _body_end(file: OpenFile, kept: Sequence[Entry], going: Sequence[Entry]) -> 
         return end
     needed = [(found.start, found.end) for found in referenced_ranges(file.metadata, file.source)]
     needed += body_places(kept)
-    needed += _idx1_range(file.metadata, file.source, end)
+    blob = idx1_range(file.metadata, file.source, end)
+    needed += [blob] if blob is not None else []
     while (start := ends.get(end)) is not None and not any(one < end and start < two for one, two in needed):
         end = start
     return end
-
-
-def _idx1_range(metadata: FileMetaData, source: Source, body_end: int) -> list[tuple[int, int]]:
-    """The blob that the key of IDX1 points at."""
-    text = next((pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY), None)
-    if text is None:
-        return []
-    try:
-        blob = idx1.read_blob(source, idx1.parse_offset(text), body_end)
-    except FormatError:
-        return []
-    return [(blob.start, blob.end)]

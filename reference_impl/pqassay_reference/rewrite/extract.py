@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pqassay_reference.errors import about
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
@@ -97,6 +97,16 @@ def index_of(source: Source, framing: Framing, metadata: FileMetaData) -> Extrac
         values = ()
     published = None if layout is idx1.Layout.DRAFT_G0 else tuple(idx1.published_values(blob.payload))
     return Extracted(layout, offset, values, published, companion, mistrust, blob.end - blob.start)
+
+
+def idx1_range(metadata: FileMetaData, source: Source, body_end: int) -> tuple[int, int] | None:
+    """Where the blob is that the key of IDX1 points at; ``None`` if there is none that can be read."""
+    text = next((pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY), None)
+    try:
+        blob = idx1.read_blob(source, idx1.parse_offset(text or ""), body_end)
+    except FormatError:
+        return None
+    return blob.start, blob.end
 
 
 def _companion(

@@ -20,6 +20,7 @@ from typing import Any
 from pqassay_reference.columns.column_values import listed
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import INDEX_KEYS
+from pqassay_reference.rewrite.extract import idx1_range
 from pqassay_reference.rewrite.finished_file import FinishedFile, finished_file
 from pqassay_reference.rewrite.footer_splice import Removal, without
 from pqassay_reference.rewrite.index_directory import (
@@ -30,14 +31,13 @@ from pqassay_reference.rewrite.index_directory import (
     with_indexes,
 )
 from pqassay_reference.rewrite.stored_object import StoredObject, is_uri, stored_object
-from pqassay_spec.base.errors import FormatError, Unsupported
+from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.entries import KEY, Entry
 from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import Framing, is_elsewhere, referenced_ranges
 from pqassay_spec.parquet.schema.leaf_columns import leaves
-from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue, RowGroup
+from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, RowGroup
 
 COLUMN_INDEX = ("column_index_offset", "column_index_length")
 OFFSET_INDEX = ("offset_index_offset", "offset_index_length")
@@ -422,23 +422,12 @@ def _ranges(metadata: FileMetaData, source: Source, framing: Framing) -> Iterato
     for found in referenced_ranges(metadata, source, framing):
         if 0 <= found.start < found.end <= body_end:
             yield found.start, found.end
-    blob = _blob(metadata.key_value_metadata or [], source, body_end)
+    blob = idx1_range(metadata, source, body_end)
     if blob is not None:
         yield blob
     for start, end in body_places(stored_indexes(metadata).entries):
         if 0 <= start < end <= body_end:
             yield start, end
-
-
-def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int, int] | None:
-    """The range of an IDX1 blob; ``None`` if there is none that can be read."""
-    text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
-    try:
-        start = idx1.parse_offset(text or "")
-        end = start + idx1.HEADER_SIZE + idx1.read_header(source, start)
-    except FormatError:
-        return None
-    return (start, end) if end <= body_end else None
 
 
 def _covered(ranges: Iterable[tuple[int, int]]) -> int:

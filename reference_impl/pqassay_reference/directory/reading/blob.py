@@ -17,6 +17,7 @@ from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.directory.entries import Entry
 from pqassay_spec.directory.placement import extension_area, stored_blob
 from pqassay_spec.parquet.file import Framing
 from pqassay_spec.parquet.schema.leaf_columns import leaves
@@ -68,26 +69,22 @@ def read_blob(usable: UsableEntry, source: Source, framing: Framing, metadata: F
         FormatError: Place, checksum or lengths are wrong, or pages are not to be found.
         OSError: The file cannot be read.
     """
-    entry = usable.entry
-    head = entry.head
-    if head.plain_length > MOST_BYTES:
-        raise Unsupported(f"a blob of {head.plain_length} bytes; the most are {MOST_BYTES}")
-    stored = stored_blob(
-        entry,
-        source,
-        body_start=framing.body_start,
-        body_end=framing.footer_start,
-        area=extension_area(metadata),
-    )
-    return Blob(
-        decompressed(stored, head.codec, head.plain_length), _parts(usable, source, framing, metadata)
-    )
+    data = plain_blob(usable.entry, source, framing, extension_area(metadata))
+    return Blob(data, _parts(usable, source, framing, metadata))
 
 
-def decompressed(stored: bytes, codec: int, length: int) -> bytes:
-    """A blob from its stored bytes, of at most `MOST_BYTES`. Raises `FormatError`."""
+def plain_blob(entry: Entry, source: Source, framing: Framing, area: bytes | None) -> bytes:
+    """The blob of an entry, decompressed; ``area`` is what the footer's extension field holds.
+
+    Raises:
+        FormatError: It is not where the entry says, has another checksum, is too long, or cannot be decompressed.
+        OSError: The file cannot be read.
+    """
+    codec, length = entry.head.codec, entry.head.plain_length
     if length > MOST_BYTES:
         raise Unsupported(f"a blob of {length} bytes; the most are {MOST_BYTES}")
+    body = {"body_start": framing.body_start, "body_end": framing.footer_start}
+    stored = stored_blob(entry, source, **body, area=area)
     if codec != CompressionCodec.UNCOMPRESSED:
         try:
             name: Any = CODEC_NAMES[CompressionCodec(codec)]
@@ -129,4 +126,4 @@ def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: File
     return Parts(np.array(groups, np.int64), np.array(starts, np.int64), np.array(rows, np.int64))
 
 
-__all__ = ["MOST_BYTES", "Blob", "Numbers", "Parts", "decompressed", "read_blob"]
+__all__ = ["MOST_BYTES", "Blob", "Numbers", "Parts", "plain_blob", "read_blob"]

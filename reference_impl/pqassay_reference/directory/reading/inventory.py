@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pqassay_reference.directory.making.described_data import OpenFile
-from pqassay_reference.directory.reading.blob import decompressed
+from pqassay_reference.directory.reading.blob import plain_blob
 from pqassay_reference.directory.reading.usable_entries import why_unknown
 from pqassay_reference.errors import about
 from pqassay_reference.rewrite.index_directory import Indexes, stored_indexes
@@ -20,7 +20,6 @@ from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.distinct_set import SetFlags, set_parts
 from pqassay_spec.directory.entries import Entry
 from pqassay_spec.directory.identity import why_stale
-from pqassay_spec.directory.placement import stored_blob
 from pqassay_spec.directory.sketches import HllPreamble, KllPreamble, split_sketches
 from pqassay_spec.parquet.file import read_footer, read_framing, read_head
 
@@ -82,23 +81,10 @@ def _unusable(file: OpenFile, indexes: Indexes, entry: Entry) -> str:
     if unknown := why_unknown(entry):
         return unknown
     try:
-        plain_blob(file, indexes, entry)
+        plain_blob(entry, file.source, file.framing, indexes.area)
     except FormatError as error:
         return error.reason
     return ""
-
-
-def plain_blob(file: OpenFile, indexes: Indexes, entry: Entry) -> bytes:
-    """The blob of an entry, decompressed.
-
-    Raises:
-        FormatError: It is not where the entry says, has another checksum, or cannot be decompressed.
-    """
-    framing = file.framing
-    stored = stored_blob(
-        entry, file.source, body_start=framing.body_start, body_end=framing.footer_start, area=indexes.area
-    )
-    return decompressed(stored, entry.head.codec, entry.head.plain_length)
 
 
 def size_settings(file: OpenFile, indexes: Indexes, entry: Entry) -> tuple[int | None, int | None]:
@@ -106,13 +92,15 @@ def size_settings(file: OpenFile, indexes: Indexes, entry: Entry) -> tuple[int |
     kind = entry.head.type
     with suppress(FormatError):
         if kind == IndexType.DISTINCT_SET:
-            heads = [part.head for part in set_parts(plain_blob(file, indexes, entry))]
+            heads = [
+                part.head for part in set_parts(plain_blob(entry, file.source, file.framing, indexes.area))
+            ]
             return max(
                 (one.value_count for one in heads if not one.flags & SetFlags.COMPLETE), default=None
             ), None
         if kind in (IndexType.HLL, IndexType.KLL):
             preamble, name = (HllPreamble, "lg_k") if kind == IndexType.HLL else (KllPreamble, "k")
-            made = split_sketches(plain_blob(file, indexes, entry))
+            made = split_sketches(plain_blob(entry, file.source, file.framing, indexes.area))
             sizes = [getattr(preamble.read(one), name) for one in made if len(one) >= preamble.size]
             return None, next(iter(sizes), None)
     return None, None
