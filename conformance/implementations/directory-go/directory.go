@@ -15,6 +15,7 @@ const (
 	knownMajor     = 1
 	headerSize     = 12
 	checksumSize   = 4
+	firstNamed     = 1 << 15 // the least number of a type that its owner named
 )
 
 // header is what a directory begins with.
@@ -52,12 +53,13 @@ type entry struct {
 	columns [][]string
 	paths   []byte // the columns as they are written
 	inline  []byte
+	name    []byte // of a named type
 }
 
 // key is what two entries must not have in common.
 func (e entry) key() string {
 	key := binary.LittleEndian.AppendUint16(nil, e.head.Type)
-	return string(append(append(key, e.head.Granularity), e.paths...))
+	return string(append(append(append(key, e.head.Granularity), e.paths...), e.name...))
 }
 
 // entries are those of all directories of the footer: of those with one key, the last.
@@ -147,6 +149,11 @@ func readEntry(framed []byte) (entry, bool) {
 	}
 	if read.head.Placement == placementInline {
 		read.inline = rest.bytes(read.head.StoredLength)
+	}
+	if read.head.Type >= firstNamed {
+		if read.name = rest.bytes(uint64(rest.u16())); !utf8.Valid(read.name) {
+			return entry{}, false
+		}
 	}
 	return read, !rest.failed
 }

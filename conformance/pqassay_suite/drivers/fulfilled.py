@@ -96,10 +96,10 @@ def _codec(written: Written, wish: str) -> str:
 
 
 def _indexes(file: FileUnderTest) -> Iterator[IndexWish]:
-    """The indexes of a file's directory that readers do not leave aside."""
+    """The indexes of a file's directory that readers do not leave aside; those of named types are not asked for."""
     for one in file.part(IndexDirectory).entries:
         with suppress(FormatError, NotChecked):
-            if one.is_described:
+            if one.is_described and not one.is_named:
                 columns = [list(path) for path in one.entry.columns]
                 kind, granularity = IndexType(one.head.type), Granularity(one.head.granularity)
                 yield IndexWish(kind.name, granularity.name, columns, Placement(one.head.placement).name)

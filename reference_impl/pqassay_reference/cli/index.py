@@ -122,7 +122,7 @@ def add(
             "--type",
             metavar="TYPE",
             parser=_type_called,
-            help="Index type: distinct-set, zone-sums, hll, kll, idx1 or a name of your own.",
+            help="Type: distinct-set, zone-sums, hll, kll, idx1 or your own name.",
         ),
     ],
     columns: Annotated[
@@ -166,7 +166,7 @@ def add(
     ] = idx1.MAX_BYTES,
     blob: Annotated[
         Path | None,
-        typer.Option(metavar="BLOB", help="Attach these bytes as the index; for a type of your own name."),
+        typer.Option(metavar="BLOB", help="File whose bytes are the index, for a type of your own."),
     ] = None,
     inside_table: InsideTable = False,
 ) -> None:
