@@ -170,6 +170,7 @@ def test_a_value_far_beyond_two_structures_is_damage_and_one_beside_a_bound_is_n
     assert "values" not in sides(with_value(int(values.max()) + 1))
 
 
+@pytest.mark.slow
 def test_golden_files_of_false_metadata_blame_the_metadata() -> None:
     damages = {"sta/streams-split-twice", "sta/bytes-of-values-reversed", "sta/page-of-zeros"}
     named = {
