@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import datafusion
@@ -424,7 +424,7 @@ class Spark(Engine):
         """The schema that Spark infers from a file, without the job in which it does so; ``None`` where it fails, as the job will."""
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # heavy, and without Java of no use
         from pyspark.errors.exceptions.captured import CapturedException
-        from pyspark.sql.types import _parse_datatype_json_string
+        from pyspark.sql.types import StructType
 
         context: Any = self._session.sparkContext
         java, settings = context._jvm, context._jsc.hadoopConfiguration()
@@ -439,8 +439,7 @@ class Spark(Engine):
             )
         except (Py4JJavaError, CapturedException):
             return None
-        inferred: Any = _parse_datatype_json_string(schema.asNullable().json())
-        return cast("StructType", inferred)
+        return StructType.fromJson(json.loads(schema.asNullable().json()))
 
     def _asked(self, frame: DataFrame, query: Query) -> DataFrame:
         from pyspark.sql import functions  # heavy, and without Java of no use

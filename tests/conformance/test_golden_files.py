@@ -220,6 +220,7 @@ def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.Mo
     assert expected == {finding.rule for finding in unchecked.files[0].findings} - revealed
 
 
+@pytest.mark.slow
 def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one() -> None:
     for name in [name for name, case in CASES.items() if case["expect"]["check"]["tier"] != "values"]:
         (file,) = pqassay.check(place(name), tier="values").files

@@ -13,6 +13,8 @@ from elsewhere import EngineDiedError, Worker
 from engines import WHOLE
 from places import GOLDEN_FILES
 
+pytestmark = pytest.mark.slow
+
 PATH = GOLDEN_FILES / "pqf" / "numbers" / "data.parquet"
 
 

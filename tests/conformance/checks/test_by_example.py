@@ -30,6 +30,8 @@ from pqassay_spec.mutation.file_mutations import mutations_of_file
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet.thrift import FileMetaData
 
+pytestmark = pytest.mark.slow
+
 ROWS, ROW_GROUP, PAGE = 1_200, 100, 50
 
 ROW_GROUPS = ROWS // ROW_GROUP

@@ -17,6 +17,8 @@ from pqassay.cli.main import app
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.rewrite.embed import embed_file
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 
 

@@ -18,6 +18,8 @@ from pqassay.report.renderers.details import details
 from pqassay.report.rules import COMPARE_FIRST
 from pqassay_spec.rules.catalogue import file_rules
 
+pytestmark = pytest.mark.slow
+
 FALSE_BOUND = "sta/max-too-small/data.parquet"
 
 

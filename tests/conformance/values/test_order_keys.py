@@ -15,6 +15,8 @@ from pqassay.values.decoding.extremes import beyond, extremes_of
 from pqassay.values.decoding.keys import bound_keys, equal, keys_of, less
 from pqassay_spec.parquet.column_order import TOTAL, Order, is_nan, key
 
+pytestmark = pytest.mark.slow
+
 FIXED: dict[tuple[Order, int], pa.DataType] = {
     (Order.SIGNED, 4): pa.int32(),
     (Order.SIGNED, 8): pa.int64(),

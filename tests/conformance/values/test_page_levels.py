@@ -33,6 +33,8 @@ from pqassay_spec.parquet.encoding.levels import (
 )
 from pqassay_spec.parquet.thrift import CompressionCodec
 
+pytestmark = pytest.mark.slow
+
 ROWS = 3_000
 
 

@@ -25,6 +25,8 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import DESIGNATED_TYPE_BIT, ColumnType, PhysicalType
 from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (
     (PhysicalType.INT64, ColumnType.TIMESTAMP | DESIGNATED_TYPE_BIT, 0, 0, 0),
     (PhysicalType.INT32, ColumnType.INT, 0, 0, 1),

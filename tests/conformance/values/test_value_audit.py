@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from audited_values import RULES, judged, rules_of
+from damage import EXAMPLES
 from pqassay_golden.tiny.columns import AnyType, decimal, fixed
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
@@ -122,7 +123,7 @@ def tiny(name: str, rows: list[Any], layout: Layout, *, listed: bool = False) ->
 
 
 @given(tiny_columns(), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 // EXAMPLES, deadline=None)
 def test_what_the_reference_writes_is_true(column: tuple[str, list[Any], Layout], listed: bool) -> None:
     assert set() == rules_of(tiny(*column, listed=listed).build())
 
@@ -219,7 +220,7 @@ def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
 
 
 @given(tiny_columns(("int32", "uint64")), st.booleans(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 // EXAMPLES, deadline=None)
 def test_a_falsehood_is_found_by_its_rule_and_by_no_other(
     column: tuple[str, list[Any], Layout], listed: bool, data: st.DataObject
 ) -> None:

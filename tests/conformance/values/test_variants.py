@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
+from damage import EXAMPLES
 from pqassay.values.claims.variants import misnamed, read_names, read_values
 from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
 from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
@@ -101,7 +102,7 @@ def outcome(read: Callable[..., Any], *args: Any) -> Any:
         return UNKNOWN
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 // EXAMPLES, deadline=None)
 @given(PAIRS)
 def test_all_values_at_once_are_what_each_is_by_itself(pairs: list[tuple[bytes, bytes]]) -> None:
     names = read_names(pa.array([raw for _, raw in pairs], pa.binary()))

@@ -220,6 +220,7 @@ def test_the_figures_of_the_guide_are_those_of_this_weighing() -> None:
         assert sum(kind[side] for kind in mine) > 0.9 * sum(kind[each] for kind in mine for each in SIDES)
 
 
+@pytest.mark.slow
 def test_golden_files_of_false_metadata_blame_the_metadata() -> None:
     damages = {"sta/streams-split-twice", "sta/bytes-of-values-reversed", "sta/page-of-zeros"}
     named = {

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import pqassay
 import wicked_judges
+from damage import EXAMPLES
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app as judge_app
@@ -92,10 +93,16 @@ def plan(wicked: Path) -> Plan:
 
 
 def test_the_report_on_all_golden_files_is_that_of_the_judge(spark: SparkSession) -> None:
-    expected = pqassay.check(GOLDEN_FILES, tier="index", jobs=1)
+    """Of each family, one case of three, and all of those that other software wrote; all by `make damages`."""
+    chosen = [
+        str(path)
+        for family in sorted(filter(Path.is_dir, GOLDEN_FILES.iterdir()))
+        for path in sorted(family.iterdir())[:: 1 if family.name == "interop" else EXAMPLES]
+    ]
+    expected = pqassay.check(chosen, tier="index", jobs=1)
 
     assert expected.summary.files > 300
-    assert expected.to_json() == check(spark, GOLDEN_FILES, tier="index").to_json()
+    assert expected.to_json() == check(spark, chosen, tier="index").to_json()
 
 
 @pytest.mark.parametrize("tier", ["footer", "values"])
