@@ -237,7 +237,9 @@ def test_a_mistake_in_splicing_is_noticed_before_anything_is_written(
     removal: Removal = {"row_groups": {0: {"columns": {1: {"column_index_offset": None}}}}}
     assert without(footer, removal) != footer
     if mistake == "headers":
-        monkeypatch.setattr(footer_splice, "_field_header", lambda _kept, _id, wire: bytes((1 << 4 | wire,)))
+        monkeypatch.setattr(
+            footer_splice, "build_field_header", lambda _kept, _id, wire: bytes((1 << 4 | wire,))
+        )
     else:
         wrong = lambda self: footer[: self.splices[0][0]] + footer[self.splices[0][1] + 1 :]  # noqa: E731 - short
         monkeypatch.setattr(footer_splice._Splicer, "result", wrong)
