@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reference.columns.literals import Tree
 
 ROW_BYTES = 39

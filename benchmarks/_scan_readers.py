@@ -28,7 +28,7 @@ from datafusion.object_store import AmazonS3
 from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
 from pqassay_reader import scan
-from pqassay_reader.predicate.expressions import expression_of
+from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.fetching.ranges import REMOTE_GAP
 from pqassay_reader.query.targets import remote_tail

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as pads
 
-from pqassay_reader.predicate.expressions import expression_of
+from pqassay_reader.condition.rows import expression_of
 
 FIELDS: dict[str, pa.DataType] = {"id": pa.int64(), "nation": pa.string(), "amount": pa.float64()}
 SCHEMA = pa.schema(FIELDS)

@@ -26,8 +26,8 @@ from asked_engines import SCHEMA, Asked, DataFusion, DuckDB, Polars, PyArrow, Tr
 from idx1_files import parquet
 from indexed_lakes import entry, published, with_record, write_index_table
 from pqassay.literals.predicate import keeps
+from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.lake.indexed_dataset import IndexedDataset, open_indexed
-from pqassay_reader.predicate.expressions import expression_of
 
 ENGINES = ("duckdb", "datafusion", "polars", "pyarrow")
 

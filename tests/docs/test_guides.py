@@ -36,6 +36,7 @@ PAGES = (
             "export",
             "indexes",
             "lake",
+            "own-index",
             "pm",
             "repair",
             "report",

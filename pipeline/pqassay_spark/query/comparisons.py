@@ -1,13 +1,12 @@
-"""Comparisons of a column with constants, as Spark makes them, put as conditions for Arrow on values of the column's own type.
+"""Constants with which Spark compares a column as the values that they are, as `pqassay_reader.condition` does.
 
 Before Spark compares, it brings both sides to one type, by rules that differ from type to type, with settings, and between ``=`` and ``IN``.
-Here the constant is brought to the type of the column instead, so that the same values satisfy the condition: exactly, or not at all.
-Where that cannot be said for sure, there is no condition, and the indexes of the column are not asked:
+Where that may change which values satisfy a condition, the indexes of the column are not asked:
 
 - text compared with anything but text, a date or a time, and numbers or booleans with text;
 - whole numbers of 64 bits compared with a floating point number from 2^53 on, which Spark compares as floating point numbers;
 - decimals that have no common type of 38 digits, where Spark rounds; `float` with whole numbers that it does not hold exactly;
-- NaN as a constant, which Spark finds equal to itself and greater than every number, and Arrow neither.
+- NaN as a constant, which Spark finds equal to itself and greater than every number, and conditions neither.
 
 That a column may hold NaN does not matter: what has one is kept whatever the condition says.  Both zeros are equal to Spark.
 
@@ -22,13 +21,12 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import types as st
+
+from pqassay_reference.columns.literals import Moment
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
@@ -40,8 +38,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 """Comparisons; columns of Spark and fields of Arrow both understand them."""
 
-MEMBERSHIPS = {"in": "=", "not in": "!="}
-"""Tests for lists, and the comparison with each of its values."""
+MEMBERSHIPS = ("in", "not in")
+"""Tests for lists."""
 
 EXACT_DOUBLE = 1 << 53
 """Up to here, every whole number is a double."""
@@ -57,11 +55,8 @@ EPOCH_OF_CLOCKS = EPOCH.replace(tzinfo=None)
 EPOCH_DAY = EPOCH.date()
 MICROSECOND = dt.timedelta(microseconds=1)
 
-OLDEST_DAY = dt.date(1582, 10, 15)
-"""The first day of the Gregorian calendar: the days before have other dates in the calendar of Spark 2."""
-
-OLDEST_MOMENT = dt.datetime(1900, 1, 1, tzinfo=dt.UTC)
-"""From here on, moments are the same in the calendar of Spark 2, in every zone."""
+NANOSECONDS = 1000
+"""Nanoseconds of a microsecond."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +68,6 @@ class Known:
 
 UNSURE = object()
 """A constant of which it is not known what Spark takes it for."""
-
-Condition: TypeAlias = "pc.Expression | None"
-"""A condition for Arrow; ``None`` where it is not known what Spark would say."""
 
 
 def arrow_type(kind: st.DataType) -> Any:
@@ -102,73 +94,22 @@ ARROW_TYPES: dict[type[st.DataType], Any] = {
 }
 
 
-def compared(name: str, field: Any, kind: st.DataType, literals: Sequence[Any]) -> Condition:
-    """The condition that a column is compared with constants, none of which is null.
+Constants: TypeAlias = "list[Any] | None"
+"""Constants as Spark compares them; ``None`` where that is not known."""
+
+
+def compared(kind: st.DataType, literals: Sequence[Any]) -> Constants:
+    """The constants with which Spark compares a column, as conditions of the protocol have them.
 
     Args:
-        name: A comparison, of one constant, or ``in`` or ``not in``.
-        field: The column.
-        kind: Its type in Spark.
-        literals: The constants, as Spark gets them.
+        kind: The type of the column in Spark.
+        literals: The constants as Spark gets them, none of them null: one, or those of a list.
     """
     reader = READERS.get(type(kind))
-    if reader is None:
-        return None
-    bounds = reader(kind, literals)
-    return None if bounds is None else _condition(name, field, arrow_type(kind), bounds)
+    return None if reader is None else reader(kind, literals)
 
 
-# --------------------------------------------------------------------------------------------------- the condition
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A constant among the values of a type.
-
-    Attributes:
-        below: The greatest value that is not greater than it; ``None`` if it is below all.
-        is_value: Whether that is its equal.
-    """
-
-    below: Any
-    is_value: bool = True
-
-
-ABOVE_ALL = object()
-"""In the place of the greatest value below a constant that is above all values of the type."""
-
-
-def _condition(name: str, field: Any, kind: Any, bounds: Sequence[Bound]) -> pc.Expression:
-    if name in MEMBERSHIPS:
-        return _membership(name, field, kind, [bound.below for bound in bounds if bound.is_value])
-    (bound,) = bounds
-    never, always = pc.scalar(False), field.is_valid()
-    if not bound.is_value and name in ("=", "!="):
-        return never if name == "=" else always
-    if bound.below is None or bound.below is ABOVE_ALL:
-        return always if (bound.below is None) == (name in (">", ">=")) else never
-    if not bound.is_value:
-        name = {"<": "<=", "<=": "<=", ">": ">", ">=": ">"}[name]  # between two values
-    constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
-    found: pc.Expression = COMPARISONS[name](field, constant(pa.scalar(bound.below, kind)))
-    return found
-
-
-def _membership(name: str, field: Any, kind: Any, values: list[Any]) -> pc.Expression:
-    if pa.types.is_floating(kind) and 0.0 in values:
-        values = [*(value for value in values if value != 0.0), 0.0, -0.0]
-    if not values:
-        return pc.scalar(False) if name == "in" else field.is_valid()
-    found: pc.Expression = field.isin(pa.array(values, kind))
-    return found if name == "in" else ~found & field.is_valid()
-
-
-# ------------------------------------------------------------------------------------------------------- constants
-
-Bounds: TypeAlias = "list[Bound] | None"
-
-
-def _whole(kind: Any, literals: Sequence[Any]) -> Bounds:
+def _whole(kind: Any, literals: Sequence[Any]) -> Constants:
     bits = WHOLE_BITS[type(kind)]
     if not all(map(_is_number, literals)):
         return None
@@ -180,8 +121,7 @@ def _whole(kind: Any, literals: Sequence[Any]) -> Bounds:
             return None
     elif not _have_common_type(DIGITS[bits], 0, literals):
         return None
-    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    return [_bound(one, 0, least, most) for one in literals]
+    return list(literals)
 
 
 WHOLE_BITS: dict[type[st.DataType], int] = {
@@ -195,25 +135,12 @@ DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 """Digits of the decimals that Spark makes of whole numbers, by their bits."""
 
 
-def _decimal(kind: Any, literals: Sequence[Any]) -> Bounds:
+def _decimal(kind: Any, literals: Sequence[Any]) -> Constants:
     if not all(_is_number(one) and not isinstance(one, float) for one in literals):
         return None
     if not _have_common_type(kind.precision - kind.scale, kind.scale, literals):
         return None
-    most = 10**kind.precision - 1
-    bounds = [_bound(one, kind.scale, -most, most) for one in literals]
-    return [
-        bound
-        if bound.below is None or bound.below is ABOVE_ALL
-        else Bound(_scaled(bound.below, kind.scale), bound.is_value)
-        for bound in bounds
-    ]
-
-
-def _scaled(number: int, scale: int) -> Decimal:
-    """A decimal with so many digits behind the point; exact, whatever the context says."""
-    sign = 1 if number < 0 else 0
-    return Decimal((sign, tuple(map(int, str(abs(number)))), -scale))
+    return list(literals)
 
 
 def _is_number(literal: Any) -> bool:
@@ -235,32 +162,18 @@ def _have_common_type(before: int, behind: int, literals: Sequence[Any]) -> bool
     return before + behind <= MOST_DIGITS
 
 
-def _bound(literal: float | Decimal, scale: int, least: int, most: int) -> Bound:
-    """A number among the multiples of 10^-scale from one to another, counted by these."""
-    if isinstance(literal, float) and math.isinf(literal):
-        return Bound(None if literal < 0 else ABOVE_ALL, is_value=False)
-    exact = Fraction(literal) * 10**scale
-    below = math.floor(exact)
-    if below < least:
-        return Bound(None, is_value=False)
-    if below > most or (below == most and exact > most):
-        return Bound(ABOVE_ALL, is_value=False)
-    return Bound(below, is_value=exact == below)
-
-
-def _double(_kind: Any, literals: Sequence[Any]) -> Bounds:
+def _double(_kind: Any, literals: Sequence[Any]) -> Constants:
     if not all(map(_is_number, literals)):
         return None
     try:
         numbers = [float(one) for one in literals]
     except OverflowError:
         return None
-    return None if any(map(math.isnan, numbers)) else [Bound(one) for one in numbers]
+    return None if any(map(math.isnan, numbers)) else numbers
 
 
-def _float(_kind: Any, literals: Sequence[Any]) -> Bounds:
+def _float(_kind: Any, literals: Sequence[Any]) -> Constants:
     """Spark compares with a floating point number as doubles, and with others now as floats and now as doubles."""
-    bounds: list[Bound] = []
     for literal in literals:
         if isinstance(literal, bool) or not isinstance(literal, int | float):
             return None
@@ -268,36 +181,34 @@ def _float(_kind: Any, literals: Sequence[Any]) -> Bounds:
             return None
         if math.isnan(literal):
             return None
-        with np.errstate(over="ignore"):
-            near = np.float32(literal)
-        if float(near) > literal:
-            near = np.nextafter(near, np.float32(-np.inf))
-        bounds.append(Bound(float(near), is_value=float(near) == literal))
-    return bounds
+    return list(literals)
 
 
-def _boolean(_kind: Any, literals: Sequence[Any]) -> Bounds:
-    return [Bound(one) for one in literals] if all(isinstance(one, bool) for one in literals) else None
+def _boolean(_kind: Any, literals: Sequence[Any]) -> Constants:
+    return list(literals) if all(isinstance(one, bool) for one in literals) else None
 
 
-def _text(_kind: Any, literals: Sequence[Any]) -> Bounds:
-    return [Bound(str(one)) for one in literals] if all(isinstance(one, str) for one in literals) else None
+def _text(_kind: Any, literals: Sequence[Any]) -> Constants:
+    return [str(one) for one in literals] if all(isinstance(one, str) for one in literals) else None
 
 
-def _bytes(_kind: Any, literals: Sequence[Any]) -> Bounds:
+def _bytes(_kind: Any, literals: Sequence[Any]) -> Constants:
     if not all(isinstance(one, bytes | bytearray) for one in literals):
         return None
-    return [Bound(bytes(one)) for one in literals]
+    return [bytes(one) for one in literals]
 
 
-def _moments(number_of: Callable[[Any], int | None], limit: int) -> Callable[[Any, Sequence[Any]], Bounds]:
+def _moments(
+    name: str, number_of: Callable[[Any], int | None], limit: int
+) -> Callable[[Any, Sequence[Any]], Constants]:
     """How constants that are days, or microseconds, since 1970 are read, as long as they fit into signed numbers."""
 
-    def read(_kind: Any, literals: Sequence[Any]) -> Bounds:
+    def read(_kind: Any, literals: Sequence[Any]) -> Constants:
         numbers = [one.number if isinstance(one, Known) else number_of(one) for one in literals]
         if any(number is None or not -limit <= number < limit for number in numbers):
             return None
-        return [Bound(number) for number in numbers]
+        step = 1 if name == "date" else NANOSECONDS
+        return [Moment(name, number * step) for number in numbers if number is not None]
 
     return read
 
@@ -327,7 +238,7 @@ def _clock_of(literal: Any) -> int | None:
     return micros_of(literal) if is_clock else None
 
 
-READERS: dict[type[st.DataType], Callable[[Any, Sequence[Any]], Bounds]] = {
+READERS: dict[type[st.DataType], Callable[[Any, Sequence[Any]], Constants]] = {
     **dict.fromkeys(WHOLE_BITS, _whole),
     st.DecimalType: _decimal,
     st.DoubleType: _double,
@@ -335,7 +246,7 @@ READERS: dict[type[st.DataType], Callable[[Any, Sequence[Any]], Bounds]] = {
     st.BooleanType: _boolean,
     st.StringType: _text,
     st.BinaryType: _bytes,
-    st.DateType: _moments(_day_of, 1 << 31),
-    st.TimestampType: _moments(_moment_of, 1 << 63),
-    st.TimestampNTZType: _moments(_clock_of, 1 << 63),
+    st.DateType: _moments("date", _day_of, 1 << 31),
+    st.TimestampType: _moments("timestamp", _moment_of, 1 << 63),
+    st.TimestampNTZType: _moments("timestamp", _clock_of, 1 << 63),
 }

@@ -1,6 +1,6 @@
 """Predicates in Spark: one tree, from which both Spark's filter and the question to the indexes (`pqassay_spark.query.questions`) are made.
 
-A predicate is a tree as in ``conformance/PROTOCOL.md``, or text in Spark's SQL that `pqassay_reader.predicate.text`
+A predicate is a tree as in ``conformance/PROTOCOL.md``, or text in Spark's SQL that `pqassay_reader.condition.text`
 reads into one.  Spark is never given the text: what it filters by and what files are skipped by come from the same tree, so
 they cannot mean different things.
 """
@@ -53,7 +53,7 @@ def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
         except RecursionError:
             raise Refused("the predicate is nested too deeply") from None
         return tree
-    from pqassay_reader.predicate.text import parse_predicate  # noqa: PLC0415 - what runs on executors needs no SQL
+    from pqassay_reader.condition.text import parse_predicate  # noqa: PLC0415 - what runs on executors needs no SQL
 
     settings = {
         "spark.sql.parser.escapedStringLiterals": "\\",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from pqassay_reader.answer.row_tables import RowTables
 from pqassay_reader.answer.settling import Settled, settled
 from pqassay_reader.answer.tally import Tally
 from pqassay_reader.answer.zones import answered_by_zones
-from pqassay_reader.predicate.exact import exact_predicate
+from pqassay_reader.condition.rows import condition_of
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
@@ -137,14 +137,13 @@ class Answerer:
         """
         asked = parse_question(question) if isinstance(question, str) else question
         lake = self.lake
-        if asked.predicate is not None:
-            asked = replace(asked, predicate=exact_predicate(asked.predicate, lake.kind))
+        condition = None if asked.predicate is None else condition_of(asked.predicate, lake.schema)
         names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
         tally = Tally(asked, {name: lake.kind(name) for name in names})
-        reader = RowTables(lake, names, asked.predicate)
+        reader = RowTables(lake, names, condition)
         # What is not left to Arrow's reading of statistics is asked of them here.
         asks = bool(asked.estimates) or reader.has_floats
-        known = settled(lake, asked.predicate, reader.fields, asks_statistics=asks)
+        known = settled(lake, condition, reader.fields, asks_statistics=asks)
         needed = np.logical_and.reduce([lake.row_counts > 0, *(part.may for part in known)])
         must = np.logical_and.reduce([needed, *(part.must for part in known)])
         estimates = estimated(lake, asked, needed, must)

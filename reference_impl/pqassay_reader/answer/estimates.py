@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from pqassay_reader.answer.lake import KnownFile, Lake
 from pqassay_reader.answer.question import Aggregate, Question
-from pqassay_reader.predicate.expressions import compared_type, find_column
+from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reference.directory.making.sketches import library
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
 
+from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.lake.tails import REQUEST_SIZE, NativeSource, TailSource
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
-from pqassay_reader.predicate.expressions import compared_type, find_column
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.directory.reading.arrays import (
     Located,

@@ -15,7 +15,7 @@ from sqlglot import expressions as exp
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import SqlglotError
 
-from pqassay_reader.predicate.text import LONGEST, parsed_tree
+from pqassay_reader.condition.text import LONGEST, parsed_tree
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
 

@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 
 from pqassay_reader.answer.lake import Lake
-from pqassay_reader.answer.settling import true_of_rows
-from pqassay_reader.predicate.expressions import TableColumns, columns_named, expression_of
-from pqassay_reference.columns.literals import Tree
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.condition.rows import column_of, expression_of, rows_of
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.errors import Undecodable
@@ -58,9 +57,9 @@ class RowTables:
         Refused: The condition does not fit the columns.
     """
 
-    def __init__(self, lake: Lake, names: Sequence[str], predicate: Tree | None) -> None:
+    def __init__(self, lake: Lake, names: Sequence[str], predicate: Condition | None) -> None:
         self._lake, self._names, self._predicate = lake, names, predicate
-        named = columns_named(predicate) if predicate is not None else set[str]()
+        named = predicate.columns if predicate is not None else frozenset[str]()
         self._asked, self._wanted = lake.fields(named), lake.fields(names)
         self.fields = list(dict.fromkeys([*self._asked, *self._wanted]))
         self.has_floats = any(pa.types.is_floating(lake.kind(name)) for name in named)
@@ -99,8 +98,7 @@ class RowTables:
 
     def _compared(self, table: pa.Table) -> pa.Table:
         """The columns that are wanted, in the types in which they are compared."""
-        columns = TableColumns(table)
-        wanted = {name: columns.column(name) for name in self._names}
+        wanted = {name: column_of(table, name) for name in self._names}
         # A table of no columns would forget how many rows it has.
         return pa.table(wanted) if wanted else pa.table({"": pa.nulls(len(table))})
 
@@ -145,7 +143,7 @@ class RowTables:
             for batch in dataset.scanner(columns=columns, filter=self._condition).to_batches():
                 table = pa.Table.from_batches([batch])
                 if self._predicate is not None and self._condition is None:
-                    table = table.filter(pa.array(true_of_rows(self._predicate, table)))
+                    table = table.filter(pa.array(rows_of(self._predicate, table)))
                 elif not table.num_columns:
                     table = pa.table({"": pa.nulls(len(batch))})
                 if len(table) and not with_index:

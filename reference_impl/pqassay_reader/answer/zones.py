@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from pqassay_reader.answer.lake import KnownFile, Lake
 from pqassay_reader.answer.question import Question
-from pqassay_reader.answer.settling import Settled, true_of_rows
+from pqassay_reader.answer.settling import Settled
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reference.directory.reading.arrays import Mask, Sums, decoded_indexes
 from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_spec.directory.codes import Granularity, IndexType
@@ -100,7 +101,7 @@ def answered_by_zones(
             chosen = np.asarray(table.column(ROWS)) > 0
             for part in known:
                 if part.columns <= set(keys):
-                    chosen &= true_of_rows(part.tree, table)
+                    chosen &= rows_of(part.condition, table)
             found.sums.append((measure, table.filter(pa.array(chosen))))
     return found
 

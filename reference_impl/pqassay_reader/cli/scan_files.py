@@ -73,9 +73,9 @@ def _pruned(
     """Open the dataset and ask it; what goes wrong ends the command with one line."""
     import pyarrow as pa
 
+    from pqassay_reader.condition.rows import expression_of
+    from pqassay_reader.condition.text import parse_predicate
     from pqassay_reader.lake.indexed_dataset import open_indexed
-    from pqassay_reader.predicate.expressions import expression_of
-    from pqassay_reader.predicate.text import parse_predicate
     from pqassay_reference.errors import Refused
 
     if "://" not in path and not os.path.exists(path):

@@ -27,11 +27,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
+from pqassay_reader.lake.expression_tree import written
 from pqassay_reader.lake.index_tail import Progress
 from pqassay_reader.lake.known_files import KnownFiles, know_files
 from pqassay_reader.lake.pruning import Decision, decide
 from pqassay_reader.lake.set_facts import SetFacts
-from pqassay_reader.predicate.expression_tree import written
 from pqassay_reference.files.listing import Partitioning, Roots, list_files
 from pqassay_reference.rewrite.extract import Trust
 

@@ -23,9 +23,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
+from pqassay_reader.condition.kinds import compared_type
+from pqassay_reader.lake.expression_tree import columns_of, only_looks_up, tree_of, written
 from pqassay_reader.lake.value_lists import split_values
-from pqassay_reader.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
-from pqassay_reader.predicate.expressions import compared_type
 from pqassay_reference.columns.column_values import is_text
 
 Mask = npt.NDArray[np.bool_]

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pqassay_reader.condition.kinds import compared_type
+from pqassay_reader.lake.expression_tree import columns_of, operands_of, tree_of
 from pqassay_reader.lake.pruning import ColumnFacts, Mask, Possible
 from pqassay_reader.lake.tails import TailSource
-from pqassay_reader.predicate.expression_tree import columns_of, operands_of, tree_of
-from pqassay_reader.predicate.expressions import compared_type
 from pqassay_reference.directory.reading.arrays import Located, OpenIndex, Sets, decoded_indexes, open_index
 from pqassay_reference.directory.reading.usable_entries import (
     FileDirectory,

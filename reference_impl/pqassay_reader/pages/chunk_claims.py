@@ -11,12 +11,14 @@ Source: chapters ``page_index.md`` and ``bloom.md``; the search is that of `pqas
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
+from pqassay_reader.condition.normal import ColumnTest
+from pqassay_reader.condition.values import Ends, Values
 from pqassay_reference.columns.chunk_structures import (
     HASHED_DIFFERENTLY,
     may_hold,
@@ -30,12 +32,11 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.column_order import Order, keys, order_of, width_of
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.page_search import (
-    SIDED,
     Condition,
     Rows,
     candidate_pages,
     candidate_range,
-    may_satisfy,
+    may_hold_nan,
     rows_of_pages,
     zeros_of,
 )
@@ -48,6 +49,9 @@ from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     OffsetIndex,
 )
+
+Side = tuple[Condition, bytes | None]
+"""A comparison, and the PLAIN bytes of its constant; ``None`` where the column stores no such bytes."""
 
 SORTED = (BoundaryOrder.ASCENDING, BoundaryOrder.DESCENDING)
 
@@ -247,64 +251,83 @@ class ChunkClaims:
 
     # -------------------------------------------------------------------------------------------- its decisions
 
-    def may_match(
-        self, condition: Condition, literal: Any = None, *, nan: bool = False, asks_bloom: bool = True
-    ) -> bool:
-        """Whether any row of the chunk may satisfy a condition, by its statistics and its bloom filter.
+    def may_match(self, test: ColumnTest, *, asks_bloom: bool = True) -> bool:
+        """Whether any row of the chunk may satisfy a test, by its statistics and its bloom filter.
 
         Args:
-            condition: The condition.
-            literal: What is looked for, as Python has it; ``None`` satisfies nothing.
-            nan: Whether NaN satisfies it.
+            test: The test.
             asks_bloom: Whether the bloom filter is read; without, nothing is read.
         """
         if not self.is_flat or not self.row_count:
             return True
-        tests_null = condition in ("is null", "is not null")
-        if not tests_null and literal is None:
-            return False
-        raw = b"" if tests_null else plain_bytes(self.leaf, literal)
-        order = None if raw is None else self.order
-        if self._is_excluded(condition, order, raw or b"", nan=nan):
-            return False
-        return raw is None or condition != "=" or not asks_bloom or not self._is_not_held(raw)
+        order = self.order if self.has_bounds else None
+        try:
+            index: ColumnIndex | None = self.summary
+        except Mistrusted:
+            index = None
+        if index is not None and (order is not None or index.null_counts is not None):
+            self.used.add("statistics")
+        if index is None:
+            if test.values.null or test.values.nan or test.values.has_all:
+                return True
+        elif _beside_intervals(index, order, test.values):
+            return True
+        for ends in test.values.ends:
+            sides = self._sides(test, ends)
+            if index is not None and not self._pages_between(index, order, sides, is_sorted=False):
+                continue
+            raw = sides[0][1] if sides else None
+            if ends.point is None or raw is None or not asks_bloom or not self._is_not_held(raw):
+                return True
+        return False
 
-    def rows(self, condition: Condition, literal: Any = None, *, nan: bool = False) -> Rows:
-        """The rows whose value may satisfy a condition, by the bounds of their pages. See `may_match`."""
+    def rows(self, test: ColumnTest) -> Rows:
+        """The rows whose value may satisfy a test, by the bounds of their pages. See `may_match`."""
         everything = [range(self.row_count)]
         if not self.is_flat or not self.row_count:
             return everything
-        tests_null = condition in ("is null", "is not null")
-        if not tests_null and literal is None:
-            return []
-        raw = b"" if tests_null else plain_bytes(self.leaf, literal)
-        order = None if raw is None else self.order
+        order = self.order
         try:
-            pages = self._candidates(condition, order, raw or b"", nan=nan)
+            index = self.column_index
+            pages = set(_beside_intervals(index, order, test.values))
+            if not test.values.has_all:
+                for ends in test.values.ends:
+                    pages |= self._pages_between(
+                        index, order, self._sides(test, ends), is_sorted=self.is_sorted
+                    )
         except Mistrusted:
             return everything
-        if tests_null or order is not None:
+        if order is not None or test.values.null or test.values.has_all:
             self.used.add("column index")
-        return rows_of_pages(self.offset_index, self.row_count, pages)
+        return rows_of_pages(self.offset_index, self.row_count, sorted(pages))
 
-    def _candidates(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> list[int]:
-        """The pages that may satisfy a condition: by halving where the bounds are sorted, else by looking at each."""
-        index = self.column_index
-        halves = order is not None and condition in SIDED and not nan and zeros_of(order, raw) is not None
-        if halves and order is not None and self.is_sorted:
-            self.used.add("boundary order")
-            return sorted(candidate_range(index, order, condition, raw))
-        return candidate_pages(index, order, condition, raw, nan=nan)
+    def _sides(self, test: ColumnTest, ends: Ends) -> list[Side]:
+        """The comparisons that the values of an interval satisfy, with the bytes of what they are compared with."""
+        sides = (
+            [("=", ends.point)]
+            if ends.point is not None
+            else [each for each in (ends.low, ends.high) if each]
+        )
+        return [
+            (cast("Condition", name), plain_bytes(self.leaf, test.kind.constant(value)))
+            for name, value in sides
+        ]
 
-    def _is_excluded(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> bool:
-        try:
-            index = self.summary
-        except Mistrusted:
-            return False
-        known = order if self.has_bounds else None
-        if known is not None or index.null_counts is not None:
-            self.used.add("statistics")
-        return not may_satisfy(index, 0, known, condition, raw, nan=nan)
+    def _pages_between(
+        self, index: ColumnIndex, order: Order | None, sides: Sequence[Side], *, is_sorted: bool
+    ) -> set[int]:
+        """The pages that may hold a value of an interval: by halving where the bounds are sorted, else by looking at each."""
+        pages: set[int] | None = None
+        for name, raw in sides:
+            if order is None or raw is None:
+                continue
+            if is_sorted and zeros_of(order, raw) is not None:
+                self.used.add("boundary order")
+                of_side = candidate_range(index, order, name, raw)
+            else:
+                of_side = candidate_pages(index, order, name, raw)
+            pages = set(of_side) if pages is None else pages.intersection(of_side)
+        return set(candidate_pages(index, None, "is not null")) if pages is None else pages
 
     def _is_not_held(self, raw: bytes) -> bool:
         """True if the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
@@ -314,3 +337,17 @@ class ChunkClaims:
             return False
         self.used.add("bloom filter")
         return not may_hold(bitset, self.leaf, raw)
+
+
+def _beside_intervals(index: ColumnIndex, order: Order | None, values: Values) -> list[int]:
+    """The pages that may hold a null or a NaN that is in a set, or any value where all values are."""
+    pages: set[int] = set()
+    if values.null:
+        pages.update(candidate_pages(index, None, "is null"))
+    if values.has_all or values.nan:
+        pages.update(
+            page
+            for page in candidate_pages(index, None, "is not null")
+            if values.has_all or order is None or may_hold_nan(index, page, order)
+        )
+    return sorted(pages)

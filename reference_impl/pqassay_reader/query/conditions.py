@@ -5,115 +5,81 @@ Source: chapter ``scan.md``, section "Late materialisation".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from pqassay_reader.predicate.expressions import columns_named
-from pqassay_reference.columns.literals import Tree
+from pqassay_reader.condition.normal import ColumnTest, Condition, Joined, folded, joined
 
-SHARES: dict[str, float] = {
-    "=": 0.05,
-    "in": 0.15,
-    "is null": 0.1,
-    "<": 0.35,
-    "<=": 0.35,
-    ">": 0.35,
-    ">=": 0.35,
-    "!=": 0.95,
-    "not in": 0.9,
-    "is not null": 0.9,
-}
-"""The share of rows that each test is expected to leave, where nothing is known of the values; only their order matters."""
+SHARE_OF_VALUE = 0.05
+"""The share of rows that are expected to hold one value, where nothing is known of the values; only the order of shares matters."""
 
+SHARE_OF_SIDE = 0.35
+"""The share that is expected on one side of a value."""
 
-Estimate = Callable[[str, str, Any], float | None]
-"""The share of rows that satisfy a test of a column and a constant; ``None`` where nothing is known."""
+SHARE_OF_NULL = 0.1
+"""The share of nulls that is expected."""
+
+Estimate = Callable[[ColumnTest], float | None]
+"""The share of rows that satisfy a test; ``None`` where nothing is known."""
 
 
 class Part(NamedTuple):
     """A part of a condition that has to be true by itself.
 
     Attributes:
-        tree: The part.
-        columns: The columns that it names.
+        condition: The part.
         share: The share of rows that it is expected to leave.
     """
 
-    tree: Tree
-    columns: frozenset[str]
+    condition: Condition
     share: float
 
-
-def parts_of(predicate: Sequence[Any]) -> list[Part]:
-    """The parts that AND joins at the top; those that name the same columns are one.
-
-    >>> [part.tree for part in parts_of(["and", [">", "a", 1], ["and", ["=", "b", 2], ["<", "a", 9]]])]
-    [['and', ['>', 'a', 1], ['<', 'a', 9]], ['=', 'b', 2]]
-
-    Raises:
-        Refused: It is not a predicate.
-    """
-    joined: dict[frozenset[str], list[Tree]] = {}
-    for tree in _conjuncts(predicate):
-        joined.setdefault(frozenset(columns_named(tree)), []).append(tree)
-    return [
-        Part(tree, columns, share_of(tree))
-        for columns, trees in joined.items()
-        for tree in [trees[0] if len(trees) == 1 else ["and", *trees]]
-    ]
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it names."""
+        return self.condition.columns
 
 
-def _conjuncts(predicate: Sequence[Any]) -> list[Tree]:
-    match predicate:
-        case ["and", *parts] if parts:
-            return [tree for part in parts for tree in _conjuncts(part)]
-        case _:
-            return [list(predicate)]
+def parts_of(condition: Condition) -> list[Part]:
+    """The parts that AND joins at the top; those that name the same columns are one."""
+    is_joined = isinstance(condition, Joined) and condition.name == "and"
+    alike: dict[frozenset[str], list[Condition]] = {}
+    for part in condition.parts if is_joined and isinstance(condition, Joined) else (condition,):
+        alike.setdefault(part.columns, []).append(part)
+    return [Part(whole, share_of(whole)) for whole in (joined("and", several) for several in alike.values())]
 
 
-def share_of(predicate: Sequence[Any], estimate: Estimate | None = None) -> float:
+def share_of(condition: Condition, estimate: Estimate | None = None) -> float:
     """The share of rows that a condition is expected to leave.
 
     Args:
-        predicate: The condition.
+        condition: The condition.
         estimate: What is known of the values.
-
-    >>> share_of(["=", "a", 1]) < share_of([">", "a", 1]) < share_of(["not", ["=", "a", 1]])
-    True
-    >>> share_of(["and", [">", "a", 1], ["<", "a", 3]], lambda operator, name, literal: 0.6)
-    0.2
     """
-    match predicate:
-        case ["and", *parts]:
-            return _share_of_all(parts, estimate)
-        case ["or", *parts]:
-            return min(1.0, sum(share_of(part, estimate) for part in parts))
-        case ["not", part]:
-            return 1.0 - share_of(part, estimate)
-        case [("in" | "not in") as operator, str(name), *rest] if estimate is not None and rest:
-            shares = [share_of(["=", name, one], estimate) for one in cast("list[Any]", rest[0])]
-            return min(1.0, sum(shares)) if operator == "in" else max(0.0, 1.0 - sum(shares))
-        case [str(operator), str(name), *rest]:
-            found = estimate(operator, name, rest[0] if rest else None) if estimate is not None else None
-            return SHARES.get(operator, 0.5) if found is None else found
-        case _:
-            return 0.5
+
+    def of_test(test: ColumnTest) -> float:
+        known = None if estimate is None else estimate(test)
+        return _expected(test) if known is None else known
+
+    def of_all(shares: Iterable[float]) -> float:
+        return float(math.prod(shares))
+
+    return folded(condition, of_test, of_all, lambda shares: min(1.0, sum(shares)))
 
 
-def _share_of_all(parts: Sequence[Any], estimate: Estimate | None) -> float:
-    """The share that all parts leave: as if they had nothing to do with each other, but for the two ends of a range of known values."""
-    share = 1.0
-    ends: dict[tuple[str, bool], float] = {}
-    for part in parts:
-        match part:
-            case [("<" | "<=" | ">" | ">=") as operator, str(name), _] if estimate is not None:
-                key = name, operator.startswith("<")
-                ends[key] = min(ends.get(key, 1.0), share_of(part, estimate))
-            case _:
-                share *= share_of(part, estimate)
-    for name in {name for name, _ in ends}:
-        share *= max(ends.get((name, True), 1.0) + ends.get((name, False), 1.0) - 1.0, 0.0)
-    return round(share, 12)
+def _expected(test: ColumnTest) -> float:
+    """The share of rows that are expected to satisfy a test of values of which nothing is known."""
+    inside, outside = (
+        sum(
+            SHARE_OF_VALUE
+            if ends.point is not None
+            else SHARE_OF_SIDE ** sum(side is not None for side in (ends.low, ends.high))
+            for ends in values.ends
+        )
+        for values in (test.values, test.values.complement(null=False))
+    )
+    return min(inside, max(1.0 - outside, 0.0), 1.0 - SHARE_OF_NULL) + SHARE_OF_NULL * test.values.null
 
 
 def in_order(parts: Sequence[Part], cost: Callable[[Part], float]) -> list[Part]:

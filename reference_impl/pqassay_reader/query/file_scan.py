@@ -5,9 +5,9 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pqassay_reader.condition.kinds import find_column
+from pqassay_reader.condition.normal import Condition, columns_named, normal_form
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.excluding import FileSets
-from pqassay_reader.predicate.exact import exact_predicate
-from pqassay_reader.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reader.query.conditions import parts_of
 from pqassay_reader.query.explained.counters import EVERYTHING, Counters, Left
 from pqassay_reader.query.explained.text import FileTrace
@@ -43,7 +43,6 @@ from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan_query import Query
 from pqassay_reader.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
-from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.directory.codes import Granularity
@@ -142,10 +141,11 @@ class FileScan:
         if expected is not schema:
             constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
         constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
-        self._bind(constants)
-        query = self._query
-        names = list(expected.names) if query.columns is None else query.columns
-        named = columns_named(query.predicate) if query.predicate is not None else set[str]()
+        names = list(expected.names) if query.columns is None else list(query.columns)
+        called = {*names, *(columns_named(query.predicate) if query.predicate is not None else ())}
+        constants |= self._absent(called - constants.keys(), expected)
+        condition = self._condition(constants)
+        named = frozenset[str]() if condition is None else condition.columns
         output = [self._place(name) for name in names if name not in constants]
         asked = [self._place(name) for name in sorted(named) if name not in constants]
         needed = sorted({*output, *asked})
@@ -156,23 +156,36 @@ class FileScan:
             all_dictionaries=Rung.DICTIONARIES not in query.rungs,
             kept_dictionaries=frozenset(),
         )
-        parts = parts_of(query.predicate) if query.predicate is not None else []
+        parts = [] if condition is None else parts_of(condition)
         unique = list(dict.fromkeys(output))
-        return Question(query.predicate, parts, unique, needed, constants, query.rungs, reading)
+        return Question(condition, parts, unique, needed, constants, query.rungs, reading)
 
-    def _bind(self, constants: dict[str, Any]) -> None:
-        """Make the constants of the condition values of the columns; raise `Refused` where they do not fit, whether any row is ever tried or not."""
+    def _absent(self, names: Collection[str], expected: pa.Schema) -> dict[str, Any]:
+        """Null for the columns that this file does not have, and another file has. Raises `Refused` for those that none has."""
+        absent: dict[str, Any] = {}
+        for name in sorted(names):
+            try:
+                find_column(self.facts.schema, name)
+            except Refused:
+                kind = None
+                if name not in self.facts.schema.names:  # or there are several
+                    with suppress(Refused):
+                        kind = find_column(expected, name)[1]
+                    kind = self._query.type_elsewhere(name) if kind is None else kind
+                if kind is not None:
+                    absent[name] = pa.scalar(None, kind)
+        return absent
+
+    def _condition(self, constants: dict[str, Any]) -> Condition | None:
+        """The normal form of the condition; raises `Refused` where it does not fit the columns, whether any row is ever tried or not."""
         predicate = self._query.predicate
         if predicate is None:
-            return
-        named = columns_named(predicate) - constants.keys()
-        places = sorted({self._place(name) for name in named})
-        fields = [self.facts.schema.field(place) for place in places]
-        columns = [pa.array([], one.type) for one in fields]
-        values = [pa.array([], value.type) for value in constants.values()]
-        empty = TableColumns(pa.table([*columns, *values], [*(one.name for one in fields), *constants]))
-        evaluated(predicate, empty)
-        self._query = replace(self._query, predicate=exact_predicate(predicate, empty.kind))
+            return None
+
+        def type_of(name: str) -> Any:
+            return constants[name].type if name in constants else find_column(self.facts.schema, name)[1]
+
+        return normal_form(predicate, type_of)
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
@@ -234,7 +247,7 @@ class FileScan:
         for part in self.question.parts if Rung.FILES in self._query.rungs else ():
             if part.columns <= self.question.constants.keys():
                 constants = pa.table({name: [value] for name, value in self.question.constants.items()})
-                if not pc.any(evaluated(part.tree, TableColumns(constants))).as_py():
+                if not rows_of(part.condition, constants).any():
                     return True
         verdict = self._verdict()
         self.message = verdict.message
@@ -243,10 +256,10 @@ class FileScan:
         return bool(verdict.skips)
 
     def _verdict(self) -> Verdict:
-        query = self._query
-        if query.predicate is None or Rung.FILES not in query.rungs:
+        query, condition = self._query, self.question.condition
+        if condition is None or Rung.FILES not in query.rungs:
             return Verdict(None)
-        return file_index_verdict(self.ranges, self.facts, query.predicate, query.column, query.trust)
+        return file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
 
     def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that are left, with all their rows."""
@@ -263,46 +276,46 @@ class FileScan:
 
     def _left_by_sets(self, by_group: list[tuple[GroupScan, Rows]]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that distinct sets leave; what those of pages leave of them is found out with the pages."""
-        query = self._query
-        if query.predicate is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
+        query, condition = self._query, self.question.condition
+        if condition is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
-        self._sets = self._distinct_sets(query.predicate)
+        self._sets = self._distinct_sets(condition)
         if self._sets is not None:
             self._counters.note("distinct sets")
-            is_left = self._sets.row_groups(query.predicate, WHOLE_GROUPS)
+            is_left = self._sets.row_groups(condition, WHOLE_GROUPS)
             by_group = [(group, rows) for group, rows in by_group if is_left[group.row_group]]
-        return self._left_by_sketches(by_group, query.predicate)
+        return self._left_by_sketches(by_group, condition)
 
-    def _distinct_sets(self, predicate: Tree) -> FileSets | None:
-        named = columns_named(predicate) - self.question.constants.keys()
+    def _distinct_sets(self, condition: Condition) -> FileSets | None:
+        named = condition.columns - self.question.constants.keys()
         found, aside = file_sets(self.ranges, self.facts, named)
         self.aside = [str(one) for one in aside]
         return found
 
     def _left_by_sketches(
-        self, by_group: list[tuple[GroupScan, Rows]], predicate: Tree
+        self, by_group: list[tuple[GroupScan, Rows]], condition: Condition
     ) -> list[tuple[GroupScan, Rows]]:
         """The row groups that the smallest and largest values of KLL sketches leave, with the parts of the condition as these expect them.
 
         Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
         """
         groups = [group for group, _ in by_group]
-        found = self._quantiles(groups, predicate)
+        found = self._quantiles(groups, condition)
         if found is None:
             return by_group
         self._counters.note("KLL sketches")
         for group in groups if self._orders_parts else ():
             group.parts = found.shared(group.parts, group.row_group)
-        return [(group, rows) for group, rows in by_group if found.may_match(predicate, group.row_group)]
+        return [(group, rows) for group, rows in by_group if found.may_match(condition, group.row_group)]
 
     @property
     def _orders_parts(self) -> bool:
         """Whether several parts of the condition are tried one after the other."""
         return Rung.LATE in self._query.rungs and len(self.question.parts) > 1
 
-    def _quantiles(self, groups: Sequence[GroupScan], predicate: Tree) -> FileQuantiles | None:
+    def _quantiles(self, groups: Sequence[GroupScan], condition: Condition) -> FileQuantiles | None:
         """The sketches that are asked about some row groups."""
-        named = columns_named(predicate) - self.question.constants.keys()
+        named = condition.columns - self.question.constants.keys()
         orders = self._orders_parts
         wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
         if not wanted:
@@ -316,12 +329,15 @@ class FileScan:
         """The rows of a row group that column indexes leave, and distinct sets of pages."""
         left = group.rows_of_pages()
         if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
-            assert self._query.predicate is not None
-            left = intersection(left, self._sets.rows(self._query.predicate, group.row_group))
+            assert self.question.condition is not None
+            left = intersection(left, self._sets.rows(self.question.condition, group.row_group))
         return left
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
-        by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
+        by_pages = Rung.PAGES in self._query.rungs and self.question.condition is not None
+        if self._query.limit is None:
+            groups = [group.row_group for group, _ in by_group]
+            self.ranges.plan(self.facts.pieces(groups, self._leaves_of(self._certain_fields)))
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
         has_rows = False
@@ -336,8 +352,10 @@ class FileScan:
             if left:
                 streams = Rung.STREAM in self._query.rungs
                 most = group.window_rows() if streams else max(group.row_count, 1)
-                if streams and self.question.predicate is None and self._query.limit is not None:
+                if streams and self.question.condition is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
+                if streams and self._query.batch_size is not None:
+                    most = min(most, self._query.batch_size)
                 for numbers in group.windows(left, most):
                     yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
 
@@ -391,7 +409,20 @@ class FileScan:
 
     @property
     def _needed_leaves(self) -> list[int]:
-        return [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+        return self._leaves_of(self.question.needed)
+
+    def _leaves_of(self, places: Iterable[int]) -> list[int]:
+        return [leaf for place in places for leaf in self.facts.fields[place].leaves]
+
+    @property
+    def _certain_fields(self) -> Sequence[int]:
+        """The fields that are read of every row group that is left: of several parts of a condition any may come first."""
+        parts = self.question.parts
+        if not parts or Rung.LATE not in self._query.rungs:
+            return self.question.needed
+        if len(parts) > 1:
+            return ()
+        return [self._place(name) for name in sorted(parts[0].columns - self.question.constants.keys())]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
         self._counters.count(step, self._left_of(leaves, groups))

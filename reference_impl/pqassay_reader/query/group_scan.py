@@ -5,7 +5,7 @@ Source: chapter ``scan.md``, sections "Row groups", "Pages" and "Late materialis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from pqassay_reader.condition.normal import ColumnTest, Condition
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims
-from pqassay_reader.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
-from pqassay_reader.predicate.expressions import TableColumns, evaluated
+from pqassay_reader.pages.row_selection import by_pages, by_statistics_and_bloom, rows_left
 from pqassay_reader.query.conditions import Part, in_order
 from pqassay_reader.query.explained.counters import Left
 from pqassay_reader.query.explained.text import GroupTrace, columns_of_claims, columns_of_fields
@@ -26,7 +27,6 @@ from pqassay_reader.query.fetching.field_pages import FieldPages, Reading
 from pqassay_reader.query.fetching.page_layout import Numbers
 from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reader.query.rungs import Rung
-from pqassay_reference.columns.literals import Tree
 from pqassay_spec.parquet.page_search import Rows
 
 WINDOW_BYTES = 32 << 20
@@ -41,7 +41,7 @@ class Question:
     """What is asked of each row group of a file.
 
     Attributes:
-        predicate: The condition; ``None`` for all rows.
+        condition: The condition; ``None`` for all rows.
         parts: Its parts.
         output: Positions of the fields that are returned.
         needed: Positions of the fields that the query needs.
@@ -50,7 +50,7 @@ class Question:
         reading: How fields are read.
     """
 
-    predicate: Tree | None
+    condition: Condition | None
     parts: Sequence[Part]
     output: Sequence[int]
     needed: Sequence[int]
@@ -96,11 +96,11 @@ class GroupScan:
         """The rows that column indexes leave."""
         return self._rows_left(by_pages)
 
-    def _rows_left(self, answer: Answer) -> Rows:
+    def _rows_left(self, answer: Callable[[ChunkClaims, ColumnTest], Rows]) -> Rows:
         everything = [range(self.row_count)] if self.row_count else []
-        if self._question.predicate is None or not everything:
+        if self._question.condition is None or not everything:
             return everything
-        rows = rows_left(self._question.predicate, self.claims_of, self.row_count, answer)
+        rows = rows_left(self._question.condition, self.claims_of, self.row_count, answer)
         for name, claims in self._claims.items():
             if claims is not None:
                 self.used |= claims.used
@@ -220,13 +220,14 @@ class GroupScan:
             self._want_little(parts, rows)
         for part in parts:
             self._read(self._fields_of(part), rows, columns)
-            mask = self._mask(part.tree, columns, len(rows))
-            if pc.all(mask).as_py():
+            mask = self._mask(part.condition, columns, len(rows))
+            if mask.all():
                 continue
-            rows = rows[np.asarray(mask)]
+            rows = rows[mask]
             if not len(rows):
                 return None
-            columns = {place: values.filter(mask) for place, values in columns.items()}
+            kept = pa.array(mask)
+            columns = {place: values.filter(kept) for place, values in columns.items()}
         self._read(question.output, rows, columns)
         return self._table(columns, len(rows))
 
@@ -245,9 +246,9 @@ class GroupScan:
         columns: dict[int, Any] = {}
         self._read(self._question.needed, rows, columns)
         table = self._table(columns, len(rows))
-        if self._question.predicate is None:
+        if self._question.condition is None:
             return table
-        kept = table.filter(self._mask(self._question.predicate, columns, len(rows)))
+        kept = table.filter(pa.array(self._mask(self._question.condition, columns, len(rows))))
         return kept if len(kept) else None
 
     def _ordered(self, rows: Numbers) -> list[Part]:
@@ -269,7 +270,7 @@ class GroupScan:
         for place in missing:
             columns[place] = self.fields[place].values(rows)
 
-    def _mask(self, predicate: Tree, columns: dict[int, Any], row_count: int) -> Any:
+    def _mask(self, condition: Condition, columns: dict[int, Any], row_count: int) -> NDArray[np.bool_]:
         """The rows for which a condition is true."""
         constants = self._question.constants
         names = [self._facts.schema.field(place).name for place in columns]
@@ -277,8 +278,7 @@ class GroupScan:
             [*columns.values(), *(pa.repeat(value, row_count) for value in constants.values())],
             [*names, *constants],
         )
-        mask = pc.fill_null(evaluated(predicate, TableColumns(table)), False)
-        return mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
+        return rows_of(condition, table)
 
     def _table(self, columns: dict[int, Any], row_count: int) -> pa.Table:
         """The fields that are returned, as they are in the file."""

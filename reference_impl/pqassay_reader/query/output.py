@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reader.predicate.expressions import find_column
+from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reader.query.fetching.field_pages import is_dictionary_encoded
 from pqassay_reader.query.file_scan import FileScan
@@ -41,7 +41,8 @@ class Output:
             keeps: Whether dictionaries are kept.
         """
         schema, constants = file.facts.schema, file.question.constants
-        names = [*schema.names, *constants] if columns is None else list(columns)
+        given = [name for name in constants if name in file.target.constants]
+        names = [*schema.names, *given] if columns is None else list(columns)
         kept = frozenset(_kept(file.facts, names)) if keeps else frozenset[str]()
         fields: list[pa.Field[Any]] = []
         for name in names:

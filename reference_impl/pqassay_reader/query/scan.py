@@ -15,13 +15,15 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Any, cast
 
 import pyarrow as pa
 
+from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.query.explained.counters import Counters, Left
 from pqassay_reader.query.explained.text import Trace
 from pqassay_reader.query.fetching.ahead import ahead
@@ -43,7 +45,7 @@ REMOTE_THREADS = 16
 """Windows and files at once behind a URI: there, waiting takes the time. What is held is bounded by them, however many requests bring it."""
 
 BATCH_ROWS = 1 << 16
-"""The most rows of a batch."""
+"""The most rows of a batch, unless a scan has a size of its own."""
 
 
 class Scan:
@@ -72,6 +74,7 @@ class Scan:
         self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
         # The first file stays open until it is scanned, so that nothing of it is fetched twice.
+        query = replace(query, type_elsewhere=cache(partial(self._type_elsewhere, query)))
         first = FileScan(targets[0], query, self.counters)
         weakref.finalize(self, first.close)
         self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
@@ -80,7 +83,7 @@ class Scan:
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches of 65,536 at most.
+        """Yield the rows in batches of 65,536 at most, or of the size that was asked for.
 
         Raises:
             FormatError, Undecodable: A file cannot be read.
@@ -89,6 +92,15 @@ class Scan:
         """
         with closing(cast("Any", self._batches())) as batches:
             yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
+
+    def _type_elsewhere(self, query: Query, name: str) -> Any:
+        """The type of a column that the first file does not have, as the last file has it, or else the first one that has it."""
+        facts_alone = replace(query, predicate=None, columns=())
+        _, *others = self._targets
+        for target in [*others[-1:], *others[:-1]]:
+            with FileScan(target, facts_alone, self.counters) as file, suppress(Refused):
+                return find_column(file.facts.schema, name)[1]
+        return None
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as any consumer of Arrow's streams takes them."""
@@ -162,7 +174,7 @@ class Scan:
             for window, table in begun.results:
                 file.ranges.release(window.last_row)
                 if table is not None:
-                    yield from self._output.batches(table, file, BATCH_ROWS)
+                    yield from self._output.batches(table, file, self._query.batch_size or BATCH_ROWS)
         except GeneratorExit:
             self._finish(file, is_stopped=True)  # the limit is reached
             raise
@@ -215,6 +227,7 @@ def scan(
     columns: Sequence[str] | None = None,
     *,
     limit: int | None = None,
+    batch_size: int | None = None,
     without: Iterable[str] = (),
     gap: int | None = None,
     trust: Trust = "companion",
@@ -229,6 +242,8 @@ def scan(
         predicate: A condition as in SQL, or a tree as in the protocol; all rows by default.
         columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
         limit: The most rows that are returned; once they are found, nothing more is read.
+        batch_size: The most rows of a batch, and of what is decoded at once: a small one takes less memory and more time. By
+            default batches have 65,536 rows at most, and 32 MiB of values are decoded at once.
         without: Names of rungs that are switched off, see `pqassay_reader.query.rungs.Rung`.
         gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
             64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
@@ -238,7 +253,7 @@ def scan(
         explain: Whether it is kept which pages were read and which were not, see `pqassay_reader.query.explained.text`.
 
     Raises:
-        Refused: The condition, a column or a rung is not one, or there are no files.
+        Refused: The condition, a column or a rung is not one, a size is less than 1, or there are no files.
         FormatError, Undecodable: The first file cannot be read.
         OSError: A file or folder cannot be read.
 
@@ -249,11 +264,13 @@ def scan(
     [{'tree': 'elm'}]
     """
     if isinstance(predicate, str):
-        from pqassay_reader.predicate.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
+        from pqassay_reader.condition.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
 
         predicate = parse_predicate(predicate)
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
+    if batch_size is not None and batch_size < 1:
+        raise Refused(f"batches of {batch_size} rows; a batch has 1 or more")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
     trace = Trace() if explain else None
     query = Query(
@@ -262,6 +279,7 @@ def scan(
         rungs_without(without),
         gap,
         limit,
+        batch_size,
         trust,
         column,
         metadata,

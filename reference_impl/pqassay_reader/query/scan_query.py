@@ -5,9 +5,9 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -30,10 +30,12 @@ class Query:
         rungs: The rungs that are used.
         gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
         limit: Rows after which nothing more is read; ``None`` for all.
+        batch_size: The most rows of a batch, and of what is decoded at once; ``None`` to choose by their bytes.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        type_elsewhere: The type of a column that only a later file has; ``None`` if none has it.
         trace: Where it is kept what was done; ``None`` where nobody asks.
     """
 
@@ -42,10 +44,12 @@ class Query:
     rungs: frozenset[Rung]
     gap: int | None
     limit: int | None = None
+    batch_size: int | None = None
     trust: Trust = "companion"
     column: str | None = None
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
+    type_elsewhere: Callable[[str], Any] = lambda _name: None
     trace: Trace | None = None
 
 

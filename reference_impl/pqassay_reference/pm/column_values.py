@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from ipaddress import AddressValueError, IPv4Address
 from typing import Any, cast
 from uuid import UUID
@@ -39,6 +40,9 @@ TICKS = {"days": 86_400 * SECOND, "milliseconds": 10**6, "microseconds": 1000, "
 
 MOST_DIGITS = 10_000
 """Zeros at the end of the longest number that a decimal is compared with."""
+
+MOST_WHOLE = 1 << 64
+"""No column of whole numbers reaches so far."""
 
 MOST_SHOWN = 40
 """Characters of a value that are shown."""
@@ -156,7 +160,7 @@ def _find(columns: Mapping[str, Column], name: str) -> Column:
 
 
 def stored_value(value: Any, column: Column) -> Any:
-    """A constant as the column holds it.
+    """A constant as the column holds it; a fraction where it lies between two values.
 
     >>> stored_value("2024-01-01", Column("ts", PhysicalType.INT64, type=131080))
     1704067200000000
@@ -197,6 +201,15 @@ def _number(value: Any, _: Column) -> Any:
     return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 
 
+def _whole(value: Any, column: Column) -> Any:
+    """A number that is compared with whole ones; one between two of them is a fraction."""
+    if isinstance(value, float | Decimal):
+        exact = Decimal(value)
+        if exact.is_finite() and abs(exact) < MOST_WHOLE and exact % 1:
+            return Fraction(exact)
+    return _number(value, column)
+
+
 def _float(value: Any, column: Column) -> Any:
     if isinstance(value, str):
         with_sign = value.strip().lower()
@@ -211,8 +224,8 @@ def _instance(*kinds: type) -> Callable[[Any, Column], Any]:
 
 _READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
     PhysicalType.BOOLEAN: _instance(bool),
-    PhysicalType.INT32: _number,
-    PhysicalType.INT64: _number,
+    PhysicalType.INT32: _whole,
+    PhysicalType.INT64: _whole,
     PhysicalType.INT96: _instance(str, bytes),
     PhysicalType.FLOAT: _float,
     PhysicalType.DOUBLE: _float,
@@ -221,7 +234,7 @@ _READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
 }
 
 
-def _unscaled(value: Any, column: Column) -> int | None:
+def _unscaled(value: Any, column: Column) -> Fraction | int | None:
     if isinstance(value, bool | bytes):
         return None
     try:
@@ -233,11 +246,13 @@ def _unscaled(value: Any, column: Column) -> int | None:
         raise Refused(f"column {column.name} holds {kind}, of which {_short(value)} is no value")
     # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
     exponent += type_parts(column.type).scale
-    cut = min(max(-exponent, 0), len(digits))
-    if any(digits[len(digits) - cut :]):
-        raise Refused(f"column {column.name} holds {kind}: {_short(value)} has more digits behind the point")
-    number = int("".join(map(str, (*digits[: len(digits) - cut], *[0] * exponent))) or "0")
-    return -number if sign else number
+    number = int("".join(map(str, (*digits, *[0] * exponent)))) * (-1 if sign else 1)
+    return _exactly(Fraction(number, 10 ** min(-exponent, MOST_DIGITS)) if exponent < 0 else number)
+
+
+def _exactly(number: Fraction | int) -> Fraction | int:
+    """A whole number as one, and one between two of them as a fraction."""
+    return number if number.denominator != 1 else int(number)
 
 
 def _short(value: Any) -> str:
@@ -245,7 +260,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
-def _count_of_time(value: Any, column: Column) -> int | None:
+def _count_of_time(value: Any, column: Column) -> Fraction | int | None:
     """A date or time as text; a number is the count itself."""
     unit = unit_of_time(column)
     if not isinstance(value, str) or unit is None:
@@ -253,10 +268,7 @@ def _count_of_time(value: Any, column: Column) -> int | None:
     nanoseconds = _nanoseconds(value)
     if nanoseconds is None:
         return None
-    count, rest = divmod(nanoseconds, TICKS[unit])
-    if rest:
-        raise Refused(f"column {column.name} counts {unit}: {value!r} is finer")
-    return count
+    return _exactly(Fraction(nanoseconds, TICKS[unit]))
 
 
 _MOMENT = re.compile(

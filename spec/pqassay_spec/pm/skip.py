@@ -23,6 +23,7 @@ import math
 import reprlib
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeGuard, cast
 
 from pqassay_spec.base.errors import FormatError
@@ -357,11 +358,11 @@ def _fitting(column: Column, value: Any) -> Any:
     return value if physical in BYTES and isinstance(value, bytes) else None
 
 
-def _whole(value: Any) -> int | None:
-    """A whole number. Of floats only those count that no engine can take for another."""
+def _whole(value: Any) -> int | Fraction | None:
+    """A whole number, or a fraction between two. Of floats only those count that no engine can take for another."""
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_INTEGERS:
         return int(value)
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, int | Fraction) else None
 
 
 def _nearest(code: str, value: float) -> float:
@@ -404,7 +405,7 @@ def plain_bytes(column: Column, value: Any) -> list[bytes]:
     if physical in FLOATS:
         return _plain_floats(physical, value)
     fitting = _fitting(column, value)
-    if fitting is None:
+    if fitting is None or isinstance(fitting, Fraction):
         return []
     if physical in INTEGERS:
         width = struct.calcsize(PLAIN_FORMATS[physical])

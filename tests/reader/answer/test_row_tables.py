@@ -15,7 +15,7 @@ import pytest
 from pqassay_reader.answer import row_tables
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.answer.row_tables import RowTables
-from pqassay_reader.predicate.expressions import expression_of
+from pqassay_reader.condition.rows import condition_of, expression_of
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Undecodable
 
@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(folder: Path, names: Sequence[str], predicate: Tree | None) -> tuple[pa.Table, int]:
     """The rows of all files that satisfy a condition, and the bytes of the chunks that were read."""
     lake = Answerer.open(folder).lake
-    reader = RowTables(lake, names, predicate)
+    reader = RowTables(lake, names, None if predicate is None else condition_of(predicate, lake.schema))
     every = lake.row_counts > 0
     tables = list(reader.rows(every, np.zeros(len(every), np.bool_)))
     return pa.concat_tables(tables), reader.length

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.lake import pruning
-from pqassay_reader.lake.pruning import ColumnFacts, Decision, Facts, decide, indexable
-from pqassay_reader.predicate.expression_tree import (
+from pqassay_reader.lake.expression_tree import (
     Call,
     Column,
     Constant,
@@ -25,7 +25,7 @@ from pqassay_reader.predicate.expression_tree import (
     only_looks_up,
     tree_of,
 )
-from pqassay_reader.predicate.expressions import expression_of
+from pqassay_reader.lake.pruning import ColumnFacts, Decision, Facts, decide, indexable
 
 pytestmark = pytest.mark.slow
 

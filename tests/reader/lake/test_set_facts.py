@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets
+from pqassay_reader.condition.rows import expression_of
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
-from pqassay_reader.predicate.expressions import expression_of
-from pqassay_reader.predicate.text import parse_predicate
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
 from pqassay_spec.directory.codes import Granularity, IndexType

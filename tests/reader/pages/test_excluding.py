@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets, footer_of
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.condition.rows import condition_of, rows_of
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.pages.excluding import EVERY, ColumnSets, FileSets
-from pqassay_reader.predicate.expressions import TableColumns, evaluated
-from pqassay_reader.predicate.text import parse_predicate
 from pqassay_reference.directory.reading.arrays import Located, Sets, read_indexes
 from pqassay_reference.directory.reading.usable_entries import read_entries
 from pqassay_spec.base.sources import FileSource
@@ -25,6 +25,13 @@ from pqassay_spec.directory.codes import Granularity
 
 GROUP = 4
 """Rows of a row group."""
+
+FIELDS: list[pa.Field[Any]] = [
+    pa.field("nation", pa.string()),
+    pa.field("carrier", pa.string()),
+    pa.field("weight", pa.float64()),
+]
+CARGO = pa.schema(FIELDS)
 
 
 def sets_of(path: Path) -> FileSets:
@@ -85,13 +92,18 @@ def cargo(tmp_path: Path) -> Path:
 def test_row_groups_are_left_out_by_the_sets_of_all_columns(
     cargo: Path, condition: str, kept: list[int]
 ) -> None:
-    left = sets_of(cargo).row_groups(parse_predicate(condition), EVERY)
+    left = sets_of(cargo).row_groups(of_cargo(condition), EVERY)
     assert kept == np.flatnonzero(left).tolist()
+
+
+def of_cargo(text: str) -> Condition:
+    """A condition on the file's columns."""
+    return condition_of(parse_predicate(text), CARGO)
 
 
 def test_an_incomplete_set_excludes_nothing(cargo: Path) -> None:
     add_sets(cargo, "nation", most=1)
-    left = sets_of(cargo).row_groups(parse_predicate("nation = 'Mali'"), EVERY)
+    left = sets_of(cargo).row_groups(of_cargo("nation = 'Mali'"), EVERY)
     assert [0] == np.flatnonzero(left).tolist()
 
 
@@ -104,7 +116,7 @@ def test_row_groups_all_of_whose_rows_satisfy_a_condition(cargo: Path) -> None:
         ("nation <> 'Mali' AND carrier = 'DHL'", [0]),
         ("weight < 9", [0]),
     ):
-        found = sets.certain_row_groups(parse_predicate(condition))
+        found = sets.certain_row_groups(of_cargo(condition))
         assert certain == np.flatnonzero(found).tolist()
 
 
@@ -144,11 +156,11 @@ CONDITIONS = st.recursive(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(ROW, min_size=1, max_size=12),
-    condition=CONDITIONS,
+    tree=CONDITIONS,
     granularity=st.sampled_from(Granularity),
 )
 def test_no_row_is_ever_left_out(
-    tmp_path: Path, rows: list[Any], condition: list[Any], granularity: Granularity
+    tmp_path: Path, rows: list[Any], tree: list[Any], granularity: Granularity
 ) -> None:
     table = pa.table(
         {
@@ -169,8 +181,8 @@ def test_no_row_is_ever_left_out(
     for column in ("n", "x"):
         add_sets(path, column, granularity, parts=pages if granularity is Granularity.PAGE else None)
     sets = sets_of(path)
-    matching = pc.fill_null(evaluated(condition, TableColumns(table)), False)
-    true = np.asarray(matching.combine_chunks() if isinstance(matching, pa.ChunkedArray) else matching)
+    condition = condition_of(tree, table.schema)
+    true = rows_of(condition, table)
     kept = sets.row_groups(condition, EVERY)
     certain = sets.certain_row_groups(condition)
     for group in range(len(kept)):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, Member, Struct, TinyParquet
-from pqassay_reader.predicate.expressions import TableColumns, evaluated
+from pqassay_reader.condition.rows import condition_of, rows_of
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import Scan, scan
 from pqassay_reference.errors import Refused
@@ -57,7 +57,7 @@ def scan_pages(path: Path, predicate: list[Any], columns: list[str]) -> Scan:
 
 def read_whole(path: Path, predicate: list[Any]) -> pa.Table:
     table = pq.read_table(path)
-    kept: pa.Table = table.filter(evaluated(predicate, TableColumns(table)))
+    kept: pa.Table = table.filter(pa.array(rows_of(condition_of(predicate, table.schema), table)))
     return kept
 
 

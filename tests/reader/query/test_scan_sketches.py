@@ -68,7 +68,8 @@ def left(path: Path, condition: str, **options: Any) -> dict[str, Any]:
     [
         ("x >= 4000 AND x < 4005", 1),
         ("x > 7998", 1),
-        ("x > 7999", 1),  # a bound that equals the constant leaves nothing out
+        ("x > 7999", 0),
+        ("x >= 7999", 1),  # a bound that equals the constant leaves nothing out
         ("x > 8000", 0),
         ("x = 2500", 1),
         ("x IN (100, 7000)", 2),
@@ -155,4 +156,5 @@ def test_no_row_is_lost(rows: Any, tests: Any, joined: str, granularity: Granula
         path = written(Path(folder) / "t.parquet", columns, group=3, granularity=granularity)
         found = left(path, condition)
         assert left(path, condition, without=["sets"])["ids"] == found["ids"]
-        assert "KLL sketches" in found["used"]
+        # Tests of one column may leave no value, for which nothing is asked.
+        assert not found["ids"] or "KLL sketches" in found["used"]

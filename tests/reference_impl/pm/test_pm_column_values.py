@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import struct
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -80,7 +81,7 @@ def test_values_are_shown(shown: str, raw: bytes, column: Column) -> None:
     ("stored", "value", "column"),
     [
         (5, 5, column(P.INT32, C.INT)),
-        (5.5, 5.5, column(P.INT64)),
+        (Fraction(11, 2), 5.5, column(P.INT64)),
         (True, True, column(P.BOOLEAN, C.BOOLEAN)),
         (None, None, UUID),
         ("a", "a", TEXT),
@@ -95,6 +96,9 @@ def test_values_are_shown(shown: str, raw: bytes, column: Column) -> None:
         (1704067200000000001, "2024-01-01 00:00:00.000000001", NANOS),
         (1704067200007, "2024-01-01 00:00:00.007", MILLIS),
         (19723, "2024-01-01", DAYS),
+        (Fraction(17040672000000001, 10), "2024-01-01 00:00:00.0000001", MICROS),
+        (Fraction(19723 * 2 + 1, 2), "2024-01-01 12:00", DAYS),
+        (Fraction(1234, 10), "1.234", DECIMAL),
         (-123, "-1.23", DECIMAL),
         (150, 1.5, DECIMAL),
         (300, 3, DECIMAL),
@@ -122,13 +126,6 @@ def test_constants_become_what_the_file_holds(stored: Any, value: Any, column: C
         ("yesterday", MICROS, "holds TIMESTAMP, of which 'yesterday' is no value"),
         ("2024-02-30", MICROS, "is no value"),
         ("2024-01-01 25:00", MICROS, "is no value"),
-        (
-            "2024-01-01 00:00:00.0000001",
-            MICROS,
-            "column c counts microseconds: '2024-01-01 00:00:00.0000001' is finer",
-        ),
-        ("2024-01-01 12:00", DAYS, "counts days"),
-        ("1.234", DECIMAL, "column c holds DECIMAL(4,2): 1.234 has more digits behind the point"),
         ("x", DECIMAL, "is no value"),
         ("inf", DECIMAL, "is no value"),
         ("1.2.3", IPV4, "holds IPV4"),

@@ -22,7 +22,7 @@ from pages.pictures.drawing import Picture
 from pages.places import ROOT
 from pages.stepwise.steps import Step, Stepper, address, code, counted, grid
 from pqassay_reader import scan
-from pqassay_reader.predicate.text import parse_predicate
+from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.query.explained.counters import EVERYTHING
 from pqassay_reader.query.explained.text import ColumnTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step as Fallen

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.pages.excluding import FAILURES, ColumnSets, FileSets
-from pqassay_reader.predicate.expressions import compared_type, find_column
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.directory.reading.arrays import Located, Sets, read_indexes
 from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside, read_entries

@@ -9,19 +9,13 @@ Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from pqassay_reader.predicate.expressions import (
-    CONNECTIVES,
-    TableColumns,
-    columns_named,
-    evaluated,
-    folded,
-)
+from pqassay_reader.condition.normal import ColumnTest, Condition, folded
+from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.rewrite.extract import Extracted, Trust, index_of
 from pqassay_spec.base.errors import FormatError
@@ -43,21 +37,18 @@ class Verdict(NamedTuple):
 
 
 def file_index_verdict(
-    source: Source, facts: FileFacts, predicate: Sequence[Any], column: str | None, trust: Trust
+    source: Source, facts: FileFacts, condition: Condition, column: str | None, trust: Trust
 ) -> Verdict:
     """Ask the index of a file whether any row can match.
 
     Args:
         source: The file.
         facts: What its metadata says.
-        predicate: A tree as in the protocol.
+        condition: The condition.
         column: The column that an index without companion record describes, its path joined by dots.
         trust: Which index counts.
-
-    Raises:
-        Refused: The predicate does not fit the columns.
     """
-    named = columns_named(predicate)
+    named = condition.columns
     described = _described_column(facts)
     if described is not None and described not in named:
         return Verdict(False, f"the index describes column {described}, of which nothing is asked")
@@ -70,10 +61,21 @@ def file_index_verdict(
         if len(index.companion.column) != 1:
             return Verdict(None, f"the index describes the nested column {name}")
         values = [*index.values, *[None] * bool(index.companion.null_count)]
-        possible = _possible(predicate, name, _one_column(facts.schema, name, values))
-        return Verdict(not pc.any(possible).as_py())
+        table = _one_column(facts.schema, name, values)
+
+        def possible(test: ColumnTest) -> Any:
+            # Where other columns decide, any of its values may be true.
+            return rows_of(test, table) if test.column == name else np.ones(len(values), np.bool_)
+
+        masks = folded(
+            condition,
+            possible,
+            lambda parts: np.logical_and.reduce(list(parts)),
+            lambda parts: np.logical_or.reduce(list(parts)),
+        )
+        return Verdict(not masks.any())
     if trust == "published" and column in facts.schema.names:
-        return _decide_vouched(index, predicate, column)
+        return _decide_vouched(index, condition, column)
     return Verdict(None, index.mistrust or "the index has no companion record, and nobody vouches for it")
 
 
@@ -88,41 +90,21 @@ def _described_column(facts: FileFacts) -> str | None:
     return None
 
 
-def _decide_vouched(index: Extracted, predicate: Sequence[Any], column: str) -> Verdict:
+def _decide_vouched(index: Extracted, condition: Condition, column: str) -> Verdict:
     """An index without companion record says nothing of nulls, and a value with a line feed is in it in pieces.
 
     So it can only prove the absence of given values that hold no line feed.
     """
-    match predicate:
-        case ["=", name, literal] if name == column:
-            literals = [literal]
-        case ["in", name, list(literals)] if name == column:
-            pass
-        case _:
-            return Verdict(None, f"without companion record, only = and in on {column} can be decided")
-    if any(not isinstance(literal, str) or idx1.SEPARATOR in literal for literal in literals):
+    values = condition.values if isinstance(condition, ColumnTest) and condition.column == column else None
+    points = None if values is None or values.null else values.points
+    if points is None:
+        return Verdict(None, f"without companion record, only = and in on {column} can be decided")
+    if any(not isinstance(point, str) or idx1.SEPARATOR in point for point in points):
         return Verdict(None, "a value with a line feed cannot be looked up")
-    return Verdict(not set(literals) & set(index.values))
+    return Verdict(not set(points) & set(index.values))
 
 
 def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:
     kind = schema.field(name).type
     flat = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.table({name: pa.array(values, pa.string()).cast(flat)})
-
-
-def _possible(predicate: Sequence[Any], column: str, values: pa.Table) -> Any:
-    """For each value, whether the predicate may be true: where other columns decide, it may."""
-    if columns_named(predicate) == {column}:
-        return pc.fill_null(_mask(predicate, values), False)
-    match predicate:
-        case [("and" | "or") as name, *parts]:
-            possible = [_possible(part, column, values) for part in parts]
-            return folded(CONNECTIVES[name], possible)
-        case _:
-            return pa.array([True] * len(values), pa.bool_())
-
-
-def _mask(predicate: Sequence[Any], table: pa.Table) -> Any:
-    """The truth of a predicate on each row: true, false, or null for unknown."""
-    return evaluated(predicate, TableColumns(table))

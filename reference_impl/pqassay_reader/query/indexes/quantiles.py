@@ -15,12 +15,11 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
-from pqassay_reader.pages.row_selection import Chunks, rows_left
+from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.query.conditions import Part, share_of
 from pqassay_reader.query.facts.footer_facts import FileFacts
-from pqassay_reference.columns.literals import python_value
 from pqassay_reference.directory.making.sketches import library
 from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
@@ -31,7 +30,6 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.sketches import has_quantiles, kll_item
 from pqassay_spec.parquet.column_order import FLOATING, type_order
-from pqassay_spec.parquet.page_search import Condition, Rows
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 WORTH = 8
@@ -67,54 +65,42 @@ class Quantiles:
         """The smallest and the largest of them."""
         return float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
 
-    def number(self, literal: Any) -> float | None:
-        """A constant as the sketch holds it; ``None`` where it has no such number."""
-        raw = plain_bytes(self.leaf, literal)
+    def number(self, test: ColumnTest, value: Any) -> float | None:
+        """A value of a set as the sketch holds it; ``None`` where it has no such number."""
+        raw = plain_bytes(self.leaf, test.kind.constant(value))
         number = math.nan if raw is None else kll_item(self.leaf, raw)
         return None if math.isnan(number) else number
 
-    def may_match(self, condition: Condition, literal: Any, *, nan: bool) -> bool:
-        """Whether a row may satisfy a condition, as far as the smallest and the largest value tell.
-
-        Args:
-            condition: The condition.
-            literal: The constant.
-            nan: Whether NaN satisfies it.
-        """
+    def may_match(self, test: ColumnTest) -> bool:
+        """Whether a row may satisfy a test, as far as the smallest and the largest value tell."""
+        values = test.values
         may_hold_nan = type_order(self.leaf.element) in FLOATING and self.count < self.described
-        if condition == "is null" or (may_hold_nan and (nan or condition == "is not null")):
+        if values.null or (may_hold_nan and values.nan):
             return True
         if not self.count:
             return False
-        if condition in ("!=", "is not null"):
-            return True
-        number = None if literal is None else self.number(literal)
-        if number is None:
-            return literal is not None  # no value satisfies a comparison with null
         least, greatest = self.bounds
-        above, below = number <= greatest, number >= least
-        return {"=": above and below, "<": below, "<=": below}.get(condition, above)
+        for ends in values.ends:
+            low = None if ends.low is None else self.number(test, ends.low[1])
+            high = None if ends.high is None else self.number(test, ends.high[1])
+            if (low is None or low <= greatest) and (high is None or high >= least):
+                return True
+        return False
 
-    def share(self, operator: str, literal: Any) -> float | None:
+    def share(self, test: ColumnTest) -> float | None:
         """The share of rows that are expected to satisfy a test; ``None`` where the sketch does not tell."""
         there = self.count / max(self.described, 1)
-        if operator in ("is null", "is not null"):
-            return there if operator == "is not null" else 1.0 - there
-        if not self.count:
-            return 0.0
-        number = None if literal is None else self.number(literal)
-        if number is None:
-            return None
-        below = float(self.sketch.get_rank(number, False)) * there
-        up_to = float(self.sketch.get_rank(number, True)) * there
-        return {
-            "<": below,
-            "<=": up_to,
-            ">": there - up_to,
-            ">=": there - below,
-            "=": up_to - below,
-            "!=": there - (up_to - below),
-        }.get(operator)
+        share = 1.0 - there if test.values.null else 0.0
+        for ends in test.values.ends if self.count else ():
+            ranks = [0.0, 1.0]
+            for place, side in enumerate((ends.low, ends.high)):
+                if side is not None:
+                    number = self.number(test, side[1])
+                    if number is None:
+                        return None
+                    ranks[place] = float(self.sketch.get_rank(number, side[0] in (">", "<=")))
+            share += (ranks[1] - ranks[0]) * there
+        return share
 
 
 class FileQuantiles:
@@ -152,26 +138,23 @@ class FileQuantiles:
             return None  # it cannot be about these rows
         return Quantiles(leaf, sketch, described, self._row_counts[row_group])
 
-    def may_match(self, predicate: Sequence[Any], row_group: int) -> bool:
+    def may_match(self, condition: Condition, row_group: int) -> bool:
         """Whether a row of a row group may satisfy a condition."""
 
-        def answer(column: Any, condition: Condition, literal: Any, nan: bool) -> Rows:
-            may = column.may_match(condition, literal, nan=nan)
-            return [range(column.row_count)] if may else []
+        def of_test(test: ColumnTest) -> bool:
+            column = self.of(test.column, row_group)
+            return column is None or column.may_match(test)
 
-        def of(name: str) -> Quantiles | None:
-            return self.of(name, row_group)
-
-        return bool(rows_left(predicate, cast("Chunks", of), self._row_counts[row_group], answer))
+        return folded(condition, of_test, all, any)
 
     def shared(self, parts: Sequence[Part], row_group: int) -> list[Part]:
         """The parts of a condition with the shares of rows of a row group that they are expected to leave."""
 
-        def estimate(operator: str, name: str, literal: Any) -> float | None:
-            column = self.of(name, row_group)
-            return None if column is None else column.share(operator, python_value(literal))
+        def estimate(test: ColumnTest) -> float | None:
+            column = self.of(test.column, row_group)
+            return None if column is None else column.share(test)
 
-        return [part._replace(share=share_of(part.tree, estimate)) for part in parts]
+        return [part._replace(share=share_of(part.condition, estimate)) for part in parts]
 
 
 def file_quantiles(

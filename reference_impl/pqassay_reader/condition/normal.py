@@ -1,0 +1,226 @@
+"""The normal form of a condition: for each column the set of values that satisfy it, joined by AND and OR.
+
+>>> condition = normal_form(["not", ["or", [">=", "id", 0.5], ["is null", "id"]]], lambda name: pa.int64())
+>>> condition.column, condition.values.ends
+('id', (Ends(low=None, high=('<=', 0), point=None),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import pyarrow as pa
+
+from pqassay_reader.condition.kinds import Incomparable, Kind, kind_of, shown
+from pqassay_reader.condition.values import END, START, Interval, Values
+from pqassay_reference.columns.literals import PlacedTree, python_value
+from pqassay_reference.errors import Refused
+
+Answer = TypeVar("Answer")
+"""What is known of a condition: rows, masks, yes or no."""
+
+TypeOf = Callable[[str], Any]
+"""The type of a column as Arrow has it, by the name that conditions call it."""
+
+
+@dataclass(frozen=True)
+class ColumnTest:
+    """A condition on one column: true of a row whose value is in a set.
+
+    Attributes:
+        column: What conditions call the column.
+        kind: Its type.
+        values: The set.
+    """
+
+    column: str
+    kind: Kind
+    values: Values
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The column."""
+        return frozenset((self.column,))
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Conditions that are joined: true of a row if all of them are, or any.
+
+    Attributes:
+        name: ``and`` or ``or``.
+        parts: The conditions; tests of one column are one.
+    """
+
+    name: Literal["and", "or"]
+    parts: tuple[Condition, ...]
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The columns that it names."""
+        return frozenset(chain.from_iterable(part.columns for part in self.parts))
+
+
+Condition: TypeAlias = ColumnTest | Joined
+
+
+def normal_form(tree: Sequence[Any], type_of: TypeOf) -> Condition:
+    """The normal form of a condition.
+
+    Args:
+        tree: A tree as in the protocol.
+        type_of: The types of the columns.
+
+    Raises:
+        Refused: It is not a condition, or a constant cannot be compared with its column.
+    """
+    try:
+        return _normal(tree, type_of, negated=False)
+    except RecursionError:
+        raise Refused("the condition is nested too deeply") from None
+
+
+def _normal(tree: Sequence[Any], type_of: TypeOf, *, negated: bool) -> Condition:
+    match tree:
+        case ["not", part]:
+            return _normal(part, type_of, negated=not negated)
+        case [("and" | "or") as name, *parts] if parts:
+            return joined(
+                "and" if (name == "and") != negated else "or",
+                [_normal(part, type_of, negated=negated) for part in parts],
+            )
+        case [str(name), str(column), *operands] if is_test(name, operands):
+            at = f"at character {tree.position}: " if isinstance(tree, PlacedTree) else ""
+            try:
+                kind = kind_of(type_of(column))
+            except Refused as error:
+                raise Refused(f"{at}{error}") from None
+            true, false = _test(name, kind, operands, f"{at}column {column}")
+            return ColumnTest(column, kind, false if negated else true)
+        case _:
+            raise Refused(f"{str(tree)[:80]} is not a condition")
+
+
+def is_test(name: str, operands: Sequence[Any]) -> bool:
+    """Whether a name and operands are a test of a column."""
+    if name in ("is null", "is not null"):
+        return not operands
+    return len(operands) == 1 and (
+        isinstance(operands[0], list) if name in MEMBERSHIPS else name in COMPARISONS
+    )
+
+
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+MEMBERSHIPS = ("in", "not in")
+
+
+def _test(name: str, kind: Kind, operands: Sequence[Any], where: str) -> tuple[Values, Values]:
+    """The values of which a test is true, and of which it is false: of the others, it is unknown."""
+    nothing = kind.nothing
+    if name in ("is null", "is not null"):
+        answers = nothing.only((), null=True), nothing.complement(null=False)
+        return answers if name == "is null" else answers[::-1]
+    is_list = name in MEMBERSHIPS
+    constants = [python_value(each) for each in (operands[0] if is_list else operands)]
+    known = [constant for constant in constants if constant is not None]
+    if is_list:
+        true = nothing.only(chain.from_iterable(_compared("=", kind, each, where) for each in known))
+        # In an empty list is nothing, not even null; with null in it, it is unknown of the others.
+        false = true.complement(null=not constants) if len(known) == len(constants) else nothing
+        return (true, false) if name == "in" else (false, true)
+    if not known:
+        return nothing, nothing
+    if name == "!=":
+        equal = nothing.only(_compared("=", kind, known[0], where))
+        return equal.complement(null=False), equal
+    true = nothing.only(_compared(name, kind, known[0], where))
+    return true, true.complement(null=False)
+
+
+def _compared(name: str, kind: Kind, constant: Any, where: str) -> list[Interval]:
+    """The values of which a comparison with a constant is true; NaN is equal to nothing, and neither less nor greater."""
+    try:
+        kind.require_comparable()
+        place = kind.place(constant)
+    except (Incomparable, pa.ArrowException, ValueError) as error:
+        advice = str(error) if isinstance(error, Incomparable) and str(error) else kind.advice
+        raise Refused(
+            f"{where} is {kind.arrow} and cannot be compared with {shown(constant)}; {advice}"
+        ) from None
+    if place is None:
+        return []
+    low, high = place
+    return [
+        {
+            "=": Interval(low, high),
+            "<": Interval(START, low),
+            "<=": Interval(START, high),
+            ">": Interval(high, END),
+            ">=": Interval(low, END),
+        }[name]
+    ]
+
+
+def joined(name: Literal["and", "or"], parts: Iterable[Condition]) -> Condition:
+    """Conditions joined by AND or OR. Tests of the same column become one: a value has to satisfy them together."""
+    tests: dict[str, list[ColumnTest]] = {}
+    others: list[Condition] = []
+    for part in _flat(name, parts):
+        if isinstance(part, ColumnTest):
+            tests.setdefault(part.column, []).append(part)
+        else:
+            others.append(part)
+    found = [*(_one_test(name, several) for several in tests.values()), *others]
+    return found[0] if len(found) == 1 else Joined(name, tuple(found))
+
+
+def _flat(name: str, parts: Iterable[Condition]) -> Iterator[Condition]:
+    for part in parts:
+        if isinstance(part, Joined) and part.name == name:
+            yield from part.parts
+        else:
+            yield part
+
+
+def _one_test(name: str, tests: Sequence[ColumnTest]) -> ColumnTest:
+    first, *rest = tests
+    if not rest:
+        return first
+    others = [test.values for test in rest]
+    values = first.values.intersection(*others) if name == "and" else first.values.union(*others)
+    return ColumnTest(first.column, first.kind, values)
+
+
+def folded(
+    condition: Condition,
+    of_test: Callable[[ColumnTest], Answer],
+    of_all: Callable[[Iterator[Answer]], Answer],
+    of_any: Callable[[Iterator[Answer]], Answer],
+) -> Answer:
+    """What is known of a condition, given what is known of tests, and how that is joined; parts are asked when they are needed."""
+    if isinstance(condition, ColumnTest):
+        return of_test(condition)
+    parts = (folded(part, of_test, of_all, of_any) for part in condition.parts)
+    return of_all(parts) if condition.name == "and" else of_any(parts)
+
+
+def columns_named(tree: Sequence[Any]) -> set[str]:
+    """The columns that a tree of the protocol names.
+
+    Raises:
+        Refused: It is not a condition.
+    """
+    match tree:
+        case [("and" | "or" | "not"), *parts]:
+            return {name for part in parts for name in columns_named(part)}
+        case [str(), str(name), *_]:
+            return {name}
+        case _:
+            raise Refused(f"{str(tree)[:80]} is not a condition")
+
+
+__all__ = ["ColumnTest", "Condition", "Joined", "columns_named", "folded", "joined", "normal_form"]

@@ -1,0 +1,149 @@
+"""Conditions as Arrow evaluates them: which rows of a table satisfy them, or an expression for a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.condition.normal import ColumnTest, Condition, folded, normal_form
+from pqassay_reader.condition.values import Ends, Values
+from pqassay_reference.columns.literals import Tree
+
+FEW = 3
+"""So many values are compared one by one; more are looked up together."""
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def condition_of(tree: Sequence[Any], schema: pa.Schema) -> Condition:
+    """The normal form of a condition on the columns of a schema. Raises `Refused` as `normal_form` and `find_column` do."""
+    return normal_form(tree, lambda name: find_column(schema, name)[1])
+
+
+def rows_of(condition: Condition, table: pa.Table) -> NDArray[np.bool_]:
+    """Which rows of a table satisfy a condition. Nested columns are called by names joined with dots.
+
+    Raises:
+        Refused: There is no such column.
+    """
+    return folded(
+        condition,
+        lambda test: rows_in(test, column_of(table, test.column)),
+        lambda parts: np.logical_and.reduce(list(parts)),
+        lambda parts: np.logical_or.reduce(list(parts)),
+    )
+
+
+def column_of(table: pa.Table, name: str) -> Any:
+    """A column of a table in the type in which it is compared. Raises `Refused` where there is no such column."""
+    path, kind = find_column(table.schema, name)
+    values: Any = table.column(path[0])
+    for part in path[1:]:
+        values = pc.struct_field(values, part)
+    compared = compared_type(kind)
+    return values if compared == values.type else values.cast(compared)
+
+
+def rows_in(test: ColumnTest, values: Any) -> NDArray[np.bool_]:
+    """Which values of an array of the type in which a column is compared satisfy a test."""
+    if test.values.is_nothing:
+        return np.zeros(len(values), np.bool_)
+    mask: Any = _truth(test, values)
+    if mask is None:
+        mask = values.is_valid() if test.values.has_all else pc.is_null(values)
+        if test.values.has_all and test.values.null:
+            return np.ones(len(values), np.bool_)
+    elif mask.null_count:
+        mask = mask.fill_null(test.values.null)
+    whole = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
+    return np.asarray(whole)
+
+
+def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expression:
+    """The expression of a condition on the columns of a dataset.
+
+    Raises:
+        Refused: It is not a condition, names a column that is not there, or has a constant that cannot be compared with its column.
+    """
+    if isinstance(condition, list):
+        condition = condition_of(condition, schema)
+
+    def of_test(test: ColumnTest) -> pc.Expression:
+        path, kind = find_column(schema, test.column)
+        reference: Any = pc.field(*path)
+        values, compared = test.values, compared_type(kind)
+        if compared not in (kind, getattr(kind, "value_type", None)):
+            reference = reference.cast(compared)
+        if values.is_nothing or (values.has_all and values.null):
+            return pc.scalar(not values.is_nothing)
+        found = _truth(test, reference)
+        if found is None:
+            return cast("pc.Expression", reference.is_valid() if values.has_all else reference.is_null())
+        return cast("pc.Expression", found | reference.is_null() if values.null else found)
+
+    found: pc.Expression = folded(
+        condition,
+        of_test,
+        lambda parts: in_pairs(pc.and_kleene, list(parts)),
+        lambda parts: in_pairs(pc.or_kleene, list(parts)),
+    )
+    return found
+
+
+def _truth(test: ColumnTest, subject: Any) -> Any:
+    """Whether values are in a set, null of nulls; ``None`` where that is so of all values, or of none."""
+    values = test.values
+    if values.has_all or not (values.intervals or values.nan):
+        return None
+    others = values.complement(null=False)
+    is_turned = len(others.intervals) < len(values.intervals)
+    intervals = (others if is_turned else values).ends
+    truth = _in_intervals(test, others if is_turned else values, intervals, subject) if intervals else None
+    if truth is None:  # every number, or none: NaN decides
+        return pc.is_nan(subject) if values.nan else pc.invert(pc.is_nan(subject))
+    if is_turned:
+        truth = pc.invert(truth)
+    if values.is_floating and values.nan != is_turned:  # NaN is in no interval
+        is_nan = pc.is_nan(subject)
+        truth = pc.or_kleene(truth, is_nan) if values.nan else pc.and_kleene(truth, pc.invert(is_nan))
+    return truth
+
+
+def _in_intervals(test: ColumnTest, values: Values, intervals: Sequence[Ends], subject: Any) -> Any:
+    points = None if values.is_floating or len(intervals) <= FEW else values.points
+    scalar: Any = pc.scalar  # its type stub knows no scalars of Arrow
+    wrapped = scalar if isinstance(subject, pc.Expression) else lambda value: value
+    if points is not None:
+        looked_up = pc.is_in(subject, value_set=test.kind.array(points))
+        return pc.if_else(pc.is_valid(subject), looked_up, wrapped(pa.scalar(None, pa.bool_())))
+
+    def of_interval(ends: Ends) -> Any:
+        if ends.point is not None:
+            return pc.equal(subject, wrapped(test.kind.scalar(ends.point)))
+        sides = [each for each in (ends.low, ends.high) if each is not None]
+        tests = [COMPARISONS[name](subject, wrapped(test.kind.scalar(value))) for name, value in sides]
+        return in_pairs(pc.and_kleene, tests)
+
+    return in_pairs(pc.or_kleene, [of_interval(ends) for ends in intervals])
+
+
+def in_pairs(function: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
+    """All parts joined by an associative function, in pairs: a chain of thousands would be too deep for Arrow."""
+    while len(parts) > 1:
+        pairs = [function(*parts[at : at + 2]) for at in range(0, len(parts) - 1, 2)]
+        parts = [*pairs, *parts[len(pairs) * 2 :]]
+    return parts[0]
+
+
+__all__ = ["column_of", "condition_of", "expression_of", "in_pairs", "rows_in", "rows_of"]

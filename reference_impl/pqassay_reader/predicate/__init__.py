@@ -1,1 +1,0 @@
-"""Predicates: parsed from text, compared exactly, and translated to the expressions of each engine. Literals are the reference's."""
