@@ -148,10 +148,7 @@ class Answerer:
         must = np.logical_and.reduce([needed, *(part.must for part in known)])
         estimates = estimated(lake, asked, needed, must)
         zones = answered_by_zones(lake, asked, known, needed, reader.fields)
-        if zones.rows:
-            tally.add_row_count(zones.rows)
-        for measure, table in zones.sums:
-            tally.add_zones(measure, table)
+        tally.add_zones(zones.rows, zones.sums)
         read = needed & ~zones.answered
         for table in reader.rows(read, _sure(known, needed)):
             tally.add_rows(table)

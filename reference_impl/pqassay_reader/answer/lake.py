@@ -216,6 +216,7 @@ class Lake:
         )
         self.unfit: dict[str, str] = {}
         self._sets: dict[str, list[ColumnSets]] = {}
+        self._unread: dict[str, list[tuple[int, UsableEntry]]] = {}
 
     def kind(self, name: str) -> Any:
         """The type in which a column is compared. Raises `Refused` where there is no such column, or several."""
@@ -251,12 +252,17 @@ class Lake:
         for name in names:
             if name in self.partitions:
                 continue
-            new = [
-                (number, entry)
-                for number, file in enumerate(self.files)
-                for entry in file.entries.get((IndexType.DISTINCT_SET, name), ())
-                if entry.entry.key not in file.blobs and file.is_worth(entry, fields)
-            ]
+            if name not in self._unread:
+                self._unread[name] = [
+                    (number, entry)
+                    for number, file in enumerate(self.files)
+                    for entry in file.entries.get((IndexType.DISTINCT_SET, name), ())
+                ]
+            new: list[tuple[int, UsableEntry]] = []
+            left: list[tuple[int, UsableEntry]] = []
+            for one in self._unread[name]:
+                (new if self.files[one[0]].is_worth(one[1], fields) else left).append(one)
+            self._unread[name] = left
             if new:
                 self._read_sets(name, new)
         return LakeSets({name: self._sets[name] for name in names if name in self._sets}, self.file_of)

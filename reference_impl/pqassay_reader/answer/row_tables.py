@@ -86,15 +86,21 @@ class RowTables:
             found = [alone[index].places for index, _ in self._scanned(alone, self._asked, with_index=True)]
             units = self._parts(np.unique(np.array(found, np.int64)))
         held: list[pa.Table] = []
+        count = 0
         for _, table in self._scanned(units, self.fields, with_index=False):
-            wanted = {name: column_of(table, name) for name in self._names}
-            # A table of no columns would forget how many rows it has.
-            held.append(pa.table(wanted) if wanted else pa.table({"": pa.nulls(len(table))}))
-            if sum(map(len, held)) >= ROWS_AT_ONCE:
-                yield pa.concat_tables(held)
-                held = []
+            held.append(table)
+            count += len(table)
+            if count >= ROWS_AT_ONCE:
+                yield self._compared(pa.concat_tables(held))
+                held, count = [], 0
         if held:
-            yield pa.concat_tables(held)
+            yield self._compared(pa.concat_tables(held))
+
+    def _compared(self, table: pa.Table) -> pa.Table:
+        """The columns that are wanted, in the types in which they are compared."""
+        wanted = {name: column_of(table, name) for name in self._names}
+        # A table of no columns would forget how many rows it has.
+        return pa.table(wanted) if wanted else pa.table({"": pa.nulls(len(table))})
 
     def _parts(self, places: Numbers) -> list[_Unit]:
         """The files of some row groups, but for those that statistics rule out."""

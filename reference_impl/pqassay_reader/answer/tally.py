@@ -91,7 +91,7 @@ class Tally:
 
     def add_rows(self, table: pa.Table) -> None:
         """Add the rows of a table that has the columns of groups and measures. Raises `Refused` for a sum of more than 38 digits."""
-        self._add(len(table), self._of_rows(table))
+        self._add(self._given(len(table), self._of_rows(table)))
 
     def _of_rows(self, table: pa.Table) -> dict[str, Any]:
         columns = self._keys_of(table) | {"w": pa.repeat(1, len(table))}
@@ -104,22 +104,33 @@ class Tally:
     def _keys_of(self, table: pa.Table) -> dict[str, Any]:
         return {key: plain(table.column(name), name) for name, key in self._keys.items()}
 
-    def add_zones(self, measure: str | None, table: pa.Table) -> None:
-        """Add groups of zone sums: those of a measure, or with ``None`` their rows. Raises as `add_rows`."""
-        if measure is None:
-            self._add(len(table), self._keys_of(table) | {"w": table.column(ROWS)})
-            return
-        sums: Any = table.column(SUM)
-        if self._is_floating(measure):
-            has_nan: Any = pa.array(np.asarray(table.column(NANS)) > 0)
-            sums = pc.if_else(has_nan, math.nan, sums)
-        counts = pc.subtract(table.column(ROWS), table.column(NULLS))
-        bounds = (plain(table.column(one), measure) for one in (LEAST, GREATEST))
-        self._add(len(table), self._keys_of(table) | self._of_measure(measure, counts, sums, *bounds))
+    def add_zones(self, row_count: int, sums: Sequence[tuple[str | None, pa.Table]]) -> None:
+        """Add rows that are counted already, of a question without groups, and groups of zone sums. Raises as `add_rows`.
 
-    def add_row_count(self, count: int) -> None:
-        """Add rows that are counted already, of a question without groups."""
-        self._add(1, {"w": pa.array([count], pa.int64())})
+        Args:
+            row_count: The rows.
+            sums: Groups, each with the measure that they are sums of, or ``None`` for their rows.
+        """
+        parts = [self._given(1, {"w": pa.array([row_count], pa.int64())})] if row_count else []
+        for measure, table in sums:
+            columns = self._keys_of(table)
+            if measure is None:
+                columns["w"] = table.column(ROWS)
+            else:
+                added: Any = table.column(SUM)
+                if self._is_floating(measure):
+                    has_nan: Any = pa.array(np.asarray(table.column(NANS)) > 0)
+                    added = pc.if_else(has_nan, math.nan, added)
+                counts = pc.subtract(table.column(ROWS), table.column(NULLS))
+                bounds = (plain(table.column(one), measure) for one in (LEAST, GREATEST))
+                columns |= self._of_measure(measure, counts, added, *bounds)
+            parts.append(self._given(len(table), columns))
+        if parts:
+            self._add(pa.concat_tables(parts, promote_options="permissive"))
+
+    def _given(self, count: int, columns: dict[str, Any]) -> pa.Table:
+        nothing = {name: pa.nulls(count, values.type) for name, values in self._nothing.items()}
+        return pa.table({name: columns.get(name, nothing[name]) for name in nothing})
 
     def _of_measure(self, name: str, counts: Any, sums: Any, low: Any, high: Any) -> dict[str, Any]:
         at = self._measures[name]
@@ -128,10 +139,9 @@ class Tally:
             columns[f"x{at}"] = sums.cast(pa.float64()) if self._is_floating(name) else sums
         return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
 
-    def _add(self, count: int, columns: dict[str, Any]) -> None:
+    def _add(self, given: pa.Table) -> None:
         """Add parts: their rows ``w``, and of each measure how many values ``n``, their sum ``x``, the least ``lo`` and the greatest ``hi``."""
-        columns = {name: pa.nulls(count, values.type) for name, values in self._nothing.items()} | columns
-        self._cursor.register("given", pa.table(columns))
+        self._cursor.register("given", given)
         output, powers = [*self._keys.values(), "sum(w) AS w"], ["*"]
         for name, at in self._measures.items():
             output.append(f"sum(n{at}) AS n{at}")
@@ -170,7 +180,7 @@ class Tally:
             Refused: A sum has more than 38 digits.
         """
         if self._insert.startswith("CREATE"):
-            self._add(0, dict(self._nothing))
+            self._add(self._given(0, self._nothing))
         asked, groups = self._asked, self._groups()
         items: dict[Item, Any] = {
             name: _restored(groups.column(key), self._kinds[name]) for name, key in self._keys.items()
