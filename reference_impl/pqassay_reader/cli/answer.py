@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from pqassay_reader.cli.progress import progress_bar
+from pqassay_reader.cli.rows_output import Form, json_line, text_sink, write_rows
 from pqassay_reference.cli.errors import fail, said
-from pqassay_reference.cli.rows_output import Form, json_line, text_sink, write_rows
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable

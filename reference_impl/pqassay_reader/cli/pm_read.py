@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
+from pqassay_reader.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reader.query.fetching.ranges import GAP
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.pm import PM_CODES, ParquetSize, Txn, pinned, pm_app, require_pm
 from pqassay_reference.cli.pm_changes import Pair, pair
-from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqassay_reader.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reader.cli.scan_files import TrustName, list_files, require_vouched
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.cli.errors import fail, require_writable, said
-from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog, example
 

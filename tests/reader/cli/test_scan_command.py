@@ -18,8 +18,9 @@ from typer.testing import CliRunner, Result
 
 import processes
 from pqassay.cli.main import app
+from pqassay_reader.cli import rows_output
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
-from pqassay_reference.cli import rows_output, tables
+from pqassay_reference.cli import tables
 
 ROWS: dict[str, list[Any]] = {
     "metal": ["tin", "lead", None, "zinc"],
