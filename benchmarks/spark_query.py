@@ -26,7 +26,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pqassay_spark.jobs.session import spark_session
-from pqassay_spark.query.datasource import register
 from pqassay_spark.query.pruned_scan import plan_read, spark_location
 
 SHARE = 1 / 3
@@ -34,12 +33,7 @@ SHARE = 1 / 3
 
 PREDICATE = f"nation = '{WANTED}'"
 
-NATIVE, PRUNED, TABLE, SOURCE = (
-    "spark.read.parquet",
-    "pqassay_spark.read",
-    "with an index table",
-    "data source",
-)
+NATIVE, PRUNED, TABLE = "spark.read.parquet", "pqassay_spark.read", "with an index table"
 
 
 def answer(frame: DataFrame) -> tuple[int, int]:
@@ -57,10 +51,7 @@ def ways(spark: SparkSession, root: Path) -> dict[str, Callable[[], DataFrame]]:
     def pruned(**options: Any) -> DataFrame:
         return plan_read(spark, root, PREDICATE, **options).frame
 
-    def source() -> DataFrame:
-        return spark.read.format("pqassay").option("prune", "once").load(str(root)).where(PREDICATE)
-
-    return {NATIVE: native, PRUNED: pruned, TABLE: partial(pruned, table="auto"), SOURCE: source}
+    return {NATIVE: native, PRUNED: pruned, TABLE: partial(pruned, table="auto")}
 
 
 def answered(way: Callable[[], DataFrame]) -> Callable[[], tuple[int, int]]:
@@ -77,7 +68,6 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     root = cached(f"pruned-{options.files}-of-{ROWS}-rows", partial(make_lake, files=options.files)) / "lake"
     with spark_session(name="spark_query", cores=options.cores) as spark:
-        register(spark)
         asked = ways(spark, root)
         columns = asked[NATIVE]().columns
         rows = {name: Counter(map(tuple, way().select(columns).collect())) for name, way in asked.items()}

@@ -1,10 +1,10 @@
-"""Cost of indexes when Spark writes: its own writer with the indexing pass, and the writer that embeds, against neither.
+"""Cost of indexes when Spark writes: its own writer with the indexing pass, against the writer alone.
 
     python benchmarks/spark_write.py [--rows 2000000] [--files 8] [--rounds 5] [--cores 2]
 
 The rows are those of `pqassay_spark.produce.sales`, kept in memory, so that only writing is measured.  In turns: Spark's own
-writer; the same and then `index_files`, which embeds an index of the nations into every file and keeps an index table; the
-same without the table; and the data source ``pqassay``, which embeds while writing.  Every round writes into a new folder.
+writer; the same and then `index_files`, which embeds an index of the nations into every file and keeps an index table; and
+the same without the table.  Every round writes into a new folder.
 
 Goal: writing and indexing takes at most 1.3 times as long as writing.
 """
@@ -27,14 +27,13 @@ from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spark.index.run import index_files
 from pqassay_spark.jobs.session import spark_session
 from pqassay_spark.produce.sales import sales
-from pqassay_spark.query.datasource import register
 
 RATIO = 1.3
 """Goal, in times the cost of writing alone."""
 
 COLUMN = "nation"
 
-PLAIN, INDEXED, EMBEDDED, SOURCE = "write", "write + index", "write + index, no table", "data source"
+PLAIN, INDEXED, EMBEDDED = "write", "write + index", "write + index, no table"
 
 
 def ways(spark: SparkSession, frame: DataFrame, home: Path) -> dict[str, Callable[[], Path]]:
@@ -56,12 +55,7 @@ def ways(spark: SparkSession, frame: DataFrame, home: Path) -> dict[str, Callabl
         index_files(spark, root, [COLUMN], table=False)
         return root
 
-    def source() -> Path:
-        root = home / f"out-{next(numbers)}"
-        frame.write.format("pqassay").option("column", COLUMN).mode("append").save(str(root))
-        return root
-
-    return {PLAIN: plain, INDEXED: indexed, EMBEDDED: embedded, SOURCE: source}
+    return {PLAIN: plain, INDEXED: indexed, EMBEDDED: embedded}
 
 
 def digest(frame: DataFrame) -> Row:
@@ -97,7 +91,6 @@ def main(arguments: list[str]) -> int:
         tempfile.TemporaryDirectory(prefix="pqassay-spark-write-") as folder,
         spark_session(name="spark_write", cores=options.cores) as spark,
     ):
-        register(spark)
         frame = sales(spark, options.rows, files=options.files).cache()
         expected = digest(frame)
         assert expected[0] == options.rows

@@ -4,8 +4,6 @@
     python tools/guide_sessions.py docs/guide/pm.md --write    put what was printed into the page
     python tools/guide_sessions.py docs/guide/query.md --spark with a session of Spark
 
-A picture that a page shows and one of its blocks draws (an SVG file of the same name) is compared, or written, too.
-
 Blocks run in a folder of their own that holds a link to ``golden_files``, from the data that the page itself makes.  A block of
 language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
 written to the file of this name.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
@@ -41,9 +39,6 @@ FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>console|python|text|toml)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
-
-PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+\.svg)\)")
-"""A picture that a page shows."""
 
 TITLE = re.compile(r'title="([^"]+)"')
 """The name of the file that a block stands for."""
@@ -302,14 +297,6 @@ def rewritten(page: str, played: list[Played]) -> str:
     return page
 
 
-def pictures_of(page: str, path: Path, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The pictures that a page both shows and makes: where each is stored, and what the blocks have made in a folder."""
-    for target in PICTURE.findall(page):
-        made = folder / Path(target).name
-        if made.is_file():
-            yield path.parent / target, made
-
-
 def main() -> int:
     """Compare pages with what their blocks print, or write that into them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -335,11 +322,6 @@ def _compared(path: Path, session: object | None, *, is_written: bool) -> int:
     page = path.read_text("utf-8")
     with tempfile.TemporaryDirectory() as folder:
         played = list(play(page, Path(folder), session))
-        for stored, made in pictures_of(page, path, Path(folder)):
-            if is_written:
-                stored.write_bytes(made.read_bytes())
-            elif stored.read_bytes() != made.read_bytes():
-                print(f"{stored} is not what the page draws")
     wrong = [each for each in played if not each.agrees]
     if is_written:
         path.write_text(rewritten(page, played), "utf-8")

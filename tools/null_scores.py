@@ -21,15 +21,26 @@ SCORES = "conformance/implementations/null_scores.toml"
 
 
 class Fake(NamedTuple):
-    """A driver that is wrong on purpose: what it does, the cases that it is asked about, and its time for each."""
+    """A driver that is wrong on purpose.
+
+    Attributes:
+        does: What it does.
+        cases: The cases that it is asked about; all by default.
+        seconds: Its time for each.
+        jobs: Its processes: one, where an answer depends on the one before.
+    """
 
     does: str
     cases: tuple[str, ...] = ()
     seconds: float = 10.0
+    jobs: int = os.cpu_count() or 1
 
 
 SLICE = ("*/p*", "interop/questdb-9.4.3/o3-*")
 """Cases of all families: those are enough to see what becomes of a driver that is started for each request."""
+
+PAGES = ("pix/n*", "pix/p*", "sta/n*")
+"""Cases about which a reader without comparisons, or one that is right by chance, could look good."""
 
 FAKE_DRIVERS = {
     "accept_all": Fake("accepts everything, unread: an empty set, no rows, no row groups, no file written"),
@@ -44,6 +55,10 @@ FAKE_DRIVERS = {
         "reads and scans rightly without the index, and keeps all row groups; knows only read, scan and prune",
         ("idx1/companion", "idx1/p*", "pqf/p*", "interop/questdb-9.4.3/*"),
     ),
+    "shy": Fake("answers queries for what is not null alone, rightly", PAGES),
+    "repeats": Fake("answers as it did the first time", PAGES, jobs=1),
+    "bleeding": Fake("puts rows into the answer behind a refusal", ("idx1/p*", "pqf/p*", "pix/n*"), jobs=1),
+    "every_fifth": Fake("answers every fifth time without rows", PAGES, jobs=1),
     "hang": Fake("never answers", ("idx1/plain",), 0.02),
 }
 """By the name of their file. Slow ones are asked about few cases."""
@@ -56,13 +71,17 @@ def score(name: str, golden_files: Sequence[GoldenCase]) -> dict[str, Any]:
     """Run one fake; return what the file has about it."""
     fake = FAKE_DRIVERS[name]
     cases = select(golden_files, fake.cases)
-    report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds)))
+    report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds), jobs=fake.jobs))
     row: dict[str, Any] = {"does": fake.does}
     if fake.cases:
         row["cases"] = list(fake.cases)
     row["exit_code"] = report.exit_code
     for given in report.scores:
-        row[f"{given.family} {given.operation}"] = {"asked": given.asked, **given.outcomes}
+        row[f"{given.family} {given.operation}"] = {
+            "cases": given.cases,
+            "asked": given.asked,
+            **given.outcomes,
+        }
     return row
 
 

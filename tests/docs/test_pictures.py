@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 from pm_update_picture import AFTER, picture, regions, states
-from typer.testing import CliRunner
 
 from places import ROOT
-from pqassay.cli.main import app
-from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.pm.growth import grow_in
 from pqassay_reference.pm.storage import MemoryStorage
 from pqassay_spec.base.sources import BytesSource
@@ -51,17 +48,6 @@ def test_a_picture_needs_nothing_else_and_has_a_ground_of_its_own_in_dark_mode(p
     else:
         assert "#ffffff" == ground.get("fill")
     assert [] == [each.tag for each in root.iter() if each.tag.endswith(("script", "image", "foreignObject"))]
-
-
-def test_the_picture_of_a_scan_is_what_the_command_draws(tmp_path: Path) -> None:
-    """Where the command draws another one, this command, with the file of the chapter as its last word, draws it anew."""
-    KEPT_FACTS.clear()  # a scan before this one would save the metadata
-    picture = tmp_path / "scan.svg"
-    file = ROOT / "golden_files" / "pix" / "article-two-columns" / "data.parquet"
-    asked = [str(file), "A > 35 AND B = 'F'", "--columns", "B", "--explain-to", str(picture)]
-
-    assert 0 == CliRunner().invoke(app, ["scan", *asked]).exit_code
-    assert picture.read_text() == (CHAPTERS / "pictures" / "scan-article.svg").read_text()
 
 
 def test_the_parts_of_the_updated_file_tile_it() -> None:

@@ -359,10 +359,10 @@ def test_a_driver_that_is_right_exits_0_and_gets_its_score(tmp_path: Path) -> No
     *told, times, slowest = result.stdout.splitlines()
     assert [
         f"{tmp_path}/driver: 1 case, 1 of 4 passed, 3 unsupported",
-        "  IDX1  decode   0 of 0 passed; 1 unsupported",
+        "  IDX1  decode   0 of 0 passed, 1 in all; 1 unsupported",
         "  IDX1  lint     1 of 1 passed",
-        "  IDX1  encode   0 of 0 passed; 1 unsupported",
-        "  IDX1  scan     0 of 0 passed; 1 unsupported",
+        "  IDX1  encode   0 of 0 passed, 1 in all; 1 unsupported",
+        "  IDX1  scan     0 of 0 passed, 1 in all; 1 unsupported",
     ] == told
     assert re.fullmatch(r"times: (\w+ \d+\.\d s for 1(, )?){4}", times)
     assert re.fullmatch(r"slowest: (made/good \w+ \d+\.\d\d s(, )?){4}", slowest)
@@ -511,6 +511,31 @@ def test_a_driver_that_is_wrong_every_fifth_time_is_unstable(tmp_path: Path) -> 
     assert 1 == report.exit_code
 
 
+def test_a_driver_that_is_known_to_be_unstable_may_pass_and_may_do_nothing_else(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    known = tmp_path / "known.toml"
+    known.write_text('[[expectation]]\ncase = "made/*"\noperation = "lint"\noutcome = "unstable"\n')
+    options = ("--expectations", str(known), "--operation", "lint")
+
+    assert 0 == command(tmp_path, *options, body=ACCEPT_LINT).exit_code
+    wrong = command(tmp_path, *options, body=f"answer '{REJECT}'")
+    assert 3 == wrong.exit_code
+    assert "made/good lint: failed (refused), not unstable" in wrong.stdout
+
+
+def test_of_an_unstable_driver_every_bad_answer_is_asked_for_again(tmp_path: Path) -> None:
+    for name in "abcdefghijklmno":
+        valid_case(tmp_path / "cases", f"made/{name}")
+    driver = tmp_path / "driver.py"
+    driver.write_text(EVERY_FIFTH.replace("number % 5", "number < 2"))
+    settings = Settings(
+        [sys.executable, "-S", str(driver)], Limits(seconds=20), jobs=1, only=("lint",), fresh=1
+    )
+    report = run(load(tmp_path / "cases"), settings)
+
+    assert {"passed": 1, "unstable": 14} == report.summary.outcomes
+
+
 def test_json_follows_its_schema_and_names_what_was_compared(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     target = tmp_path / "results.json"
@@ -645,3 +670,35 @@ def test_rows_of_all_types_survive_a_writer(tmp_path: Path) -> None:
     (result,) = asked(tmp_path, f'cp {written} "$({target})"; answer \'{{"answer": "accept"}}\'').results
 
     assert ("passed", "") == (result.outcome, result.reason)
+
+
+READS = """
+import json, sys
+
+request = json.load(open(sys.argv[1]))
+answer = {"answer": "accept", "name": "made", "version": "1", "language": "Python", "capabilities": ["parquet", "read", "idx1", "codec.snappy"]}
+if request["op"] == "read":
+    answer = {"answer": "accept", "rows": DAMAGED if b"IDX2" in open(request["file"], "rb").read() else []}
+json.dump(answer, open(sys.argv[2], "w"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome", "severity_"), [("[]", "inherited", None), ('[["Chad", 1]]', "failed", 4)]
+)
+def test_a_reader_that_says_of_a_damaged_file_what_it_says_of_the_good_one_inherits_the_fault(
+    rows: str, outcome: str, severity_: int | None, tmp_path: Path
+) -> None:
+    valid_case(tmp_path / "cases", rows=ROWS, read={"rows": "own", "refusal": "never"})
+    check = {"rules": ["IDX1-006"], "tier": "values"}
+    expect = {"check": check, "rows": ROWS, "read": {"rows": "own", "refusal": "allowed"}}
+    damaged = Idx1File(magic=b"IDX2").build()
+    write_case(tmp_path / "cases", "made/bad", expect, damaged, parent="made/good")
+    driver = tmp_path / "driver.py"
+    driver.write_text(READS.replace("DAMAGED", rows))
+    settings = Settings([sys.executable, "-S", str(driver)], Limits(seconds=20), only=("read",))
+    report = run(load(tmp_path / "cases"), settings)
+
+    assert {"made/good": ("failed", 1), "made/bad": (outcome, severity_)} == {
+        result.case: (result.outcome, result.severity) for result in report.results
+    }

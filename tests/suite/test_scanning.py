@@ -437,3 +437,19 @@ def test_failures_are_grouped_by_cause_and_the_gravest_come_first(tmp_path: Path
     ]
     assert report.to_json() == scanned(tmp_path, twist).to_json()
     assert json.loads(report.to_json())["driver"]["serve"] is True
+
+
+UNSUPPORTED = 'answer = {"answer": "unsupported", "reason": "no comparisons"}'
+
+
+def test_a_case_of_which_no_query_that_compares_is_answered_is_unsupported(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    shy = result_of(scanned(tmp_path, f"if tree[0] not in ('is null', 'is not null'): {UNSUPPORTED}"))
+    bold = result_of(scanned(tmp_path, f"if tree[0] == 'in': {UNSUPPORTED}"))
+
+    assert ("unsupported", 0) == (shy.outcome, shy.answered and shy.answered.deciding)
+    assert shy.answered is not None
+    assert f"answers none of the {shy.answered.of_deciding} queries that decide" == shy.reason
+    assert "passed" == bold.outcome
+    assert bold.answered is not None
+    assert 0 < bold.answered.queries < bold.answered.of

@@ -169,8 +169,9 @@ def test_the_score_over_all_is_one_over_the_golden_files_that_there_are(name: st
     )
     rows = {name: row for name, row in FAKES[name].items() if isinstance(row, dict)}
 
+    assert there == {name: row["cases"] for name, row in rows.items()}
     assert there == {name: row["asked"] for name, row in rows.items()}
-    assert there == {name: sum(row.values()) - row["asked"] for name, row in rows.items()}
+    assert there == {name: sum(row.values()) - row["cases"] - row["asked"] for name, row in rows.items()}
 
 
 def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_than_half() -> None:
@@ -179,6 +180,32 @@ def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_t
 
     rows = [row for row in FAKES["accept_all"].values() if isinstance(row, dict)]
     assert all(row.get("passed", 0) * 2 < row["asked"] for row in rows)
+
+
+def passed(name: str, operation: str) -> int:
+    """What a fake passes of an operation, over all families."""
+    return sum(
+        row.get("passed", 0)
+        for key, row in FAKES[name].items()
+        if key.endswith(f" {operation}") and isinstance(row, dict)
+    )
+
+
+@pytest.mark.parametrize("name", ["shy", "repeats", "bleeding", "every_fifth"])
+def test_no_fake_that_is_right_now_and_then_is_green(name: str) -> None:
+    assert 1 == FAKES[name]["exit_code"]
+
+
+def test_who_answers_tests_for_null_alone_passes_no_case_of_comparisons() -> None:
+    scans = [row for key, row in FAKES["shy"].items() if key.endswith(" scan")]
+
+    assert passed("shy", "scan") * 10 < sum(row["cases"] for row in scans)
+    assert sum(row["asked"] for row in scans) * 4 < sum(row["cases"] for row in scans)
+
+
+def test_who_repeats_what_it_said_first_is_red_in_every_case_behind_the_first() -> None:
+    assert [1, 0] == [passed("repeats", "read"), passed("repeats", "scan")]
+    assert not any("inherited" in row for row in FAKES["repeats"].values() if isinstance(row, dict))
 
 
 def test_a_crash_is_never_taken_for_a_refusal() -> None:

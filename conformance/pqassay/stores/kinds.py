@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pqassay.stores.formats import formats
-from pqassay_spec.parquet.file import SUMMARY_NAMES
+from pqassay_spec.parquet.file import SUFFIXES, SUMMARY_NAMES
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, families
 
@@ -45,7 +45,7 @@ class Kind:
 
 
 KINDS = (
-    Kind(DEFAULT_FILE, ("*.parquet", "*.parq", "*.pq", *SUMMARY_NAMES)),
+    Kind(DEFAULT_FILE, (*(f"*{suffix}" for suffix in SUFFIXES), *SUMMARY_NAMES)),
     Kind("pm", (pm.FILE_NAME,), beside=(pm.DATA_NAME,)),
     Kind(
         "marker",

@@ -20,6 +20,7 @@ from pqassay_spec.directory import entries as grammar
 from pqassay_spec.directory import identity, placement
 from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Directory, Entry, EntryHead, Path
+from pqassay_spec.directory.named_types import is_named
 from pqassay_spec.directory.packed_values import order_in_blobs
 from pqassay_spec.directory.sketches import has_quantiles
 from pqassay_spec.idx1 import blob as idx1
@@ -61,7 +62,12 @@ class EntryUnderTest:
     def kind(self) -> str:
         """The name of its type; its number, where it is not known."""
         known = [member.name for member in IndexType if member == self.head.type]
-        return known[0] if known else f"type {self.head.type}"
+        return known[0] if known else self.entry.type_name or f"type {self.head.type}"
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its type is somebody's own: everything about it is judged but what its blob means."""
+        return is_named(self.head.type)
 
     @property
     def column(self) -> str | None:
@@ -99,7 +105,9 @@ class EntryUnderTest:
     # ---------------------------------------------------------------------------------- whether it is asked about
 
     def require_known(self) -> None:
-        """Raise `NotChecked` where its type or the version of its type is not known here."""
+        """Raise `NotChecked` where its type or the version of its type is not known here; the chapter says what holds of all named types."""
+        if self.is_named:
+            return
         if self.head.type not in list(IndexType):
             raise NotChecked(f"indexes of type {self.head.type} are not known to pqassay", "tool")
         if self.head.type_version != TYPE_VERSION:
@@ -208,7 +216,7 @@ class EntryUnderTest:
         if count != 1 and (kind in SINGLE_COLUMN or not count):
             yield f"{count} columns, and {self.kind} describes {'one' if kind in SINGLE_COLUMN else 'at least one'}"
             return
-        for place, leaf in enumerate(self.leaves):
+        for place, leaf in enumerate(() if self.is_named else self.leaves):
             order = order_in_blobs(leaf)
             if leaf.max_repetition_level:
                 yield f"column {leaf.name} has more than one value a row"

@@ -70,10 +70,18 @@ Mark = tuple[Hashable, ...]
 
 @dataclass(frozen=True)
 class CaseQuery:
-    """A query of a case: which rows, and which columns of them."""
+    """A query of a case.
+
+    Attributes:
+        predicate: Which rows.
+        columns: Which columns of them.
+        decides: Whether it compares values of the column that the case is about, so that a reader that answers it uses what the case
+            may say falsely.  Where no query does, each decides.
+    """
 
     predicate: list[Any]
     columns: list[str]
+    decides: bool = True
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,18 @@ def queries(
         for same in [one for one in candidates if one.predicate == best.predicate]:
             touched |= same.marks
             candidates.remove(same)
-    return [CaseQuery(tree, _output(names, tree, number)) for number, tree in enumerate(chosen)]
+    deciding = [_compares(tree, column) for tree in chosen]
+    return [
+        CaseQuery(tree, _output(names, tree, number), decides=decides or not any(deciding))
+        for number, (tree, decides) in enumerate(zip(chosen, deciding, strict=True))
+    ]
+
+
+def _compares(tree: Sequence[Any], column: str | None) -> bool:
+    """Whether a predicate compares values of a column, or of any; a test for null compares none."""
+    if tree[0] in ("and", "or", "not"):
+        return any(_compares(part, column) for part in tree[1:])
+    return tree[0] not in ("is null", "is not null") and column in (None, tree[1])
 
 
 def _output(names: Sequence[str], tree: Sequence[Any], number: int) -> list[str]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-from pqassay.report.run.model import Outcome, RunReport, ScoredBy, counts, scores
+from pqassay.report.run.model import Operation, Outcome, RunReport, ScoredBy, counts, scores
+from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.revision import Revision
 from pqassay_suite.cases.case import GoldenCase
 
 
 def counted_by(
-    revision: Revision, report: RunReport, cases: Sequence[GoldenCase], *, narrowed: bool = False
+    revision: Revision,
+    report: RunReport,
+    cases: Sequence[GoldenCase],
+    undeclared: Iterable[tuple[Case, Operation]] = (),
+    *,
+    narrowed: bool = False,
 ) -> RunReport:
     """A report in which the cases of a revision count, and no others.
 
@@ -19,6 +26,7 @@ def counted_by(
         revision: The revision.
         report: A report in which all count.
         cases: The cases that the run was about.
+        undeclared: What was not asked of them, since the driver does not declare what it takes.
         narrowed: Whether questions about them were left out.
     """
     standing = {golden.case.id: revision.standing(golden.case.id, golden.asked_sha256) for golden in cases}
@@ -34,7 +42,14 @@ def counted_by(
     return dataclasses.replace(
         report,
         results=results,
-        scores=scores(results),
+        scores=scores(
+            results,
+            Counter(
+                (case.family, operation)
+                for case, operation in undeclared
+                if standing.get(case.id, "counted") == "counted"
+            ),
+        ),
         summary=dataclasses.replace(
             report.summary,
             results=len(inside),

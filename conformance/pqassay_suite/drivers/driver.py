@@ -25,7 +25,8 @@ MOST_CRASHES = 3
 """Crashes, or malformed answers, over the queries of one case, after which the rest is not asked."""
 
 MOST_FRESH = 50
-"""Answers of a run that are asked for again in a fresh process."""
+"""Bad answers of a run that are asked for again in a fresh process, while none of them was right there: the driver is taken to be stable
+then.  Of one that is not, each is asked for again."""
 
 
 WRITTEN = 200
@@ -54,7 +55,7 @@ class Settings:
         tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
         shipped: The driver's name among the implementations that come with pqassay.
         shown: The command as reports show it, where that is another one.
-        fresh: Bad answers that are asked for again in a fresh process, at most.
+        fresh: Bad answers that are asked for again in a fresh process, at most, while none of them is right there.
         queries: Queries of a case that are asked, at most; the first touch most.
         written: Folder in which files are kept that were written rightly, by the ids of their cases.
     """
@@ -127,13 +128,18 @@ class _Collector:
 
 
 class DriverUnderTest:
-    """A driver's command, and the exchanges with it; of several threads each talks to a process of its own."""
+    """A driver's command, and the exchanges with it; of several threads each talks to a process of its own.
+
+    Attributes:
+        is_unstable: Whether a bad answer was right when a fresh process was asked.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.launcher = Launcher(settings.limits)
         self.inspector = Inspector()
         self.serves = False
+        self.is_unstable = False
         self._sessions = Sessions(self.launcher, settings.command)
         self._mine = threading.local()
         self._lock = threading.Lock()
@@ -230,7 +236,7 @@ class DriverUnderTest:
             return False
         with self._lock:
             self._fresh_left -= 1
-            return self._fresh_left >= 0
+            return self.is_unstable or self._fresh_left >= 0
 
     def start_afresh(self) -> None:
         """Let the next request be the first of a process."""

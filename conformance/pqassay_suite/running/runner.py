@@ -22,6 +22,7 @@ from typing import Any
 from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import (
     SCHEMA_VERSION,
+    Answered,
     Driver,
     Exposure,
     NotAsked,
@@ -81,9 +82,17 @@ class Times:
 
 @dataclass(frozen=True)
 class _Done:
-    """What came of a task: a result, or an exposure."""
+    """What came of a task: a result, or an exposure.
+
+    Attributes:
+        result: The result.
+        by_itself: The result where the valid parent is not asked, if that is another one.
+        exposure: What became of a well-formed lie.
+        left_aside: Queries that were answered without the index.
+    """
 
     result: Result | None = None
+    by_itself: Result | None = None
     exposure: Exposure | None = None
     left_aside: int = 0
 
@@ -133,7 +142,7 @@ def run(
         wanted = tasks(cases, settings.only)
         if settings.tasks:
             wanted = [task for task in wanted if (task[0].case.id, task[1]) in settings.tasks]
-        work, not_asked = asking.chosen(wanted)
+        work, undeclared, not_asked = asking.chosen(wanted)
         done: list[_Done] = []
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
@@ -147,17 +156,27 @@ def run(
                 raise
     finally:
         driver.close()
-    results = [one.result for one in done if one.result]
+    # What an unstable driver answers about a parent tells nothing about the case.
+    results = [(driver.is_unstable and one.by_itself) or one.result for one in done if one.result]
     if not any(golden.stands_alone for golden in cases):
         results = credited([golden.case for golden in cases], results)
     report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+    scored = [
+        (golden.case, operation)
+        for golden, operation in undeclared
+        if operation != "scan" or golden.case.expect.scan != "exposure"
+    ]
+    report = dataclasses.replace(
+        report,
+        scores=scores(report.results, Counter((case.family, operation) for case, operation in scored)),
+    )
     asked: dict[str, list[Operation]] = {}
     for golden, operation in work:
         asked.setdefault(golden.case.id, []).append(operation)
     report = dataclasses.replace(report, asked=asked)
     if revision is None:
         return report
-    return counted_by(revision, report, cases, narrowed=bool(settings.only or settings.tasks))
+    return counted_by(revision, report, cases, scored, narrowed=bool(settings.only or settings.tasks))
 
 
 @dataclass(frozen=True)
@@ -188,7 +207,7 @@ def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
         hello = driver.greet()
     finally:
         driver.close()
-    work, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
+    work, _, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
     return Declared(hello or NOT_KNOWN, len(work), missing)
 
 
@@ -202,11 +221,12 @@ class _Asking:
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
         self.facts = CaseFacts()
 
-    def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[NotAsked]]:
-        """The tasks that the driver declares to be able to do, and what it does not."""
+    def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[Task], list[NotAsked]]:
+        """The tasks that the driver declares to be able to do, the others, and what these take."""
         if self.hello is None:
-            return list(work), []
+            return list(work), [], []
         found: list[Task] = []
+        others: list[Task] = []
         missing: Counter[str] = Counter()
         for golden, operation in work:
             case, needs = golden.case, self.facts.of(golden).needs
@@ -215,9 +235,10 @@ class _Asking:
             )
             if lacking:
                 missing[lacking] += 1
+                others.append((golden, operation))
             else:
                 found.append((golden, operation))
-        return found, [NotAsked(name, count) for name, count in sorted(missing.items())]
+        return found, others, [NotAsked(name, count) for name, count in sorted(missing.items())]
 
     def ask(self, task: Task) -> _Done:
         """Ask for one operation on one case."""
@@ -242,10 +263,27 @@ class _Asking:
                 first = result
                 result, told = self._ask_once(golden, operation, number, expected)
                 if result.is_good:
+                    self.driver.is_unstable = True
                     result = _unstable(first, told)
+            if operation == "read" and self._is_inherited(golden, result, number):
+                return _Done(_inherited(result), result)
             if result.outcome != "passed":
                 break
         return _Done(result)
+
+    def _is_inherited(self, golden: GoldenCase, result: Result, number: int) -> bool:
+        """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
+        parent, wrong = (
+            golden.parent,
+            result.outcome == "failed" and not (result.actual or "").startswith("reject"),
+        )
+        if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
+            return False
+        expected = list(ASKING["read"].expected(parent.case))
+        if number >= len(expected):
+            return False
+        other, _ = self._ask_once(parent, "read", number, expected[number])
+        return (other.outcome, other.actual, other.pin) == (result.outcome, result.actual, result.pin)
 
     def _ask_once(
         self, golden: GoldenCase, operation: Operation, number: int, expected: object
@@ -329,26 +367,29 @@ class _Asking:
             return _Done(exposure=exposure_of(case, judged, blames), left_aside=left_aside)
         inherited = dict(zip(wrong, scanning.inherited(list(wrong.values())), strict=True))
         own = [one for place, one in wrong.items() if not inherited[place]]
-        result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
+        answered = _answered(judged)
+        result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None, answered=answered)
         if not wrong:
             if self.hello is not None and any(one.is_not_known for one in judged):
                 result = self._without_answer(case, "scan", NOT_KNOWN)
-            elif judged and all(one.is_unsupported for one in judged):
-                result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
+            elif judged and not answered.deciding:
+                reason = f"answers none of the {answered.of_deciding} queries that decide"
+                result = dataclasses.replace(
+                    result,
+                    outcome="unsupported",
+                    reason=reason if answered.queries else "no query is supported",
+                )
             elif before:
                 result = self._unstable_scan(golden, judged, before)
             return _Done(result, left_aside=left_aside)
         one = worst(own or list(wrong.values()))
         place = judged.index(one)
         query = query_result(one, judged, blames[place])
-        if not own:
-            result = dataclasses.replace(
-                result, outcome="inherited", reason="wrong alike about its valid parent", query=query
-            )
-            return _Done(result, left_aside=left_aside)
         pins = [([other.query.predicate, other.query.columns], other.pin) for other in wrong.values()]
         pin = pin_of_queries(pins, len(judged))
-        result = dataclasses.replace(self._scan_result(golden, one, query), pin=pin)
+        result = dataclasses.replace(self._scan_result(golden, one, query), pin=pin, answered=answered)
+        if not own:
+            return _Done(_inherited(result), result, left_aside=left_aside)
         return _Done(result, left_aside=left_aside)
 
     def _unstable_scan(
@@ -358,6 +399,7 @@ class _Asking:
         one = worst(list(before.values()))
         first = [before.get(place, each) for place, each in enumerate(judged)]
         result = self._scan_result(golden, one, query_result(one, first, None))
+        result = dataclasses.replace(result, answered=_answered(judged))
         return _unstable(result, result.expected or "right")
 
     def _scan_result(self, golden: GoldenCase, one: Judged, query: Any) -> Result:
@@ -380,6 +422,26 @@ class _Asking:
             bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
             keep(self.settings, bench, scanning.request(bench), "scan-1")
+
+
+def _inherited(result: Result) -> Result:
+    """The result where the valid parent is answered in the same wrong way."""
+    return Result(
+        result.case,
+        result.family,
+        result.operation,
+        "inherited",
+        "wrong alike about its valid parent",
+        result.rules,
+        query=result.query,
+        answered=result.answered,
+    )
+
+
+def _answered(judged: Sequence[Judged]) -> Answered:
+    answers = [one.query.decides for one in judged if not one.is_unsupported]
+    deciding = sum(one.query.decides for one in judged)
+    return Answered(len(answers), len(judged), sum(answers), deciding)
 
 
 def _unstable(first: Result, told: str) -> Result:
@@ -436,7 +498,7 @@ def _report(
         ),
         limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
-        scores=scores(compared),
+        scores=[],
         problems=problems,
         summary=RunSummary(
             cases=len(cases),

@@ -122,7 +122,12 @@ class CaseFacts:
         column = damaged_column(golden.case, facts) or golden.case.column or good.case.column
         few = MOST_QUERIES.get(golden.case.family, MOST)
         most = few if not facts.has_choice else few if golden.case.mutation else MOST
-        return queries(rows, facts, column, story, most)
+        found = queries(rows, facts, column, story, most)
+        if golden.case.mutation is None or "null" not in golden.case.mutation.path:
+            return found
+        return [
+            replace(query, decides=query.decides or column in (None, query.predicate[1])) for query in found
+        ]
 
 
 def damaged_column(case: Case, facts: FileFacts) -> str | None:
@@ -188,6 +193,8 @@ class Scanning:
             self.driver.start_afresh()
             again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
             judged = [one if one.is_right else _after(one, next(again)) for one in judged]
+            if any(one.before is not None for one in judged):
+                self.driver.is_unstable = True
         return judged
 
     def request(self, bench: Bench) -> protocol.ScanRequest:
@@ -294,7 +301,8 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
     ]
     if not misled:
         able = [one for one in judged if not one.is_unsupported]
-        return Exposure(case.id, case.family, "right" if able else "unsupported", len(able), 0)
+        decides = any(one.query.decides for one in able)
+        return Exposure(case.id, case.family, "right" if decides else "unsupported", len(able), 0)
     one = worst(misled)
     verdicts: dict[Fault, ExposureVerdict] = {
         "crashed": "crashed",

@@ -1,1 +1,1 @@
-"""Queries: Spark reads of fewer files, and the data source that writes files with their indexes."""
+"""Queries: Spark reads only the files that indexes leave."""

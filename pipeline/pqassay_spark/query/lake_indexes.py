@@ -20,14 +20,14 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
-from pqassay_reader.lake.indexed_dataset import IndexedDataset, IndexWarning, RowGroups, open_indexed
-from pqassay_reference.errors import Refused
+from pqassay_reader.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
+from pqassay_reference.columns.column_values import is_text
 from pqassay_reference.files.listing import IGNORED, located
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
-from pqassay_spark.query.comparisons import arrow_type
-from pqassay_spark.query.parquet_rows import spark_type
+from pqassay_spark.query.comparisons import ARROW_TYPES, MOST_DIGITS
 
 Identity: TypeAlias = tuple[int, int, int, int, int]
 """Device, number, length and both times of change of a file: another file differs in one of them."""
@@ -44,24 +44,6 @@ class Believed:
 
 Kinds: TypeAlias = Mapping[str, pa.DataType]
 """For the names of columns the types in which Arrow holds what Spark reads there."""
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """What a condition leaves out, by the indexes. All paths are relative to the folder.
-
-    Attributes:
-        files: For files that are left out the reason.
-        row_groups: For files of which row groups are left out, those that are not.
-        why: For each of these the reason.
-    """
-
-    files: Mapping[str, str]
-    row_groups: Mapping[str, RowGroups]
-    why: Mapping[str, str]
-
-
-NOTHING = LeftOut({}, {}, {})
 
 
 @dataclass(frozen=True)
@@ -111,12 +93,15 @@ class LakeIndexes:
         """The indexes of index directories that are not used, since they are stale or damaged, one sentence for each."""
         return self.dataset.aside
 
-    def left_out(self, condition: pc.Expression, *, stacklevel: int = 1) -> LeftOut:
-        """What need not be read, since its indexes say that no row of it satisfies a condition.
+    def left_out(self, condition: pc.Expression, *, stacklevel: int = 1) -> dict[str, str]:
+        """The files that need not be read, since their indexes say that no row satisfies a condition.
 
         Args:
             condition: What is asked.
             stacklevel: Whose line a warning names; 1 is that of the caller.
+
+        Returns:
+            The reason for each of them, by its path relative to the folder.
 
         Warns:
             IndexWarning: Some files have an index that can be used, and others have none, or one that is stale or damaged.
@@ -127,13 +112,7 @@ class LakeIndexes:
         if self.dataset.warnings and not is_ordinary:
             warnings.warn(self.dataset.summary, IndexWarning, stacklevel=stacklevel + 1)
         files = {self._name(path): pruning.reason(path) for path in pruning.skipped}
-        parts = {self._name(path): (path, left) for path, left in pruning.row_groups.items()}
-        there = {name for name in (*files, *parts) if self._is_unchanged(name)}
-        return LeftOut(
-            {name: reason for name, reason in files.items() if name in there},
-            {name: left for name, (_, left) in parts.items() if name in there},
-            {name: pruning.reason(path) for name, (path, _) in parts.items() if name in there},
-        )
+        return {name: reason for name, reason in files.items() if self._is_unchanged(name)}
 
     def _name(self, path: str) -> str:
         return path[len(self.base) :].lstrip("/")
@@ -211,11 +190,38 @@ def _guessed(folder: str, files: Collection[str], columns: Collection[str]) -> d
     schema: Any = pq.read_schema(os.path.join(folder, min(files))) if files else pa.schema([])  # noqa: PTH118 - see `LakeIndexes`
     kinds: dict[str, pa.DataType] = {}
     for name in columns:
-        with contextlib.suppress(Refused, KeyError):  # not there, there twice, or nothing that Spark reads
-            kind = arrow_type(spark_type(name, schema.field(name).type))
+        with contextlib.suppress(KeyError):  # not there, or there twice
+            kind = _guess(schema.field(name).type)
             if kind is not None:
                 kinds[name] = kind
     return kinds
+
+
+def _guess(kind: Any) -> Any:
+    """The type in which Arrow holds what Spark reads of a column; ``None`` where that is not a type that indexes are asked for."""
+    if pt.is_dictionary(kind):
+        kind = kind.value_type
+    if pt.is_timestamp(kind):
+        # Without a zone and in nanoseconds: INT96, which Spark takes for instants.
+        return pa.timestamp("us", "UTC" if kind.tz is not None or kind.unit == "ns" else None)
+    if pt.is_decimal(kind):
+        return pa.decimal128(kind.precision, kind.scale) if kind.precision <= MOST_DIGITS else None
+    if pt.is_unsigned_integer(kind):
+        return WIDER[kind]
+    if is_text(kind):
+        return pa.string()
+    if pt.is_binary(kind) or pt.is_large_binary(kind) or pt.is_fixed_size_binary(kind):
+        return pa.binary()
+    return kind if kind in ARROW_TYPES.values() else None
+
+
+WIDER: dict[Any, Any] = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+"""The types in which Spark reads whole numbers without a sign."""
 
 
 def loaded(early: Early, root: str | os.PathLike[str], kinds: Kinds, believed: Believed) -> LakeIndexes:

@@ -2,9 +2,9 @@
 
 The driver asks the indexes which files a predicate leaves over, and gives Spark their names as a filter on its hidden
 column ``_metadata.file_path``.  Spark then opens only these; everything else is as it is without: its own listing of
-the files, partition columns, the vectorised reader.  It opens whole files; where row groups are to be left out as well, the data source reads
-(`pqassay_spark.query.datasource`), and is told which.  On this machine the indexes are loaded while Spark lists the files
-and finds their schema; see `pqassay_spark.query.lake_indexes`.
+the files, partition columns, the vectorised reader, which leaves out row groups by their statistics, dictionaries and
+bloom filters.  On this machine the indexes are loaded while Spark lists the files and finds their schema; see
+`pqassay_spark.query.lake_indexes`.
 
 How Spark spells a path is for Spark to say, and differs from one of its columns and versions to the next; a filter by a
 wrong spelling finds no file and silently loses all rows.  So a spelling counts only after Spark has planned the scan
@@ -28,17 +28,10 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from pqassay_reader.condition.normal import columns_named
-from pqassay_reader.lake.indexed_dataset import RowGroups
 from pqassay_reference.columns.literals import Tree
-from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
-from pqassay_spark.query.datasource import NAME, PqassayDataSource, constants_of
-from pqassay_spark.query.file_parts import PARTS, FilePart, parts_left, text_of
-from pqassay_spark.query.lake_indexes import NOTHING, Believed, Early, LeftOut, loaded, loading
-from pqassay_spark.query.lake_listing import Lake
-from pqassay_spark.query.parquet_rows import require_supported
-from pqassay_spark.query.partition_names import partition_of
+from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
 from pqassay_spark.query.predicates import find_column, is_set, read_predicate, spark_condition
 from pqassay_spark.query.questions import AskedColumn, question, reading
 
@@ -55,8 +48,7 @@ class PrunedScan:
         frame: The rows that satisfy the predicate; nothing has been read yet.
         files: Files that Spark lists below the root.
         skipped: Those that it will not open, by their paths relative to the root.
-        why: For each of these, and each of those in ``row_groups``, the reason.
-        row_groups: For files of which it reads some row groups, which ones of how many; Spark's own reader reads whole files.
+        why: For each of these the reason.
         aside: Indexes of index directories that are not used, since they are stale or damaged, one sentence for each.
     """
 
@@ -64,7 +56,6 @@ class PrunedScan:
     files: int
     skipped: tuple[str, ...]
     why: Mapping[str, str]
-    row_groups: Mapping[str, RowGroups]
     aside: tuple[str, ...]
 
 
@@ -77,8 +68,6 @@ class ReadOptions(TypedDict, total=False):
         column: What those describe.
         schema: Of the rows; by default Spark finds it in the files.
         options: More options of Spark's Parquet reader.
-        row_groups: Where row groups can be left out of the files that are left, read with pyarrow, which can do that; see
-            `pqassay_spark.query.datasource`, and for what it does not read there.
     """
 
     table: str | None
@@ -86,7 +75,6 @@ class ReadOptions(TypedDict, total=False):
     column: str | None
     schema: StructType | str | None
     options: Mapping[str, str] | None
-    row_groups: bool
 
 
 def read(
@@ -130,21 +118,7 @@ def plan_read(
     listed = sorted(_input_files(spark, frame))
     names = relative_names(root, listed)
     left, aside = _left_out(spark, root, tree, frame.schema, names.values(), believed, early)
-    if how.get("row_groups") and left.row_groups:
-        parts: list[FilePart] | str = "the options are for it alone"
-        if not how.get("options"):
-            parts = _parts_of_files(root, frame.schema, names, left)
-        if not isinstance(parts, str):
-            skipped_names = tuple(sorted(set(names.values()) & set(left.files)))
-            rows = _source(spark, root, frame.schema, parts, case_sensitive=case_sensitive).where(condition)
-            why = {name: left.files[name] for name in skipped_names} | dict(left.why)
-            return PrunedScan(rows, len(listed), skipped_names, why, left.row_groups, aside)
-        warnings.warn(
-            f"{os.fspath(root)}: no row group is left out, since Spark's own reader has to read: {parts}",
-            PruningWarning,
-            stacklevel=3,
-        )
-    skipped = {entry: name for entry, name in names.items() if name in left.files}
+    skipped = {entry: name for entry, name in names.items() if name in left}
     scan = _without(frame, listed, skipped) if skipped else frame
     left_out = sorted(skipped.values()) if scan is not None else []
     if scan is None:
@@ -155,40 +129,7 @@ def plan_read(
             stacklevel=3,
         )
     rows = (frame if scan is None else scan).where(condition)
-    why = {name: left.files[name] for name in left_out}
-    return PrunedScan(rows, len(listed), tuple(left_out), why, {}, aside)
-
-
-def _parts_of_files(
-    root: str | os.PathLike[str], schema: StructType, names: Mapping[str, str], left: LeftOut
-) -> list[FilePart] | str:
-    """What the data source is to read of the files that Spark lists; or why it cannot read them."""
-    try:
-        require_supported(schema, advice="")
-        files = Lake(os.fspath(root)).files()
-        for partition, name in {tuple(file.partition.items()): file.name for file in files}.items():
-            constants_of(dict(partition), schema, name)
-    except (Refused, pa.ArrowException, OSError, ValueError) as error:
-        return str(error)
-    if {file.name for file in files} != set(names.values()):
-        return "Spark reads other files"
-    return parts_left(files, left)
-
-
-def _source(
-    spark: SparkSession,
-    root: str | os.PathLike[str],
-    schema: StructType,
-    parts: Sequence[FilePart],
-    *,
-    case_sensitive: bool,
-) -> DataFrame:
-    """The rows of parts of files, in a DataFrame of their own."""
-    spark.dataSource.register(PqassayDataSource)
-    path = os.fspath(root)
-    path = path if is_remote(path) else os.path.abspath(local_path(path))  # noqa: PTH100 - see `relative_names`
-    options = {PARTS: text_of(parts), "caseSensitive": str(case_sensitive).lower()}
-    return spark.read.format(NAME).schema(schema).options(**options).load(path)
+    return PrunedScan(rows, len(listed), tuple(left_out), {name: left[name] for name in left_out}, aside)
 
 
 GLOB = re.compile(r"[*?\[\]{}\\]")
@@ -227,16 +168,16 @@ def _left_out(
     names: Collection[str],
     believed: Believed,
     early: Early,
-) -> tuple[LeftOut, tuple[str, ...]]:
-    """What holds no row of the files with these relative names, and why; and the indexes that are left aside."""
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """The files with these relative names that hold no row, each with the reason; and the indexes that are not used."""
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
-        return NOTHING, ()  # then Spark finds columns by numbers, and indexes speak of names
+        return {}, ()  # then Spark finds columns by numbers, and indexes speak of names
     if not names:
-        return NOTHING, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
+        return {}, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
     # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))
-    partitions = {key.lower() for name in names for key in partition_of(f"{above}/{name}")}
+    partitions = {key.lower() for name in names for key in partition_keys(f"{above}/{name}")}
     columns: dict[str, AskedColumn] = {}
     for name in sorted(columns_named(tree)):
         column = AskedColumn.of(find_column(schema, name, case_sensitive=case_sensitive))
@@ -244,7 +185,7 @@ def _left_out(
             columns[name] = column
     condition = question(tree, columns, read=reading(spark, tree, columns), may_be_old=True)
     if condition is None:
-        return NOTHING, ()
+        return {}, ()
     try:
         indexes = loaded(early, root, {one.name: one.arrow_type for one in columns.values()}, believed)
         return indexes.left_out(condition, stacklevel=4), indexes.aside
@@ -253,7 +194,21 @@ def _left_out(
             raise
         # Spark reaches the store, and Arrow may not: another library, other credentials.
         warnings.warn(f"{root}: no file is skipped: {error}", PruningWarning, stacklevel=4)
-        return NOTHING, ()
+        return {}, ()
+
+
+def partition_keys(path: str) -> list[str]:
+    """The partition columns in the names of a file's folders. A percent sign stands for one character, also beyond ASCII.
+
+    >>> partition_keys("year=2024/c%3D=a/part-0.parquet")
+    ['year', 'c=']
+    """
+    pairs = [folder.partition("=") for folder in path.split("/")[:-1]]
+    return [
+        re.sub("%([0-9A-Fa-f]{2})", lambda match: chr(int(match[1], 16)), key)
+        for key, _, value in pairs
+        if key and value
+    ]
 
 
 PIECE = 7_000

@@ -8,6 +8,7 @@ from functools import partial
 
 from pqassay_golden.directory.recipes import Index, bad, binary, good
 from pqassay_golden.directory.whole import (
+    FILE,
     HLL,
     INLINE,
     KLL,
@@ -25,6 +26,7 @@ from pqassay_golden.tiny.columns import Column
 from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.directory.codes import Placement
 from pqassay_spec.directory.entries import Entry, directory_text
+from pqassay_spec.directory.named_types import type_number
 from pqassay_spec.directory.sketches import build_sketches
 from pqassay_spec.mutation.mutations import Mutation
 
@@ -79,6 +81,24 @@ def _sets(columns: str) -> Index:
     return Index(SETS, columns, ROW_GROUP, INLINE)
 
 
+ROWS_OF_TIN = b"\x05\x04"
+"""A byte for each row group of `SALES`, with a bit for each row that is of tin: the payload of somebody's own index."""
+
+
+def _named(entries: Sequence[Entry]) -> Sequence[str]:
+    """The first entry, as one of each of two types that their owner named."""
+    own, *others = entries
+    named = [
+        replace(
+            own,
+            head=own.head.changed(type=type_number(name), granularity=int(ROW_GROUP), value_count=0),
+            type_name=name,
+        )
+        for name in ("org.example.bitmap", "org.example.tally-2")
+    ]
+    return [directory_text([*named, *others])]
+
+
 METAL_AND_LOT = (_sets("metal"), Index(SUMS, "lot", ROW_GROUP, INLINE))
 
 GOOD = (
@@ -90,6 +110,7 @@ GOOD = (
     good("kll-of-row-groups", "A KLL sketch of the prices of each row group", SALES, [Index(KLL, "price", ROW_GROUP, INLINE, blob=build_sketches(KLL_OF_GROUPS), value_count=4)], TIN),
     good("kll-of-pages", "A KLL sketch of the prices of each page, one of which has nothing but NaN", SALES, [Index(KLL, "price", PAGE, INLINE, blob=build_sketches(KLL_OF_PAGES), value_count=4)], TIN),
     good("hll-of-pages", "A HyperLogLog sketch of the metals of each page", SALES, [Index(HLL, "metal", PAGE, INLINE, blob=build_sketches(HLL_OF_PAGES), value_count=5)], TIN),
+    good("named-types", "Two indexes of types that their owner named, of one column, before a distinct set", SALES, [Index(SETS, "metal", FILE, INLINE, blob=ROWS_OF_TIN), _sets("metal")], TIN, edit=_named, rules=("DIR-060",)),
 )  # fmt: skip
 
 USELESS = "Readers do without the index."
@@ -113,4 +134,10 @@ BAD = (
     _aside("extension-taken-by-another", "The blob is said to be in the extension, which begins with another UUID", USELESS, "extension-of-another", set_to(f"{ENTRY}.head.placement", int(Placement.EXTENSION)), "DIR-012", tier="footer"),
     _aside("null-flag", "A byte that says whether a key is null is 2", USELESS, "sums-by-keys", set_to(f"{ENTRY}.blob.keys[0].nulls", bytes.fromhex("0000020000")), "DIR-022", tier="index"),
     _aside("bits-behind-booleans", "The bits behind the last boolean of a set are not all 0", USELESS, "unsigned-and-booleans", set_to("directory.entries[6].blob.values[0]", b"\x05"), "DIR-022", tier="index"),
+    # Named types
+    _aside("type-name", "The name of a type is one word", USELESS, "named-types", set_to(f"{ENTRY}.type_name[0].text", b"bitmap"), "DIR-049", tier="footer"),
+    _aside("type-number", "The number of a type is not that of its name", USELESS, "named-types", Mutation("add", f"{ENTRY}.head.type", 1), "DIR-050", tier="footer"),
+    _aside("type-name-beyond", "The name of a type is longer than its entry; the next entries are good, and are not used either", ALL_USELESS, "named-types", set_to(f"{ENTRY}.type_name[0].length", 60_000), "DIR-006", tier="footer"),
+    _aside("blob-crc-of-named-type", "The checksum of an entry of a named type is not that of its blob", USELESS, "named-types", Mutation("add", f"{ENTRY}.head.crc32", 1), "DIR-014", tier="index"),
+    _aside("shape-of-named-type", "The entry of a named type was made of other data", USELESS, "named-types", Mutation("add", f"{ENTRY}.head.shape", 1), "DIR-016", tier="footer"),
 )  # fmt: skip

@@ -1,10 +1,9 @@
-"""Answers to questions about whole files, from what their index directories say of them, and from rows only where that does not suffice.
+"""Answers to questions about whole files: from metadata where they suffice, and by DuckDB from the rows of the row groups that are left.
 
-What lives here: the questions that can be asked (`question`), what is known of the files (`known_lake`), which of it a question can be
-answered from (`plan`), the rows that have to be read (`row_reading`), the tallies that sums and rows are added to (`tally`), and all of it together (`answerer`).  What never comes in: how an index is read
-(`pqassay_reference.directory`).
+What lives here: the questions that can be asked (`question`), what is known of the files (`lake`), which row groups need no row (`settling`, `zones`), the rows of the
+others (`row_tables`), estimates from sketches (`estimates`), what DuckDB adds up, orders and limits (`tally`), and all of it together (`answerer`).
 
-Theory of operation: a lake is a list of row groups.  Distinct sets leave out those in which no row satisfies the condition.  Of those that are left, each
-is answered by zone sums if the condition and the grouping speak of keys, or are settled for all its rows by distinct sets.  The rows of the
-others are read.  Both kinds of answers are added up exactly, group by group, and rounded at the end.
+Theory of operation: a lake is a list of row groups.  Folders, distinct sets and statistics leave out those in which no row satisfies the condition.  Of
+those that are left, each is answered by its footer or by zone sums if these can say it.  Of all others the columns of the question are read as Arrow tables, and filtered.  Both
+go into one table of partial sums in DuckDB, which groups and orders them.  An index is read when a question first asks for its columns, and only if it costs little beside the rows.
 """

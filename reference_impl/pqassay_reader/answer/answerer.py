@@ -1,31 +1,29 @@
-"""Questions to the files of a lake, answered from their index directories, and from their rows where those do not suffice."""
+"""Questions to the files of a lake, answered from their metadata, and by DuckDB from their rows where those do not suffice."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as pads
 
-from pqassay_reader.answer.estimates import Estimated, Estimator
-from pqassay_reader.answer.known_lake import KnownLake, Progress, know_lake
-from pqassay_reader.answer.ordering import SortedBy, order_of
-from pqassay_reader.answer.plan import Plan, plan
-from pqassay_reader.answer.question import Item, Question, parse_question
-from pqassay_reader.answer.row_reading import RowReader, Rows, compared, has_floats
-from pqassay_reader.answer.settling import all_of, settled, some_row_of
-from pqassay_reader.answer.tally import Tally, has_sum
-from pqassay_reader.condition.kinds import compared_type, find_column
-from pqassay_reader.condition.rows import condition_of
+from pqassay_reader.answer.estimates import KINDS, Estimated, estimated
+from pqassay_reader.answer.lake import Lake, Progress
+from pqassay_reader.answer.question import Question, parse_question
+from pqassay_reader.answer.row_tables import RowTables
+from pqassay_reader.answer.settling import Settled, settled
+from pqassay_reader.answer.tally import Tally
+from pqassay_reader.answer.zones import answered_by_zones
+from pqassay_reader.condition.normal import normal_form
+from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
 
-ROWS_AT_ONCE = 1 << 20
-"""Rows that are added together."""
+SKETCHES = tuple(kind.name for kind in KINDS.values())
+"""How the names of sketches begin."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,8 @@ class Effort:
         row_groups_skipped: Those in which no row satisfies the condition, by distinct sets.
         row_groups_from_metadata: Those that zone sums answered.
         row_groups_read: Those whose rows were read.
-        metadata_bytes: Bytes of footers and indexes, which are read once: when the lake is opened, and sketches when they are first asked for.
+        metadata_bytes: Bytes of footers, which are read when the lake is opened, and of indexes, which are read when they are first asked for.
+        metadata_requests: In how many requests.
         data_bytes: Bytes of column chunks that were read for this question.
     """
 
@@ -54,6 +53,7 @@ class Effort:
     row_groups_from_metadata: int
     row_groups_read: int
     metadata_bytes: int
+    metadata_requests: int
     data_bytes: int
 
     def record(self) -> dict[str, int]:
@@ -77,20 +77,18 @@ class Answer:
 
 
 class Answerer:
-    """The files of a folder, opened once and asked often. See `Answerer.open`.
+    """The files of a folder, opened once and asked often, by one thread at a time. See `Answerer.open`.
 
     Attributes:
         lake: What is known of the files, as they were when they were opened.
     """
 
-    def __init__(self, dataset: pads.FileSystemDataset, lake: KnownLake) -> None:
-        self._dataset = dataset
+    def __init__(self, lake: Lake) -> None:
         self.lake = lake
-        self._estimator = Estimator(lake)
 
     @classmethod
     def open(cls, root: Roots, *, filesystem: Any = None, progress: Progress | None = None) -> Answerer:
-        """Read footers and indexes of a file, of the files of a folder or behind a URI.
+        """Read the footers of a file, of the files of a folder or behind a URI.
 
         Args:
             root: As for `pqassay_reader.lake.indexed_dataset.open_indexed`.
@@ -100,21 +98,24 @@ class Answerer:
         Raises:
             FileNotFoundError: There is no such file or folder.
             Refused: There are no Parquet files in it, or it is a Delta or Iceberg table.
-            FormatError: A file is no Parquet file.
+            FormatError: A file is not a Parquet file.
             OSError: A file cannot be read.
         """
         listed = list_files(root, filesystem, "hive")
         if not listed.paths:
-            raise Refused(
-                f"{os.fspath(root) if isinstance(root, str | os.PathLike) else root}: there are no Parquet files in it"
-            )
-        dataset = listed.dataset()
-        return cls(dataset, know_lake(listed, dataset, progress))
+            name = os.fspath(root) if isinstance(root, str | os.PathLike) else root
+            raise Refused(f"{name}: there are no Parquet files in it")
+        return cls(Lake(listed, listed.dataset(), progress))
 
     @property
     def aside(self) -> list[str]:
-        """What was left aside of the directories, and why, one line for each."""
-        lines = [f"{file.name}: {one}" for file in self.lake.files for one in file.directory.aside]
+        """What was left aside of the directories so far, and why, one line for each; of sketches, refusals tell."""
+        lines = [
+            f"{file.name}: {one}"
+            for file in self.lake.files
+            for one in file.directory.aside
+            if not one.name.startswith(SKETCHES)
+        ]
         return [*lines, *(f"{path}: {reason}" for path, reason in self.lake.unfit.items())]
 
     def ask(self, question: str | Question) -> Answer:
@@ -124,8 +125,8 @@ class Answerer:
             question: In SQL, see `pqassay_reader.answer.question.SUPPORTED`.
 
         Raises:
-            Refused: It is not supported, or does not fit the columns.
-            Undecodable: Its pages cannot be decoded.
+            Refused: It is not supported, or does not fit the columns; DuckDB is not installed.
+            Undecodable: Pages cannot be decoded.
             OSError: A file cannot be read any more.
 
         Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is the exact sum of what is added,
@@ -135,108 +136,52 @@ class Answerer:
         Estimates come of sketches alone, never of rows, and of their bounds as `Answer.estimates` has them.
         """
         asked = parse_question(question) if isinstance(question, str) else question
-        schema = self.lake.schema
-        condition = None if asked.predicate is None else condition_of(asked.predicate, schema)
-        kinds = {name: _kind(schema, name) for name in (*asked.group_by, *asked.measures)}
-        for one in asked.aggregates:
-            if one.function in ("sum", "avg") and not has_sum(kinds[one.column or ""]):
-                raise Refused(
-                    f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}"
-                )
-        names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
-        reader = RowReader(self.lake, self._dataset, names, condition)
-        # What the reader may not leave to Arrow's reading of statistics is asked of them here.
-        asks = bool(asked.estimates) or has_floats(condition, schema)
-        known = settled(self.lake, condition, asks_statistics=asks)
-        estimates = self._estimator.answer(asked, all_of(known, len(self.lake.row_counts)))
-        found = plan(self.lake, asked, known)
-        tally = Tally(asked.group_by, kinds, asked.aggregates)
-        self._add_zones(tally, asked, found)
-        rows = reader.rows(np.flatnonzero(found.read), some_row_of(known, len(self.lake.row_counts)))
-        data_bytes = _add_rows(tally, rows, names)
-        columns = tally.results(asked.aggregates)
-        columns |= {one.asked: pa.array([one.estimate]) for one in estimates}
-        return Answer(
-            _in_order(asked, columns, len(tally.groups)), self._effort(found, data_bytes), tuple(estimates)
-        )
-
-    def _add_zones(self, tally: Tally, asked: Question, found: Plan) -> None:
-        for measure, uses in found.uses.items():
-            for use in uses:
-                table, chosen = use.table, use.chosen
-                places = pa.array(chosen)
-                keys = [table.key_values[table.keys.index(name)].take(places) for name in asked.group_by]
-                groups = tally.groups.of_rows(keys, len(chosen))
-                zones = table.groups[chosen]
-                if measure is None:
-                    tally.add_counts(zones["row_count"].astype(np.int64), groups)
-                else:
-                    minima, maxima = table.minima.take(places), table.maxima.take(places)
-                    tally.measures[measure].add_zones(zones, minima, maxima, groups, len(tally.groups))
-
-    def _effort(self, found: Plan, data_bytes: int) -> Effort:
         lake = self.lake
-        count = len(lake.files)
-        touched, read = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        np.logical_or.at(touched, lake.file_of, found.needed)
-        np.logical_or.at(read, lake.file_of, found.read)
+        condition = None if asked.predicate is None else normal_form(asked.predicate, lake.kind)
+        names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
+        tally = Tally(asked, {name: lake.kind(name) for name in names})
+        reader = RowTables(lake, names, condition)
+        # What is not left to Arrow's reading of statistics is asked of them here.
+        asks = bool(asked.estimates) or reader.has_floats
+        known = settled(lake, condition, reader.fields, asks_statistics=asks)
+        needed = np.logical_and.reduce([lake.row_counts > 0, *(part.may for part in known)])
+        must = np.logical_and.reduce([needed, *(part.must for part in known)])
+        estimates = estimated(lake, asked, needed, must)
+        zones = answered_by_zones(lake, asked, known, needed, reader.fields)
+        if zones.rows:
+            tally.add_row_count(zones.rows)
+        for measure, table in zones.sums:
+            tally.add_zones(measure, table)
+        read = needed & ~zones.answered
+        for table in reader.rows(read, _sure(known, needed)):
+            tally.add_rows(table)
+        found = tally.answer({one.asked: one.estimate for one in estimates})
+        return Answer(found, self._effort(needed, read, reader.length), tuple(estimates))
+
+    def _effort(self, needed: Mask, read: Mask, data_bytes: int) -> Effort:
+        lake = self.lake
+        touched, opened = (len(np.unique(lake.file_of[mask])) for mask in (needed, read))
         return Effort(
-            count,
-            int((~touched).sum()),
-            int((touched & ~read).sum()),
+            len(lake.files),
+            len(lake.files) - touched,
+            touched - opened,
+            opened,
+            len(needed),
+            int((~needed).sum()),
+            int((needed & ~read).sum()),
             int(read.sum()),
-            len(lake.file_of),
-            int((~found.needed).sum()),
-            int((found.needed & ~found.read).sum()),
-            int(found.read.sum()),
-            lake.metadata_length + self._estimator.length,
+            sum(file.length for file in lake.files),
+            sum(file.requests for file in lake.files),
             data_bytes,
         )
 
 
-def _add_rows(tally: Tally, several: Iterable[Rows], names: Sequence[str]) -> int:
-    """Add rows that satisfy the condition; return how many bytes of chunks were read for them."""
-    length = 0
-
-    def tables() -> Iterator[pa.Table]:
-        nonlocal length
-        for rows in several:
-            length += rows.length
-            if rows.table is not None:
-                yield compared(rows.table, names)
-
-    for table in _together(tables()):
-        tally.add_rows(table)
-    return length
-
-
-def _in_order(asked: Question, columns: dict[Item, Any], count: int) -> pa.Table:
-    """The columns of the answer, in the order of its rows."""
-    keys = [SortedBy(columns[key.item], key.descending, key.nulls_first) for key in asked.order_by]
-    order = order_of([*keys, *(SortedBy(columns[name]) for name in asked.group_by)], count)
-    end = None if asked.limit is None else asked.offset + asked.limit
-    chosen: Any = pa.array(order[asked.offset : end])
-    return pa.table(
-        [columns[one].take(chosen) for _, one in asked.output], [name for name, _ in asked.output]
-    )
-
-
-def _kind(schema: pa.Schema, name: str) -> Any:
-    return compared_type(find_column(schema, name)[1])
-
-
-def _together(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Tables joined to some of about `ROWS_AT_ONCE` rows."""
-    held: list[pa.Table] = []
-    rows = 0
-    for table in tables:
-        held.append(table)
-        rows += len(table)
-        if rows >= ROWS_AT_ONCE:
-            yield pa.concat_tables(held)
-            held, rows = [], 0
-    if held:
-        yield pa.concat_tables(held)
+def _sure(known: Sequence[Settled], needed: Mask) -> Mask:
+    """The row groups of which a row certainly satisfies a condition, given its parts: one is true of it, the others of all rows."""
+    sure = needed.copy() if not known else np.zeros(len(needed), np.bool_)
+    for one in known:
+        sure |= np.logical_and.reduce([one.some, *(other.must for other in known if other is not one)])
+    return sure
 
 
 __all__ = ["Answer", "Answerer", "Effort", "Estimated"]

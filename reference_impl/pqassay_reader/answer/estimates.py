@@ -1,7 +1,7 @@
 """Estimates from sketches: how many distinct values there are, and quantiles, each with the bounds between which the truth lies.
 
 Sketches of many files are united, and never divided: of each row group a condition has to be true of all rows, or of none.
-Nothing is read in their place.
+No row is read in their place.
 
 Source: chapter ``directory.md``, section "Sketches".
 """
@@ -11,22 +11,25 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from pqassay_reader.answer.known_lake import KnownLake
+from pqassay_reader.answer.lake import KnownFile, Lake
 from pqassay_reader.answer.question import Estimate, Question, name_of
-from pqassay_reader.answer.settling import Masks
-from pqassay_reader.answer.sketches import FileSketches, sketches_of
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reference.directory.making.sketches import library
+from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.plain_arrays import plain_array
-from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES
+from pqassay_reference.directory.reading.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
+from pqassay_reference.directory.reading.usable_entries import LeftAside
 from pqassay_reference.errors import Refused
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.packed_values import join_values, value_width
 from pqassay_spec.directory.sketches import has_quantiles, size_parameter
@@ -100,147 +103,140 @@ class Estimated:
         }
 
 
-class _Wanted(NamedTuple):
-    """The row groups of one file that an estimate is about."""
+class _Sketched(NamedTuple):
+    """One file that an estimate is about: the row groups whose rows satisfy the condition, and whether the others have no rows."""
 
-    file: int
+    file: KnownFile
     row_groups: Numbers
     is_whole: bool
 
 
-class Estimator:
-    """Estimates about a lake. Sketches that were read are kept.
+def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Estimated]:
+    """The estimates that a question asks for, in the order of `Question.estimates`.
 
     Args:
-        lake: The lake.
+        lake: The files.
+        asked: The question.
+        needed: For each row group, whether a row may satisfy the condition.
+        must: Whether all do.
 
-    Attributes:
-        length: Bytes that were read of sketches so far.
+    Raises:
+        Refused: The library is not there; a condition is not settled by metadata; sketches are missing, stale or damaged.
+        OSError: A file cannot be read.
     """
+    if not asked.estimates:
+        return []
+    library()
+    doubtful = np.flatnonzero(needed & ~must)
+    if len(doubtful):
+        first = int(doubtful[0])
+        path, group = lake.files[int(lake.file_of[first])].name, int(lake.group_of[first])
+        others = f", and {len(doubtful) - 1:,} others" if len(doubtful) > 1 else ""
+        raise Refused(
+            f"{asked.estimates[0].function.upper()} is answered from sketches, which cannot be divided, and metadata does not say "
+            f"that the condition is true of all rows or of none in row group {group} of {path}{others}"
+        )
+    wanted: list[_Sketched] = []
+    for number in np.unique(lake.file_of[needed]).tolist():
+        of_file = lake.file_of == number
+        groups = lake.group_of[needed & of_file]
+        is_whole = len(groups) == int(((lake.row_counts > 0) & of_file).sum())
+        wanted.append(_Sketched(lake.files[number], groups, is_whole))
+    return [_of_lake(lake, one, wanted) for one in asked.estimates]
 
-    def __init__(self, lake: KnownLake) -> None:
-        self._lake = lake
-        self._known: dict[tuple[IndexType, str], dict[int, FileSketches]] = {}
-        self.length = 0
 
-    def answer(self, asked: Question, known: Masks) -> list[Estimated]:
-        """The estimates that a question asks for, in the order of `Question.estimates`.
-
-        Args:
-            asked: The question.
-            known: What is known of its condition.
-
-        Raises:
-            Refused: The library is not there; a condition is not settled by metadata; sketches are missing, stale or damaged.
-            OSError: A file cannot be read.
-        """
-        if not asked.estimates:
-            return []
-        library()
-        wanted = self._wanted(asked, known)
-        return [self._estimated(one, wanted) for one in asked.estimates]
-
-    def _wanted(self, asked: Question, found: Masks) -> list[_Wanted]:
-        lake = self._lake
-        has_rows = lake.row_counts > 0
-        needed = has_rows & found.may
-        open_places = np.flatnonzero(needed & ~found.must)
-        if len(open_places):
-            first = int(open_places[0])
-            path, group = lake.files[int(lake.file_of[first])].name, int(lake.group_of[first])
-            others = f", and {len(open_places) - 1:,} others" if len(open_places) > 1 else ""
-            raise Refused(
-                f"{asked.estimates[0].function.upper()} is answered from sketches, which cannot be divided, and metadata does not say "
-                f"that the condition is true of all rows or of none in row group {group} of {path}{others}"
-            )
-        wanted: list[_Wanted] = []
-        for file in np.unique(lake.file_of[needed]).tolist():
-            of_file = lake.file_of == file
-            groups = lake.group_of[needed & of_file]
-            wanted.append(_Wanted(file, groups, len(groups) == int((has_rows & of_file).sum())))
-        return wanted
-
-    def _estimated(self, one: Estimate, wanted: Sequence[_Wanted]) -> Estimated:
-        kind = KINDS[one.function]
-        path, arrow = find_column(self._lake.schema, one.column)
-        if path[0] in self._lake.partitions:
-            raise Refused(f"column {one.column} is what folders stand for, of which there are no sketches")
-        if pa.types.is_duration(arrow):
-            raise Refused(f"{one.function.upper()} of {arrow} is not supported")
-        sketches, leaf = self._sketches(one, kind, wanted)
-        if kind is IndexType.HLL:
-            return _distinct(one, sketches)
-        return _quantile(one, sketches, leaf, compared_type(arrow))
-
-    def _sketches(
-        self, one: Estimate, kind: IndexType, wanted: Sequence[_Wanted]
-    ) -> tuple[list[tuple[str, bytes]], SchemaLeaf | None]:
-        """The sketches that are united, each with its file; and the column in one of the files."""
-        known = self._read(kind, one.column, [each.file for each in wanted])
-        found: list[tuple[str, bytes]] = []
-        lacking: list[_Wanted] = []
-        leaf: SchemaLeaf | None = None
-        for each in wanted:
-            file = known[each.file]
-            if file.leaf is None:
+def _of_lake(lake: Lake, one: Estimate, wanted: Sequence[_Sketched]) -> Estimated:
+    path, arrow = find_column(lake.schema, one.column)
+    if path[0] in lake.partitions:
+        raise Refused(f"column {one.column} is what folders stand for, of which there are no sketches")
+    if pa.types.is_duration(arrow):
+        raise Refused(f"{one.function.upper()} of {arrow} is not supported")
+    kind = KINDS[one.function]
+    sketches: list[tuple[str, bytes]] = []
+    lacking: list[_Sketched] = []
+    leaf: SchemaLeaf | None = None
+    with ThreadPoolExecutor(lake.threads) as pool:
+        for each, (own, made) in zip(wanted, pool.map(partial(_of_file, one, kind), wanted), strict=True):
+            if own is None:
                 continue  # all its rows are null
-            leaf = leaf or file.leaf
-            _require_alike(one, leaf, file)
-            made = file.of(each.row_groups, is_whole=each.is_whole)
+            leaf = leaf or own
+            _require_alike(one, leaf, own, each.file.name)
             if made is None:
                 lacking.append(each)
             else:
-                found += [(file.name, sketch) for sketch in made]
-        if lacking:
-            raise Refused(_what_lacks(one, kind, known[lacking[0].file], lacking))
-        return found, leaf
-
-    def _read(self, kind: IndexType, column: str, files: Sequence[int]) -> dict[int, FileSketches]:
-        known = self._known.setdefault((kind, column), {})
-        missing = [file for file in files if file not in known]
-        for file, found in zip(missing, sketches_of(self._lake, kind, column, missing), strict=True):
-            known[file] = found
-            self.length += found.length
-        return known
-
-
-def _require_alike(one: Estimate, leaf: SchemaLeaf, file: FileSketches) -> None:
-    """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
-    assert file.leaf is not None
-    if _type_of(leaf.element) != _type_of(file.leaf.element):
-        raise Refused(
-            f"{file.name} has column {one.column} in another type; its sketches cannot be united with others"
-        )
-    if one.rank is not None and not has_quantiles(file.leaf):
-        raise Refused(f"APPROX_QUANTILE takes numbers; column {one.column} of {file.name} holds none")
-
-
-def _type_of(element: SchemaElement) -> tuple[Any, ...]:
+                sketches += [(each.file.name, sketch) for sketch in made]
+    if lacking:
+        raise Refused(_what_lacks(one, kind, lacking))
     return (
-        element.type,
-        element.type_length,
-        repr(element.logicalType),
-        element.converted_type,
-        element.scale,
-        element.precision,
+        _distinct(one, sketches)
+        if kind is IndexType.HLL
+        else _quantile(one, sketches, leaf, compared_type(arrow))
     )
 
 
-def _what_lacks(one: Estimate, kind: IndexType, file: FileSketches, lacking: Sequence[_Wanted]) -> str:
+def _of_file(
+    one: Estimate, kind: IndexType, asked: _Sketched
+) -> tuple[SchemaLeaf | None, list[bytes] | None]:
+    """The column in a file, ``None`` if it has none; and the fewest sketches that are about the row groups and nothing else, if there are such."""
+    file = asked.file
+    found = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column)]
+    if len(found) > 1:
+        raise Refused(f"{file.name}: there are {len(found)} columns called {one.column}")
+    known: list[EntrySketches] = []
+    for entry in file.entries.get((kind, one.column), ()) if found else ():
+        if entry.entry.key not in file.blobs:
+            try:
+                file.blobs[entry.entry.key] = read_sketches(
+                    entry, file, file.facts.framing, file.facts.metadata
+                )
+            except FormatError as error:
+                file.directory.aside.append(LeftAside(entry.name, error.reason or str(error)))
+                file.blobs[entry.entry.key] = None
+        if file.blobs[entry.entry.key] is not None:
+            known.append(file.blobs[entry.entry.key])
+    for each in sorted(known, key=lambda entry: len(entry.sketches)):
+        if each.granularity is not Granularity.FILE:
+            places = np.flatnonzero(np.isin(each.row_group, asked.row_groups)).tolist()
+            return found[0], [each.sketches[place] for place in places]
+        if asked.is_whole:
+            return found[0], each.sketches
+    return (found[0] if found else None), None
+
+
+def _require_alike(one: Estimate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
+    """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
+    if _type_of(leaf.element) != _type_of(other.element):
+        raise Refused(
+            f"{name} has column {one.column} in another type; its sketches cannot be united with others"
+        )
+    if one.rank is not None and not has_quantiles(other):
+        raise Refused(f"APPROX_QUANTILE takes numbers; column {one.column} of {name} holds none")
+
+
+def _type_of(element: SchemaElement) -> tuple[Any, ...]:
+    logical = repr(element.logicalType), element.converted_type
+    return element.type, element.type_length, *logical, element.scale, element.precision
+
+
+def _what_lacks(one: Estimate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
     """Why sketches of a file do not serve, and the command that helps."""
-    name, others = kind.name, f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else ""
-    asked = f"{one.function.upper()}({one.column}) is answered from {name} sketches"
+    file, others = (
+        lacking[0].file,
+        f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else "",
+    )
+    asked = f"{one.function.upper()}({one.column}) is answered from {kind.name} sketches"
     quoted = shlex.quote(file.name)
-    add = f"pqassay index add {quoted} --type {name.lower()} --columns {one.column}"
-    if any(entry.granularity is Granularity.FILE for entry in file.entries):
+    add = f"pqassay index add {quoted} --type {kind.name.lower()} --columns {one.column}"
+    of_it = file.entries.get((kind, one.column), ())
+    if any(entry.granularity is Granularity.FILE and file.blobs[entry.entry.key] for entry in of_it):
         return (
             f"{asked}, and {file.name} has one of the whole file alone, where the condition is true of {len(lacking[0].row_groups)} "
             f"of its row groups{others}; {add} --granularity row-group"
         )
-    if file.aside:
-        first = file.aside[0]
-        help_of_it = f"pqassay index refresh {quoted}" if first.reason.startswith("stale") else add
-        return f"{asked}, and {file.name} has none that is good{others}: {first}; {help_of_it}"
+    names = "index directory", f"{kind.name} of {one.column} by "
+    for aside in (one for one in file.directory.aside if one.name.startswith(names)):
+        help_of_it = f"pqassay index refresh {quoted}" if aside.reason.startswith("stale") else add
+        return f"{asked}, and {file.name} has none that is good{others}: {aside}; {help_of_it}"
     return f"{asked}, and {file.name} has none of that column{others}; {add}"
 
 
@@ -338,4 +334,4 @@ def _value(leaf: SchemaLeaf, number: float, kind: pa.DataType) -> Any:
     return array.cast(kind, safe=False)[0]
 
 
-__all__ = ["Estimated", "Estimator"]
+__all__ = ["Estimated", "estimated"]

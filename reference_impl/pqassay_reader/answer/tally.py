@@ -1,332 +1,269 @@
-"""Tallies: rows, counts, exact sums and bounds of measures by groups, to which zone sums and rows are added alike.
+"""Partial sums in a table of DuckDB, of rows and of zones alike; then the answer, grouped, ordered and limited.
 
-Sums are kept exactly until the end: whole numbers and decimals as integers of any size, floating point numbers in units of the smallest double.
-So it does not matter in which order parts are added.
+What DuckDB gets is decoded: numbers, booleans and bytes, as which dates, times and text compare alike.  Sums are exact until the end.  A floating point number is
+a whole number times a power of two, and DuckDB adds those with the same power.  NaN has no place among numbers, as in conditions: neither the least nor the
+greatest is NaN.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from pqassay_reader.answer.question import Aggregate, Item
-from pqassay_reference.directory.making.exact_sums import DoubleSum, double_sums, integer_sums
+from pqassay_reader.answer.question import Aggregate, Estimate, Item, Question
+from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM
 from pqassay_reference.errors import Refused
-from pqassay_spec.directory.zone_sums import BITS
 
-Numbers = NDArray[np.int64]
+LOWEST = 1074
+"""The power of two of the smallest double, without its sign."""
 
-NUMBER_TYPE = pa.decimal128(38, 0)
-"""The type of sums of whole numbers."""
-
-_ZERO = DoubleSum(0, 0)
+POWER = f"greatest(CAST(floor((floor(log2(abs({{0}}))) - 54) / 32) * 32 AS INTEGER), -{LOWEST})"
+"""A power of two by which any double divides into a whole number of at most 86 bits, however its logarithm was rounded: one for 32 of them."""
 
 
-def is_floating(kind: Any) -> bool:
-    """Whether sums of a type are floating point numbers."""
-    return pa.types.is_floating(kind)
+@cache
+def database() -> Any:
+    """A database in memory that reads no files. Raises `Refused` where DuckDB is not installed."""
+    try:
+        import duckdb  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        raise Refused("questions are answered with DuckDB: pip install '.[reader]' in a checkout") from None
+    return duckdb.connect(config={"enable_external_access": False})
 
 
-def has_sum(kind: Any) -> bool:
-    """Whether there are sums of a type."""
-    return pa.types.is_integer(kind) or pa.types.is_decimal(kind) or is_floating(kind)
+def plain(values: Any, name: str) -> Any:
+    """Values of a column in a type that DuckDB holds as it is, and in the same order. Raises `Refused` where there is none."""
+    kind, types = values.type, pa.types
+    try:
+        if types.is_string(kind) or types.is_large_string(kind):
+            return values.cast(pa.binary())
+        if types.is_temporal(kind):
+            return values.cast(pa.int32() if kind.bit_width == pa.int32().bit_width else pa.int64())
+        if types.is_decimal(kind):
+            return values.cast(pa.decimal128(38, kind.scale))
+        if types.is_null(kind):
+            return values.cast(pa.int32())
+    except (pa.ArrowException, ValueError) as error:
+        raise Refused(f"column {name} is {kind}, and DuckDB has decimals of 38 digits: {error}") from None
+    return pc.if_else(pc.is_valid(values), True, None) if types.is_nested(kind) else values
 
 
-class Groups:
-    """The groups of an answer: combinations of values, numbered in the order in which they turn up."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._numbers: dict[tuple[Any, ...], int] = {} if width else {(): 0}
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @property
-    def keys(self) -> list[tuple[Any, ...]]:
-        """The combinations."""
-        return list(self._numbers)
-
-    def of_rows(self, columns: Sequence[Any], count: int) -> Numbers:
-        """The group of each of so many rows, given its columns; new ones are added."""
-        if not self._width or not count:
-            return np.zeros(count, np.int64)
-        codes = np.zeros(count, np.int64)
-        space = 1
-        for column in columns:
-            whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-            encoded = whole.dictionary_encode(null_encoding="encode")
-            size = max(len(encoded.dictionary), 1)
-            if space * size > 1 << 62:
-                codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
-                space = int(codes.max()) + 1
-            codes = codes * size + encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-            space *= size
-        firsts, local = _dense(codes, space)
-        keys = zip(*(column.take(pa.array(firsts)).to_pylist() for column in columns), strict=True)
-        numbers = [self._numbers.setdefault(_key(key), len(self._numbers)) for key in keys]
-        return np.array(numbers, np.int64)[local]
-
-
-def _dense(codes: Numbers, space: int) -> tuple[Numbers, Numbers]:
-    """A row of each number that occurs, and for each row the place of its number among those. Numbers are less than ``space``."""
-    if space > 4 * len(codes):
-        _, firsts, local = np.unique(codes, return_index=True, return_inverse=True)
-        return firsts, local.astype(np.int64)
-    rows = np.full(space, -1, np.int64)
-    rows[codes] = np.arange(len(codes))
-    occurring = np.flatnonzero(rows >= 0)
-    places = np.empty(space, np.int64)
-    places[occurring] = np.arange(len(occurring))
-    return rows[occurring], places[codes]
-
-
-def _key(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A combination in which NaN equals itself, and so do both zeros."""
-    if not any(isinstance(value, float) for value in values):
-        return values
-    return tuple(
-        (math.nan if math.isnan(value) else value + 0.0) if isinstance(value, float) else value
-        for value in values
-    )
-
-
-class MeasureTally:
-    """Counts, sum and bounds of one measure by groups.
-
-    Args:
-        kind: Its type.
-        needs_sum: Whether sums are asked for.
-        needs_bounds: Whether bounds are.
-    """
-
-    def __init__(self, kind: Any, *, needs_sum: bool, needs_bounds: bool) -> None:
-        self.kind, self._needs_sum, self._needs_bounds = kind, needs_sum, needs_bounds
-        self.counts: Numbers = np.zeros(0, np.int64)
-        """Measures of each group that are not null."""
-        self.nans: Numbers = np.zeros(0, np.int64)
-        self._sums: list[Any] = []
-        self._bounds: list[pa.Table] = []
-
-    def _grow(self, count: int) -> None:
-        more = count - len(self.counts)
-        if more > 0:
-            self.counts = np.concatenate([self.counts, np.zeros(more, np.int64)])
-            self.nans = np.concatenate([self.nans, np.zeros(more, np.int64)])
-            if self._needs_sum:
-                self._sums += [_ZERO if is_floating(self.kind) else 0] * more
-
-    def add_zones(self, zones: Any, minima: Any, maxima: Any, groups: Numbers, count: int) -> None:
-        """Add zone sums.
-
-        Args:
-            zones: Records of `pqassay_spec.directory.zone_sums.Group`.
-            minima, maxima: Their bounds.
-            groups: The group of the answer that each belongs to.
-            count: Groups of the answer.
-        """
-        self._grow(count)
-        there = zones["row_count"].astype(np.int64) - zones["null_count"].astype(np.int64)
-        np.add.at(self.counts, groups, there)
-        np.add.at(self.nans, groups, zones["nan_count"].astype(np.int64))
-        if self._needs_sum:
-            low = np.ascontiguousarray(zones["sum_low"])
-            if is_floating(self.kind):
-                self._add_doubles(low.view("<f8").astype(np.float64), groups, count)
-            else:
-                high = np.ascontiguousarray(zones["sum_high"])
-                self._add_integers(low, high, groups, count)
-        self._add_bounds(minima, maxima, groups)
-
-    def add_rows(self, values: Any, groups: Numbers, count: int) -> None:
-        """Add measures, an Arrow array, each of a group of the answer."""
-        self._grow(count)
-        if values.null_count:
-            valid = np.asarray(values.is_valid())
-            values, groups = values.drop_null(), groups[valid]
-        self.counts += np.bincount(groups, minlength=count)
-        if is_floating(self.kind):
-            is_nan = np.asarray(pc.is_nan(values))
-            if is_nan.any():
-                self.nans += np.bincount(groups[is_nan], minlength=count)
-                values, groups = values.filter(pa.array(~is_nan)), groups[~is_nan]
-        if self._needs_sum:
-            if is_floating(self.kind):
-                numbers = np.asarray(values.cast(pa.float64()), np.float64)
-                self._add_doubles(numbers, groups, count)
-            else:
-                self._add_integers(*_halves(values), groups, count)
-        self._add_bounds(values, values, groups)
-
-    def _add_doubles(self, numbers: NDArray[np.float64], groups: Numbers, count: int) -> None:
-        for at in np.flatnonzero(np.isnan(numbers)).tolist():
-            # The sum of a zone with infinities of both signs.
-            self._sums[int(groups[at])] = self._sums[int(groups[at])].plus(DoubleSum(0, 3))
-        numbers, groups = numbers[~np.isnan(numbers)], groups[~np.isnan(numbers)]
-        if len(numbers):
-            found = double_sums(numbers, groups, count)
-            self._sums = [one.plus(other) for one, other in zip(self._sums, found, strict=True)]
-
-    def _add_integers(
-        self, low: NDArray[np.uint64], high: NDArray[np.int64] | None, groups: Numbers, count: int
-    ) -> None:
-        lows = integer_sums(low, groups, count)
-        highs = integer_sums(high, groups, count) if high is not None else [0] * count
-        self._sums = [
-            total + one + (other << BITS) for total, one, other in zip(self._sums, lows, highs, strict=True)
-        ]
-
-    def _add_bounds(self, minima: Any, maxima: Any, groups: Numbers) -> None:
-        if self._needs_bounds and len(groups):
-            columns: list[Any] = [pa.array(groups), minima, maxima]
-            self._bounds.append(_extremes(pa.table(columns, ["group", "min", "max"])))
-
-    def result(self, function: str, count: int) -> Any:
-        """The aggregate of each group as an Arrow array.
-
-        Raises:
-            Refused: A sum has more digits than any type.
-        """
-        self._grow(count)
-        if function == "count":
-            return pa.array(self.counts)
-        if function in ("min", "max"):
-            return self._bound(function, count)
-        pairs = zip(self._sums, self.counts.tolist(), self.nans.tolist(), strict=True)
-        of_one = self._average if function == "avg" else self._sum
-        values = [of_one(*pair) if pair[1] else None for pair in pairs]
-        kind = pa.float64() if function == "avg" or is_floating(self.kind) else self._sum_type
-        try:
-            return pa.array(values, kind)
-        except (pa.ArrowException, ValueError):
-            raise Refused("a sum has more than 38 digits") from None
-
-    @property
-    def _sum_type(self) -> Any:
-        return pa.decimal128(38, self.kind.scale) if pa.types.is_decimal(self.kind) else NUMBER_TYPE
-
-    @property
-    def _scale(self) -> int:
-        return self.kind.scale if pa.types.is_decimal(self.kind) else 0
-
-    def _sum(self, total: Any, _: int, nans: int) -> Any:
-        if is_floating(self.kind):
-            return math.nan if nans else float(total.rounded())
-        return Decimal(total).scaleb(-self._scale, Context(prec=max(len(str(total)), 1)))
-
-    def _average(self, total: Any, count: int, nans: int) -> float:
-        """The exact sum divided by the count, rounded once."""
-        if is_floating(self.kind):
-            if nans or total.infinite:
-                return math.nan if nans else float(total.rounded())
-            return float(Fraction(total.units, count << 1074))
-        return float(Fraction(total, count * 10**self._scale))
-
-    def _bound(self, function: str, count: int) -> Any:
-        found = pa.nulls(count, self.kind)
-        if self._bounds:
-            table = _extremes(pa.concat_tables(self._bounds))
-            places = np.full(count, -1, np.int64)
-            places[np.asarray(table["group"])] = np.arange(len(table))
-            chosen: Any = pa.array(places, mask=places < 0)
-            found = table[function].take(chosen).combine_chunks()
-        if is_floating(self.kind) and self.nans.any():
-            # NaN is greater than everything: the greatest where there is one, the least where there is nothing else.
-            is_nan = self.nans > 0 if function == "max" else (self.nans > 0) & np.asarray(found.is_null())
-            found = pc.if_else(pa.array(is_nan), pa.scalar(math.nan, self.kind), found)
-        return found
-
-
-def _extremes(bounds: pa.Table) -> pa.Table:
-    """The least and the greatest of each group."""
-    found = bounds.group_by("group").aggregate([("min", "min"), ("max", "max")])
-    return found.rename_columns(
-        [{"min_min": "min", "max_max": "max"}.get(name, name) for name in found.column_names]
-    )
-
-
-def _halves(values: Any) -> tuple[Any, Any]:
-    """Whole numbers, or decimals without their scale, as lower and upper halves of 128 bits; no upper ones where they fit in 64."""
-    if not pa.types.is_decimal(values.type):
-        return np.asarray(values), None
-    wide = values.cast(pa.decimal128(38, values.type.scale))
-    raw = np.frombuffer(wide.buffers()[1] or b"", "<u8")[2 * wide.offset :][: 2 * len(wide)].reshape(-1, 2)
-    return np.ascontiguousarray(raw[:, 0]), np.ascontiguousarray(raw[:, 1]).view("<i8")
+def _restored(values: Any, kind: Any) -> Any:
+    """Values that `plain` made of a type, in that type."""
+    return values if values.type == kind else values.cast(kind, safe=False)
 
 
 class Tally:
     """All that an answer is made of.
 
     Args:
-        group_by: The columns by which rows are grouped.
-        kinds: The types of all columns that are named.
-        aggregates: What is asked.
+        asked: The question.
+        kinds: The types of all columns that it names.
+
+    Raises:
+        Refused: A column cannot be added, compared or grouped by, or DuckDB is not installed.
     """
 
-    def __init__(
-        self, group_by: Sequence[str], kinds: dict[str, Any], aggregates: Sequence[Aggregate]
-    ) -> None:
-        self._group_by, self._kinds = group_by, kinds
-        self.groups = Groups(len(group_by))
-        self._rows: Numbers = np.zeros(0, np.int64)
-        asked = {
-            name: {one.function for one in aggregates if one.column == name}
-            for name in dict.fromkeys(one.column for one in aggregates)
-            if name is not None
-        }
-        self.measures = {
-            name: MeasureTally(
-                kinds[name],
-                needs_sum=bool(functions & {"sum", "avg"}),
-                needs_bounds=bool(functions & {"min", "max"}),
-            )
-            for name, functions in asked.items()
-        }
+    def __init__(self, asked: Question, kinds: dict[str, Any]) -> None:
+        self._asked, self._kinds = asked, kinds
+        self._keys = {name: f"k{place}" for place, name in enumerate(asked.group_by)}
+        self._measures = {name: str(place) for place, name in enumerate(asked.measures)}
+        self._summed = {one.column for one in asked.aggregates if one.function in ("sum", "avg")}
+        bounded = {one.column for one in asked.aggregates if one.function in ("min", "max")}
+        self._bounded = [name for name in asked.measures if name in bounded]
+        for one in asked.aggregates:
+            _require_fits(one, kinds.get(one.column or ""))
+        if nested := [name for name in asked.group_by if pa.types.is_nested(kinds[name])]:
+            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, by which nothing is grouped")
+        self._cursor = database().cursor()
+        self._insert = "CREATE TEMP TABLE parts AS"
+        self._nothing = self._of_rows(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))
 
-    def add_counts(self, rows: Numbers, groups: Numbers) -> None:
-        """Add rows that are counted already, so many to each group."""
-        more = len(self.groups) - len(self._rows)
-        self._rows = np.concatenate([self._rows, np.zeros(more, np.int64)])
-        np.add.at(self._rows, groups, rows)
+    def _is_floating(self, name: str) -> bool:
+        return pa.types.is_floating(self._kinds[name])
 
     def add_rows(self, table: pa.Table) -> None:
-        """Add the rows of a table that has the columns of groups and measures."""
-        count = len(table)
-        if not count:
-            return
-        groups = self.groups.of_rows([table.column(name) for name in self._group_by], count)
-        self.add_counts(np.ones(count, np.int64), groups)
-        for name, tally in self.measures.items():
-            values = table.column(name).combine_chunks()
-            tally.add_rows(values, groups, len(self.groups))
+        """Add the rows of a table that has the columns of groups and measures. Raises `Refused` for a sum of more than 38 digits."""
+        self._add(len(table), self._of_rows(table))
 
-    def results(self, aggregates: Sequence[Aggregate]) -> dict[Item, Any]:
-        """The columns of the groups, by their names, and the aggregates, an Arrow array each, with a row for each group.
-
-        Raises:
-            Refused: A sum has more digits than any type.
-        """
-        count = len(self.groups)
-        self.add_counts(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        columns: dict[Item, Any] = {}
-        keys = self.groups.keys
-        for place, name in enumerate(self._group_by):
-            columns[name] = pa.array([key[place] for key in keys], self._kinds[name])
-        for one in aggregates:
-            columns[one] = (
-                pa.array(self._rows)
-                if one.column is None
-                else self.measures[one.column].result(one.function, count)
-            )
+    def _of_rows(self, table: pa.Table) -> dict[str, Any]:
+        columns = self._keys_of(table) | {"w": pa.repeat(1, len(table))}
+        for name in self._measures:
+            values = plain(table.column(name), name)
+            counts = pc.is_valid(values).cast(pa.int64())
+            columns |= self._of_measure(name, counts, values, values, values)
         return columns
 
+    def _keys_of(self, table: pa.Table) -> dict[str, Any]:
+        return {key: plain(table.column(name), name) for name, key in self._keys.items()}
 
-__all__ = ["Groups", "MeasureTally", "Tally", "has_sum", "is_floating"]
+    def add_zones(self, measure: str | None, table: pa.Table) -> None:
+        """Add groups of zone sums: those of a measure, or with ``None`` their rows. Raises as `add_rows`."""
+        if measure is None:
+            self._add(len(table), self._keys_of(table) | {"w": table.column(ROWS)})
+            return
+        sums: Any = table.column(SUM)
+        if self._is_floating(measure):
+            has_nan: Any = pa.array(np.asarray(table.column(NANS)) > 0)
+            sums = pc.if_else(has_nan, math.nan, sums)
+        counts = pc.subtract(table.column(ROWS), table.column(NULLS))
+        bounds = (plain(table.column(one), measure) for one in (LEAST, GREATEST))
+        self._add(len(table), self._keys_of(table) | self._of_measure(measure, counts, sums, *bounds))
+
+    def add_row_count(self, count: int) -> None:
+        """Add rows that are counted already, of a question without groups."""
+        self._add(1, {"w": pa.array([count], pa.int64())})
+
+    def _of_measure(self, name: str, counts: Any, sums: Any, low: Any, high: Any) -> dict[str, Any]:
+        at = self._measures[name]
+        columns = {f"n{at}": counts}
+        if name in self._summed:
+            columns[f"x{at}"] = sums.cast(pa.float64()) if self._is_floating(name) else sums
+        return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
+
+    def _add(self, count: int, columns: dict[str, Any]) -> None:
+        """Add parts: their rows ``w``, and of each measure how many values ``n``, their sum ``x``, the least ``lo`` and the greatest ``hi``."""
+        columns = {name: pa.nulls(count, values.type) for name, values in self._nothing.items()} | columns
+        self._cursor.register("given", pa.table(columns))
+        output, powers = [*self._keys.values(), "sum(w) AS w"], ["*"]
+        for name, at in self._measures.items():
+            output.append(f"sum(n{at}) AS n{at}")
+            if name in self._bounded:
+                is_number = "NOT isnan({0})" if self._is_floating(name) else "true"
+                bounds = (("min", f"lo{at}"), ("max", f"hi{at}"))
+                output += [f"{one}({of}) FILTER ({is_number.format(of)}) AS {of}" for one, of in bounds]
+            if name in self._summed and self._is_floating(name):
+                power = POWER.format(f"x{at}")
+                powers.append(f"CASE WHEN x{at} <> 0 AND isfinite(x{at}) THEN {power} END AS e{at}")
+                output += [f"e{at}", f"sum(CAST(x{at} / pow(2.0, e{at}) AS HUGEINT)) AS v{at}"]
+                output.append(f"sum(x{at}) FILTER (NOT isfinite(x{at})) AS x{at}")
+            elif name in self._summed:
+                output.append(f"sum(x{at}) AS x{at}")
+        inner = _select(powers, "given")
+        self._run(f"{self._insert} {_select(output, f'({inner})', 'GROUP BY ALL')}")
+        self._insert = "INSERT INTO parts BY NAME"
+
+    def _run(self, text: str) -> Any:
+        import duckdb  # noqa: PLC0415 - an extra
+
+        try:
+            return self._cursor.sql(text)
+        except (duckdb.OutOfRangeException, duckdb.ConversionException):
+            raise Refused("a sum has more than 38 digits") from None
+
+    # ---------------------------------------------------------------------------------------------- the answer
+
+    def answer(self, estimates: dict[Estimate, Any]) -> pa.Table:
+        """The rows of the answer, in their order.
+
+        Args:
+            estimates: An Arrow scalar for each estimate that is asked for.
+
+        Raises:
+            Refused: A sum has more than 38 digits.
+        """
+        if self._insert.startswith("CREATE"):
+            self._add(0, dict(self._nothing))
+        asked, groups = self._asked, self._groups()
+        items: dict[Item, Any] = {
+            name: _restored(groups.column(key), self._kinds[name]) for name, key in self._keys.items()
+        }
+        items |= {one: self._aggregate(one, groups) for one in asked.aggregates}
+        items |= {one: pa.chunked_array([pa.array([value])]) for one, value in estimates.items()}
+        places = {item: f"i{place}" for place, item in enumerate(items)}
+        self._cursor.register(
+            "given", pa.table({places[item]: plain(values, "") for item, values in items.items()})
+        )
+        order = [
+            f"{places[key.item]} {'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+            for key in asked.order_by
+        ]
+        order += [f"{places[name]} ASC NULLS LAST" for name in asked.group_by]
+        end = f"ORDER BY {', '.join(order)}" if order else ""
+        end += f" LIMIT {'ALL' if asked.limit is None else asked.limit} OFFSET {asked.offset}"
+        output = [f"{places[item]} AS o{at}" for at, (_, item) in enumerate(asked.output)]
+        found = self._run(_select(output, "given", end)).to_arrow_table()
+        columns = [
+            _restored(column, items[item].type)
+            for column, (_, item) in zip(found.columns, asked.output, strict=True)
+        ]
+        return pa.table(columns, [name for name, _ in asked.output])
+
+    def _groups(self) -> pa.Table:
+        """A row for each group: its keys and rows, and of each measure the number of values, sum and bounds; numbers by their powers of two."""
+        output = [*self._keys.values(), "coalesce(sum(w), 0)::BIGINT AS w"]
+        for name, at in self._measures.items():
+            output.append(f"coalesce(sum(n{at}), 0)::BIGINT AS n{at}")
+            if name in self._bounded:
+                output += [f"min(lo{at}) AS lo{at}", f"max(hi{at}) AS hi{at}"]
+            if name in self._summed and self._is_floating(name):
+                output.append(f"sum(x{at}) AS x{at}")
+                output += [f"list({one}{at}) FILTER (v{at} IS NOT NULL) AS {one}{at}" for one in "ev"]
+            elif name in self._summed:
+                scale = getattr(self._kinds[name], "scale", 0)
+                total = f"CAST(sum(x{at}) AS DECIMAL(38, {scale}))"
+                output.append(f"CASE WHEN sum(n{at}) > 0 THEN {total} END AS x{at}")
+        found: pa.Table = self._run(_select(output, "parts", "GROUP BY ALL")).to_arrow_table()
+        return found
+
+    def _aggregate(self, one: Aggregate, groups: pa.Table) -> Any:
+        """An aggregate of each group, in its type."""
+        if one.column is None:
+            return groups.column("w")
+        at, kind = self._measures[one.column], self._kinds[one.column]
+        counts = groups.column(f"n{at}")
+        if one.function == "count":
+            return counts
+        if one.function in ("min", "max"):
+            return _restored(groups.column(f"{'lo' if one.function == 'min' else 'hi'}{at}"), kind)
+        sums = groups.column(f"x{at}")
+        numbers: list[Any] = counts.to_pylist()
+        divisors = numbers if one.function == "avg" else [1] * len(numbers)
+        if self._is_floating(one.column):
+            parts: list[list[Any]] = [groups.column(f"{part}{at}").to_pylist() for part in "xev"]
+            sums_of = map(_double, *parts, divisors)
+            values = [total if count else None for total, count in zip(sums_of, numbers, strict=True)]
+        elif one.function == "sum":
+            return sums
+        else:
+            totals: list[Any] = sums.to_pylist()
+            pairs = zip(totals, divisors, strict=True)
+            values = [None if total is None else float(Fraction(total) / divisor) for total, divisor in pairs]
+        return pa.chunked_array([pa.array(values, pa.float64())])
+
+
+def _require_fits(one: Aggregate, kind: Any) -> None:
+    """Raise `Refused` where a column has no such aggregate."""
+    is_number = kind is not None and any(
+        test(kind) for test in (pa.types.is_integer, pa.types.is_decimal, pa.types.is_floating)
+    )
+    if one.function in ("sum", "avg") and not is_number:
+        raise Refused(f"{one.function.upper()} takes numbers; column {one.column} is {kind}")
+    if one.function in ("min", "max") and pa.types.is_nested(kind):
+        raise Refused(f"{one.function.upper()} takes values that compare; column {one.column} is {kind}")
+
+
+def _select(output: Sequence[str], source: str, end: str = "") -> str:
+    return " ".join(("SELECT", ", ".join(output), "FROM", source, end))
+
+
+def _double(special: float | None, powers: Any, numbers: Any, divisor: int) -> float:
+    """The exact sum of whole numbers times powers of two, divided and rounded once; what is not finite decides alone."""
+    if special is not None:
+        return special
+    pairs = zip(powers or (), numbers or (), strict=True)
+    total = sum(int(number) << (power + LOWEST) for power, number in pairs)
+    try:
+        return float(total / (max(divisor, 1) << LOWEST))
+    except OverflowError:
+        return math.copysign(math.inf, total)
+
+
+__all__ = ["Tally"]

@@ -113,13 +113,6 @@ def scan(
             help="Source of metadata: footer, or pm for the _pm beside a file.",
         ),
     ] = MetadataName.FOOTER,
-    distrust: Annotated[
-        bool,
-        typer.Option(
-            "--distrust",
-            help="Read everything, and report every false claim on stderr.",
-        ),
-    ] = False,
     output_format: Annotated[
         FormatName | None,
         typer.Option(
@@ -140,14 +133,6 @@ def scan(
             help="Show what each technique left to read, instead of the rows.",
         ),
     ] = False,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--explain-to",
-            metavar="FILE",
-            help="Draw the explanation as SVG; rows are still printed.",
-        ),
-    ] = None,
     files: Annotated[
         bool,
         typer.Option("--files", help="List the files that may match, using only their indexes."),
@@ -177,10 +162,8 @@ def scan(
             "--without": without,
             "--gap": gap,
             "--metadata pm": metadata is MetadataName.PM,
-            "--distrust": distrust,
             "--output": output,
             "--explain": explain,
-            "--explain-to": picture,
             "--format table": output_format is FormatName.TABLE,
             "--format parquet": output_format is FormatName.PARQUET,
         }
@@ -198,16 +181,13 @@ def scan(
     if table is not None or every or output_format is FormatName.TEXT:
         fail("--table, --all and --format text need --files", 2)
     form = form_of(None if output_format is None else Form(output_format), output)
-    if distrust and (explain or picture is not None):
-        fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
     require_vouched(trust, column)
     names = _separated(columns, "--columns")
     off = _separated(without, "--without") or []
     unknown = [name for name in off if name not in list(Rung)]
     if unknown:
         fail(f"--without {unknown[0]}: there is no such technique; there are {', '.join(Rung)}", 2)
-    for file in (output, picture):
-        require_writable(file)
+    require_writable(output)
     is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
     with _reported(path):
         from pqassay_reader.query.scan import scan as scanned
@@ -216,25 +196,20 @@ def scan(
             path,
             condition,
             names,
-            limit=MOST_ROWS + 1 if is_cut and picture is None else limit,
+            limit=MOST_ROWS + 1 if is_cut else limit,
             without=off,
             gap=gap,
             trust=trust.value,
             column=column,
             metadata=metadata.value,
-            explain=explain or picture is not None,
-            distrust=distrust,
+            explain=explain,
         )
         with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
         if explain:
             _print_explanation(found, path, condition, form)
-        if picture is not None:
-            _write_picture(found, path, condition, picture)
     if not explain:
         typer.echo(_fetched(found), err=True)
-    if found.warning:
-        typer.echo(f"warning: {found.warning}", err=True)
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:
@@ -320,15 +295,6 @@ def _print_explanation(found: Scan, path: str, condition: str | None, form: Form
     from pqassay_reader.cli.scan_explained import print_explanation
 
     print_explanation(found)
-
-
-def _write_picture(found: Scan, path: str, condition: str | None, picture: Path) -> None:
-    from pqassay_reader.query.explained.picture import drawn
-    from pqassay_spec.base.sources import write_whole
-
-    name = path.rstrip("/").rsplit("/", 1)[-1]
-    asked = "all rows" if condition is None else condition
-    write_whole(picture, drawn(found, f"{name}: {asked}").encode())
 
 
 def _fetched(found: Scan) -> str:

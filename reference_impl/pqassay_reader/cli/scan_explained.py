@@ -5,39 +5,29 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 import typer
 
-from pqassay_reader.query.explained.text import ColumnTrace, FileTrace, GroupTrace, PageTrace, Trace
+from pqassay_reader.query.explained.text import FileTrace, GroupTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step, waterfall
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import Scan
 from pqassay_reference.cli.tables import Table, counted, show
 from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
-from pqassay_spec.parquet.page_search import Rows
-
-WIDTH = 60
-"""Characters of the bar that stands for the rows of a row group."""
 
 WIDE = 150
 """Columns of a terminal in which the table has room for what each technique does; in fewer, that is listed below."""
 
-MOST_PAGES = 6
-"""Pages of a column whose bounds are listed."""
-
 MOST_NUMBERS = 12
 """Row groups that are listed by their numbers."""
 
-FULL, PARTLY, NONE = "█", "▒", "░"
-
-KEY = f"{FULL} read, or left   {PARTLY} in part   {NONE} neither   a blank ends a page   ? column of the condition"
+KEY = "? column of the condition"
 
 
 def print_explanation(scan: Scan) -> None:
-    """Print the waterfall, what was fetched and what took part, and a picture of the pages of each row group."""
+    """Print the waterfall, what was fetched and what took part, and which pages of each row group were read."""
     steps = waterfall(scan)
     is_narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
     show(_table(steps, with_titles=not is_narrow))
@@ -153,88 +143,11 @@ def _numbers(numbers: Sequence[int]) -> str:
 def _group_lines(group: GroupTrace) -> Iterator[str]:
     yield f"  row group {group.row_group}: {group.rows_left:,} of {group.row_count:,} rows left by pages, {group.matched:,} matched"
     names = {column.name: f"{column.name}{' ?' if column.is_asked else ''}" for column in group.columns}
-    width = max(map(len, [*names.values(), "rows left"]))
-    yield f"    {'rows left':<{width}}  {rows_bar(group.left, group.row_count)}"
+    width = max(map(len, names.values()), default=0)
     for column in group.columns:
-        bar = pages_bar(column.pages, group.row_count)
         kind = "page" if column.has_pages else "chunk"
         read = f"{column.pages_read} of {counted(len(column.pages), kind)}, {column.length_read:,} bytes"
-        yield f"    {names[column.name]:<{width}}  {bar}  {read}"
-        yield from _bounds_lines(column, width)
+        yield f"    {names[column.name]:<{width}}  {read}"
 
 
-def _bounds_lines(column: ColumnTrace, width: int) -> Iterator[str]:
-    """The bounds of the pages: of all of them where they are few, else of the first that were read."""
-    known = [page for page in column.pages if page.bounds is not None]
-    shown = known if len(known) <= MOST_PAGES else [page for page in known if page.is_read][:MOST_PAGES]
-    for page in shown:
-        verdict = "read" if page.is_read else "skipped"
-        rows = f"{page.row:,} to {page.row + page.row_count - 1:,}"
-        yield f"    {'':<{width}}  rows {rows}: {bounds_text(page)} ({verdict})"
-    if len(shown) < len(known):
-        yield f"    {'':<{width}}  … and {counted(len(known) - len(shown), 'more page')}"
-
-
-def bounds_text(page: PageTrace) -> str:
-    """The bounds of a page in words."""
-    return " to ".join(page.bounds) if page.bounds else "nulls only"
-
-
-def rows_bar(left: Rows, row_count: int) -> str:
-    """Ranges of rows as a bar.
-
-    >>> rows_bar([range(0, 30), range(90, 100)], 100)[::6]
-    '███░░░░░░█'
-    """
-    cells = [0] * min(WIDTH, row_count)
-    for part in left:
-        _fill(cells, part.start, part.stop, row_count)
-    return "".join(map(_shade, cells, _room(len(cells), row_count)))
-
-
-def pages_bar(pages: Sequence[PageTrace], row_count: int) -> str:
-    """Pages as a bar: what was read of each part of the rows. Where pages are wide enough, a blank ends each.
-
-    >>> pages_bar([PageTrace(0, 50, 9, True, None), PageTrace(50, 50, 9, False, None)], 100)[25:35]
-    '████ ░░░░░'
-    """
-    cells = [0] * min(WIDTH, row_count)
-    for page in pages:
-        if page.is_read:
-            _fill(cells, page.row, page.row + page.row_count, row_count)
-    shades = list(map(_shade, cells, _room(len(cells), row_count)))
-    places = [
-        (_cell(page.row, len(cells), row_count), _cell(page.row + page.row_count, len(cells), row_count))
-        for page in pages
-    ]
-    if all(end - start > 1 for start, end in places):
-        for _, end in places[:-1]:
-            shades[end - 1] = " "
-    return "".join(shades)
-
-
-def _cell(row: int, cells: int, row_count: int) -> int:
-    return row * cells // row_count
-
-
-def _room(cells: int, row_count: int) -> Iterable[int]:
-    """The rows that each cell stands for."""
-    if not cells:
-        return ()
-    edges = [-(-number * row_count // cells) for number in range(cells + 1)]
-    return (stop - start for start, stop in pairwise(edges))
-
-
-def _fill(cells: list[int], start: int, stop: int, row_count: int) -> None:
-    """Add the rows of a range to the cells that stand for them."""
-    count = len(cells)
-    for number in range(_cell(start, count, row_count), _cell(stop - 1, count, row_count) + 1):
-        first, last = -(-number * row_count // count), -(-(number + 1) * row_count // count)
-        cells[number] += min(stop, last) - max(start, first)
-
-
-def _shade(filled: int, room: int) -> str:
-    return NONE if not filled else FULL if filled >= room else PARTLY
-
-
-__all__ = ["bounds_text", "pages_bar", "percent", "print_explanation", "rows_bar"]
+__all__ = ["percent", "print_explanation"]

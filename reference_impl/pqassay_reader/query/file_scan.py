@@ -5,7 +5,7 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -20,10 +20,6 @@ from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.condition.normal import Condition, columns_named, normal_form
 from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.excluding import FileSets
-from pqassay_reader.query.audit.directory import DirectoryAudit
-from pqassay_reader.query.audit.distrust import Lie
-from pqassay_reader.query.audit.index import IndexAudit
-from pqassay_reader.query.audit.row_group import GroupAudit
 from pqassay_reader.query.conditions import parts_of
 from pqassay_reader.query.explained.counters import EVERYTHING, Counters, Left
 from pqassay_reader.query.explained.text import FileTrace
@@ -49,7 +45,6 @@ from pqassay_reader.query.scan_query import Query
 from pqassay_reader.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.rewrite.extract import index_of
 from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.parquet.page_search import Rows, intersection
 from pqassay_spec.pm.grammar import FILE_NAME
@@ -71,7 +66,6 @@ class FileScan:
         query: What is asked.
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
-        tell: Told of every claim that proves false, where the query distrusts them.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -86,7 +80,6 @@ class FileScan:
         query: Query,
         counters: Counters,
         pool: Executor | None = None,
-        tell: Callable[[Lie], None] | None = None,
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
@@ -96,7 +89,6 @@ class FileScan:
         self._sets: FileSets | None = None
         self._visited: list[tuple[GroupScan, Rows]] = []
         self._left_groups: list[GroupScan] | None = None
-        self._tell = tell
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -160,7 +152,7 @@ class FileScan:
         if Rung.PROJECTION not in query.rungs:
             needed = list(range(len(schema)))
         reading = Reading(
-            indexed=Rung.PAGES in query.rungs and not query.distrust,
+            indexed=Rung.PAGES in query.rungs,
             all_dictionaries=Rung.DICTIONARIES not in query.rungs,
             kept_dictionaries=frozenset(),
         )
@@ -235,9 +227,6 @@ class FileScan:
             if self._is_ruled_out():
                 return
             self._count_groups(Rung.FILES, leaves, groups)
-            if self._query.distrust:
-                yield from self._audited_windows(groups)
-                return
             by_group = self._left_by_groups(groups)
             self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
             by_group = self._left_by_sets(by_group)
@@ -264,7 +253,7 @@ class FileScan:
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
-        return bool(verdict.skips) and not self._query.distrust
+        return bool(verdict.skips)
 
     def _verdict(self) -> Verdict:
         query, condition = self._query, self.question.condition
@@ -374,74 +363,6 @@ class FileScan:
             for leaf in self.facts.fields[self._place(name)].leaves
         }
         self.ranges.want(chain.from_iterable(group.index_pieces(asked) for group in groups))
-
-    # ------------------------------------------------------------------------------------------------- distrust
-
-    def _audited_windows(self, groups: Sequence[GroupScan]) -> Iterator[Window]:
-        """The windows of the rows that satisfy the condition, one row group after the other, each with its audit."""
-        index, directory = self._index_audit(), self._directory_audit(groups)
-        of_file = [audit for audit in (index, directory) if audit is not None]
-        try:
-            for group in groups:
-                yield from self._audited(group, index, directory)
-            for audit in of_file:
-                audit.is_whole = True
-        finally:
-            for lie in chain.from_iterable(audit.lies() for audit in of_file):
-                self._note(lie)
-
-    def _audited(
-        self, group: GroupScan, index: IndexAudit | None, directory: DirectoryAudit | None
-    ) -> Iterator[Window]:
-        if not group.row_count:
-            return
-        audit = GroupAudit(self.facts, self.ranges, group, self.question)
-        for lie in chain(audit.lies(), directory.see(audit) if directory is not None else ()):
-            self._note(lie)
-        self.ranges.drop_long(REMOTE_TAIL)
-        if index is not None:
-            index.see(audit.columns[self._place(index.column)], audit.matched)
-        whole: Rows = [range(group.row_count)]
-        for step in (Rung.ROW_GROUPS, Rung.SETS, Rung.PAGES):
-            self._counters.count(step, group.cost_of(whole))
-        self._visited.append((group, whole))
-        end = group.first_row + group.row_count
-        if not audit.matched:
-            self.ranges.release(end, behind=group.first_row)
-        most = group.window_rows() if Rung.STREAM in self._query.rungs else group.row_count
-        if audit.matching is None:
-            windows = group.windows(whole, most)
-        else:
-            rows: Numbers = np.flatnonzero(audit.matching)
-            windows = iter([rows[at : at + most] for at in range(0, len(rows), most)])
-        del audit
-        for numbers in windows:
-            yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
-
-    def _index_audit(self) -> IndexAudit | None:
-        """The audit of the file's own index, where the condition asks it."""
-        verdict = self._verdict()
-        if verdict.skips is None or verdict.message or self.question.condition is None:
-            return None
-        index = index_of(self.ranges, self.facts.framing, self.facts.metadata)
-        described = self._query.column if index.companion is None else ".".join(index.companion.column)
-        if described is None:
-            return None
-        return IndexAudit(self.target.name, index, described, skips=verdict.skips)
-
-    def _directory_audit(self, groups: Sequence[GroupScan]) -> DirectoryAudit | None:
-        """The audit of the entries of the file's index directory that the condition asks."""
-        query, condition = self._query, self.question.condition
-        if condition is None or Rung.SETS not in query.rungs or query.metadata == "pm":
-            return None
-        sets, quantiles = self._distinct_sets(condition), self._quantiles(groups, condition)
-        if sets is None and quantiles is None:
-            return None
-        return DirectoryAudit(self.target.name, self.facts, condition, sets, quantiles)
-
-    def _note(self, lie: Lie) -> None:
-        if self._tell is not None:
-            self._tell(lie)
 
     # ------------------------------------------------------------------------------------------------- counting
 

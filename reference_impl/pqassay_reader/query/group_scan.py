@@ -27,7 +27,6 @@ from pqassay_reader.query.fetching.field_pages import FieldPages, Reading
 from pqassay_reader.query.fetching.page_layout import Numbers
 from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reader.query.rungs import Rung
-from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.page_search import Rows
 
 WINDOW_BYTES = 32 << 20
@@ -197,25 +196,6 @@ class GroupScan:
         )
         fewest, most = WINDOW_ROWS
         return max(fewest, min(most, WINDOW_BYTES * max(self.row_count, 1) // max(size, 1)))
-
-    def leaf_called(self, name: str) -> int:
-        """Position of the leaf that the condition calls by a name, and of which `claims_of` tells."""
-        place = self._facts.leaf_of(name)
-        if place is None:
-            raise Refused(f"there is no one column {name}")
-        return place
-
-    def condition(self) -> tuple[NDArray[np.bool_] | None, dict[int, Any]]:
-        """Which rows satisfy the condition, ``None`` for all, and the fields that it names, whole. Raises as `matches` does."""
-        places = sorted({place for part in self._question.parts for place in self._fields_of(part)})
-        condition = self._question.condition
-        if condition is None or not places:
-            return None, {}
-        nothing: Numbers = np.zeros(0, np.int64)
-        self._ranges.want(chain.from_iterable(self.fields[place].pieces(nothing) for place in places))
-        # Only what was decoded has as many rows as the row group says: what is made for so many comes after it.
-        columns = {place: self.fields[place].whole() for place in places}
-        return self._mask(condition, columns, self.row_count), columns
 
     # ------------------------------------------------------------------------------------------- one window
 

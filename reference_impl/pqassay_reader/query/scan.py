@@ -24,7 +24,6 @@ from typing import Any, cast
 import pyarrow as pa
 
 from pqassay_reader.condition.kinds import find_column
-from pqassay_reader.query.audit.distrust import Lie, Lies, warning_of
 from pqassay_reader.query.explained.counters import Counters, Left
 from pqassay_reader.query.explained.text import Trace
 from pqassay_reader.query.fetching.ahead import ahead
@@ -70,14 +69,13 @@ class Scan:
         self.counters = Counters()
         self.messages: dict[str, str] = {}
         self.aside: dict[str, Sequence[str]] = {}
-        self._lies = Lies()
         self.rungs = query.rungs
         self.files = {target.name: target.identity[1] for target in targets}
         self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
         # The first file stays open until it is scanned, so that nothing of it is fetched twice.
         query = replace(query, type_elsewhere=cache(partial(self._type_elsewhere, query)))
-        first = FileScan(targets[0], query, self.counters, tell=self._lies.note)
+        first = FileScan(targets[0], query, self.counters)
         weakref.finalize(self, first.close)
         self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
         self._query = replace(query, first_schema=first.facts.schema)
@@ -94,16 +92,6 @@ class Scan:
         """
         with closing(cast("Any", self._batches())) as batches:
             yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
-
-    @property
-    def lies(self) -> list[Lie]:
-        """Claims that proved false so far, each once; only a scan that distrusts them looks."""
-        return self._lies.found
-
-    @property
-    def warning(self) -> str:
-        """What to tell people about the lies; empty without any."""
-        return warning_of(self.lies)
 
     def _type_elsewhere(self, query: Query, name: str) -> Any:
         """The type of a column that the first file does not have, as the last file has it, or else the first one that has it."""
@@ -173,7 +161,7 @@ class Scan:
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
         file = self._first if target is self._targets[0] else None
         if file is None:
-            file = FileScan(target, self._query, self.counters, requests, self._lies.note)
+            file = FileScan(target, self._query, self.counters, requests)
         else:
             self._first = None
             file.make_requests_in(requests)
@@ -245,7 +233,6 @@ def scan(
     column: str | None = None,
     metadata: Metadata = "footer",
     explain: bool = False,
-    distrust: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
 
@@ -261,8 +248,6 @@ def scan(
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
         explain: Whether it is kept which pages were read and which were not, see `pqassay_reader.query.explained.text`.
-        distrust: Whether nothing is left out on the word of a claim. The claims that the condition meets are compared
-            with the values, and those that prove false are in `Scan.lies`; the columns of the condition are read whole.
 
     Raises:
         Refused: The condition, a column or a rung is not one, or there are no files.
@@ -293,7 +278,6 @@ def scan(
         column,
         metadata,
         trace=trace,
-        distrust=distrust,
     )
     return Scan(targets, query)
 

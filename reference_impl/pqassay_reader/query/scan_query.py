@@ -36,7 +36,6 @@ class Query:
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
         type_elsewhere: The type of a column that only a later file has; ``None`` if none has it.
         trace: Where it is kept what was done; ``None`` where nobody asks.
-        distrust: Whether claims are compared with the values instead of being believed.
     """
 
     predicate: Tree | None
@@ -50,7 +49,6 @@ class Query:
     first_schema: pa.Schema | None = None
     type_elsewhere: Callable[[str], Any] = lambda _name: None
     trace: Trace | None = None
-    distrust: bool = False
 
 
 __all__ = ["Metadata", "Query"]

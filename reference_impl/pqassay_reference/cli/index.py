@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay_reference.cli import idx1
-from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.errors import fail, reported, said
 from pqassay_reference.cli.tables import Table, counted, show
 from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
@@ -25,7 +24,7 @@ from pqassay_spec.base.terminal import printable
 if TYPE_CHECKING:
     from pqassay_reference.directory.embedding import Changed
     from pqassay_reference.directory.making.entry import Request
-    from pqassay_reference.directory.reading.inventory import Inventory, Listed
+    from pqassay_reference.directory.reading.inventory import Inventory
     from pqassay_spec.directory.entries import Entry
     from pqassay_spec.parquet.thrift import FileMetaData
 
@@ -79,6 +78,19 @@ Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE...", help="Parquet files or folders; each file is replaced atomically."),
 ]
+
+
+def _type_called(text: str) -> str:
+    """A type of the chapter, or the name of somebody's own, as `--type` takes it."""
+    from pqassay_spec.directory.named_types import is_type_name
+
+    if text not in tuple(TypeName) and not is_type_name(text):
+        raise typer.BadParameter(
+            f"{text!r} is not {', '.join(TypeName)} or a name such as org.example.bitmap"
+        )
+    return text
+
+
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done; write nothing.")]
 InsideTable = Annotated[
     bool, typer.Option("--inside-table", help="Change files inside a table too (Iceberg, Delta, Hudi, …).")
@@ -105,8 +117,13 @@ Columns = Annotated[
 def add(
     files: Files,
     kind: Annotated[
-        TypeName,
-        typer.Option("--type", metavar="TYPE", help="Index type: distinct-set, zone-sums, hll, kll or idx1."),
+        str,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            parser=_type_called,
+            help="Index type: distinct-set, zone-sums, hll, kll, idx1 or a name of your own.",
+        ),
     ],
     columns: Annotated[
         str,
@@ -122,7 +139,7 @@ def add(
         GranularityName | None,
         typer.Option(
             metavar="GRANULARITY",
-            help="Granularity: file, row-group or page. Default: row-group; idx1: file.",
+            help="Granularity: file, row-group or page. Default: row-group; idx1, named types: file.",
         ),
     ] = None,
     placement: Annotated[
@@ -147,36 +164,43 @@ def add(
     max_bytes: Annotated[
         int, typer.Option(metavar="BYTES", help="Size limit of an index. Default: 16 MiB.", min=1)
     ] = idx1.MAX_BYTES,
+    blob: Annotated[
+        Path | None,
+        typer.Option(metavar="BLOB", help="Attach these bytes as the index; for a type of your own name."),
+    ] = None,
     inside_table: InsideTable = False,
 ) -> None:
     """Add indexes to finished Parquet files, beside those they have.
 
     Types other than idx1 are added to the index directory, which is a proposal of this project.
+    A type of your own has a name such as org.example.bitmap: the index is the file that --blob names.
     Replaces an index with the same type, granularity and columns. If a file cannot be indexed, the reason is
     printed and the other files are still done.
     """
     from pqassay_reference.directory.embedding import add_indexes
     from pqassay_reference.directory.making.entry import Request
     from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+    from pqassay_spec.directory.named_types import type_number
     from pqassay_spec.parquet.thrift import CompressionCodec
 
-    chosen = granularity or (GranularityName.FILE if kind is TypeName.IDX1 else GranularityName.ROW_GROUP)
-    place = placement or PlacementName.BODY
+    is_numbered = kind in tuple(TypeName)
+    by_row_group = is_numbered and kind != TypeName.IDX1
+    chosen = granularity or (GranularityName.ROW_GROUP if by_row_group else GranularityName.FILE)
     codec_name = "UNCOMPRESSED" if codec is CodecName.NONE else codec.name
-    has_own_key = kind is TypeName.IDX1 and placement is None
+    places = (
+        Granularity[chosen.name],
+        Placement[(placement or PlacementName.BODY).name],
+        CompressionCodec[codec_name],
+    )
+    has_own_key = kind == TypeName.IDX1 and placement is None
 
     def requests(metadata: FileMetaData) -> Sequence[Request]:
+        together = not is_numbered or kind == TypeName.ZONE_SUMS
+        number = IndexType[TypeName(kind).name] if is_numbered else type_number(kind)
+        own = "" if is_numbered else kind
         return [
-            Request(
-                IndexType[kind.name],
-                paths,
-                Granularity[chosen.name],
-                Placement[place.name],
-                CompressionCodec[codec_name],
-                most=most,
-                max_bytes=max_bytes,
-            )
-            for paths in _columns_of(metadata, columns, together=kind is TypeName.ZONE_SUMS)
+            Request(number, paths, *places, most, None, max_bytes, type_name=own, payload=payload)
+            for paths in _columns_of(metadata, columns, together=together)
         ]
 
     def one(path: str) -> None:
@@ -190,10 +214,15 @@ def add(
         _say_rest(done)
 
     if has_own_key and (chosen is not GranularityName.FILE or codec is not CodecName.NONE):
-        fail(
-            "an IDX1 index describes a whole file and is not compressed; leave --granularity and --codec out",
-            2,
-        )
+        fail("an IDX1 index describes a whole file, uncompressed; leave out --granularity and --codec", 2)
+    if is_numbered == (blob is not None):
+        fail(f"type {kind} {'is made of the data; leave out' if blob else 'needs its bytes: add'} --blob", 2)
+    if blob is not None and (len(files) > 1 or files[0].is_dir()):
+        fail("the bytes of --blob describe one file; name one", 2)
+    payload = None
+    if blob is not None:
+        with reported(blob), blob.open("rb") as opened:
+            payload = opened.read(max_bytes + 1)  # one more is refused
     _each(files, one, inside_table=inside_table)
 
 
@@ -221,52 +250,33 @@ def list_(
     def one(path: str) -> None:
         found = list_indexes(path)
         published = idx1.published_index(path)
+        record = _record(found, published)
         if as_json:
-            typer.echo(json.dumps(_record(found, published)))
+            typer.echo(json.dumps(record))
             return
-        rows = [_row(listed) for listed in found.entries] + ([_published_row(published)] if published else [])
-        if rows:
+        if rows := [_row(index) for index in record["indexes"]]:
             headings = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
             show(Table(path, headings, rows, right=frozenset((4, 5))))
         else:
             typer.echo(printable(f"{path}: no indexes"))
-        for error in found.damaged:
-            typer.echo(
-                printable(f"warning: {path}: a directory cannot be read: {error.reason} ({error.rule})"),
-                err=True,
-            )
+        warnings = [f"a directory cannot be read: {error.reason} ({error.rule})" for error in found.damaged]
         if found.foreign:
-            typer.echo(
-                printable(
-                    f"warning: {path}: {counted(found.foreign, 'index directory')} of another version left aside"
-                ),
-                err=True,
-            )
+            warnings.append(f"{counted(found.foreign, 'index directory')} of another version left aside")
+        for warning in warnings:
+            typer.echo(printable(f"warning: {path}: {warning}"), err=True)
 
     _each(files, one, inside_table=True)
 
 
-def _row(listed: Listed) -> tuple[object, ...]:
-    entry = listed.entry
-    head = entry.head
-    state = f"stale: {listed.stale}" if listed.stale else "fresh"
-    if listed.unusable:
-        state = f"unusable: {listed.unusable}"
+def _row(index: dict[str, Any]) -> tuple[object, ...]:
+    names = ", ".join(".".join(path) for path in index["columns"])
+    state = f"{'unusable' if index['fresh'] else 'stale'}: {index['why']}" if index["why"] else "fresh"
     return (
-        _type_name(entry),
-        entry.names,
-        _granularity_name(entry),
-        _name_of(PlacementName, "Placement", head.placement),
-        head.stored_length,
-        head.value_count,
+        index["type"],
+        names or "?",
+        *(index[name] for name in ("granularity", "placement", "bytes", "values")),
         state,
     )
-
-
-def _published_row(index: dict[str, Any]) -> tuple[object, ...]:
-    why = index["why"]
-    state = f"{'unusable' if index['fresh'] else 'stale'}: {why}" if why else "fresh"
-    return "idx1", _column(index) or "?", "file", "key", index["bytes"], index["values"], state
 
 
 def _column(published: dict[str, Any]) -> str:
@@ -280,9 +290,9 @@ def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any
             {
                 "type": _type_name(listed.entry),
                 "columns": [list(column) for column in listed.entry.columns],
-                "granularity": _granularity_name(listed.entry),
-                "placement": _name_of(PlacementName, "Placement", listed.entry.head.placement),
-                "codec": _codec_name(listed.entry.head.codec),
+                "granularity": _name_of("Granularity", listed.entry.head.granularity),
+                "placement": _name_of("Placement", listed.entry.head.placement),
+                "codec": _name_of("CODECS", listed.entry.head.codec),
                 "bytes": listed.entry.head.stored_length,
                 "values": listed.entry.head.value_count,
                 "rows": listed.entry.head.row_count,
@@ -308,7 +318,8 @@ def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any
 def drop(
     files: Files,
     kind: Annotated[
-        TypeName | None, typer.Option("--type", metavar="TYPE", help="Drop indexes of this type.")
+        str | None,
+        typer.Option("--type", metavar="TYPE", parser=_type_called, help="Drop indexes of this type."),
     ] = None,
     columns: Columns = None,
     stale: Annotated[bool, typer.Option("--stale", help="Drop indexes whose data was rewritten.")] = False,
@@ -321,19 +332,15 @@ def drop(
     """
     from pqassay_reference.directory.embedding import drop_indexes
     from pqassay_reference.rewrite.strip import Selection, strip_file
-    from pqassay_spec.directory.codes import IndexType
     from pqassay_spec.directory.identity import why_stale
 
     if every == (kind is not None or columns is not None or stale):
-        fail(
-            "say what is to go: --type, --columns, --stale, or --all alone; see pqassay index drop --help",
-            2,
-        )
+        fail("name what to drop: --type, --columns, --stale, or --all alone", 2)
     names = None if columns is None else [name.strip() for name in columns.split(",")]
 
     def goes(entry: Entry, metadata: FileMetaData) -> bool:
         return (
-            (kind is None or entry.head.type == IndexType[kind.name])
+            (kind is None or _type_name(entry) == kind)
             and (names is None or names == [".".join(path) for path in entry.columns])
             and (not stale or bool(why_stale(entry, metadata)))
         )
@@ -394,46 +401,33 @@ def _described(entry: Entry) -> str:
     """An entry for people: ``distinct-set of nation by row-group, 84 values in 630 bytes (body)``."""
     head = entry.head
     values = counted(head.value_count, "group" if _type_name(entry) == TypeName.ZONE_SUMS else "value")
-    place = _name_of(PlacementName, "Placement", head.placement)
+    place = _name_of("Placement", head.placement)
     return (
-        f"{_type_name(entry)} of {entry.names} by {_granularity_name(entry)}: "
-        f"{values} in {counted(head.stored_length, 'byte')} ({place})"
+        f"{_type_name(entry)} of {entry.names} by {_name_of('Granularity', head.granularity)}: "
+        f"{'' if entry.type_name else f'{values} in '}{counted(head.stored_length, 'byte')} ({place})"
     )
 
 
 def _type_name(entry: Entry) -> str:
-    return _name_of(TypeName, "IndexType", entry.head.type)
+    return entry.type_name or _name_of("IndexType", entry.head.type)
 
 
-def _granularity_name(entry: Entry) -> str:
-    return _name_of(GranularityName, "Granularity", entry.head.granularity)
-
-
-def _codec_name(codec: int) -> str:
-    from pqassay_spec.directory.codes import CODECS
-
-    found = next((one.name for one in CODECS if one == codec), str(codec))
-    return "none" if found == "UNCOMPRESSED" else found.lower().replace("_", "-")
-
-
-def _name_of(names: type[StrEnum], enum: str, number: int) -> str:
+def _name_of(enum: str, number: int) -> str:
     """The name of a number of the directory; the number itself if it has none."""
     from pqassay_spec.directory import codes
 
-    found = next((member.name for member in getattr(codes, enum) if member == number), None)
-    return str(number) if found is None else names[found].value
+    found = next((member.name for member in getattr(codes, enum) if member == number), str(number))
+    return "none" if found == "UNCOMPRESSED" else found.lower().replace("_", "-")
 
 
 def _say_rest(done: Changed) -> None:
     if done.dead:
+        rest = "of earlier indexes stay in the file; nothing refers to them any more"
+        typer.echo(f"  {counted(done.dead, 'byte')} {rest}")
+    for error in done.damaged if done.state is not None else ():
         typer.echo(
-            f"  {counted(done.dead, 'byte')} of earlier indexes stay in the file; nothing refers to them any more"
+            printable(f"  a directory that cannot be read was left out: {error.reason} ({error.rule})")
         )
-    if done.state is not None:
-        for error in done.damaged:
-            typer.echo(
-                printable(f"  a directory that cannot be read was left out: {error.reason} ({error.rule})")
-            )
 
 
 # ------------------------------------------------------------------------------------------------------ many files
@@ -441,35 +435,21 @@ def _say_rest(done: Changed) -> None:
 
 def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bool) -> None:
     """Do something to each file; what goes wrong with one, foreseen or not, is said in one line, and the others are done."""
-    from pqassay_reference.errors import Refused, Undecodable
-    from pqassay_spec.base.errors import FormatError
-
-    paths = list(_files(named, inside_table=inside_table))
     code, is_mistaken = 0, False
-    for path in _with_progress(paths):
+    for path in list(_files(named, inside_table=inside_table)):
         try:
-            one(path)
-        except FormatError as error:
-            code = _failed(str(error))
-        except (Refused, Undecodable) as error:
-            code = _failed(f"{path}: {error}")
-        except OSError as error:
-            code = _failed(said(error, path))
-        except MemoryError:
-            code = _failed(f"{path}: there is not enough memory for it")
+            with reported(path):
+                one(path)
+        except typer.Exit as error:
+            code = error.exit_code
         except Exception as error:  # noqa: BLE001 - one file must not keep the others from what is done to them
             show_traceback(error)
             is_mistaken = True
-            _failed(f"{path}: {mistake('pqassay', error)}")
+            typer.echo(printable(f"error: {path}: {mistake('pqassay', error)}"), err=True)
     if is_mistaken:
         raise typer.Exit(SOFTWARE)
     if code:
         raise typer.Exit(code)
-
-
-def _failed(message: str) -> int:
-    typer.echo(f"error: {printable(message)}", err=True)
-    return 1
 
 
 def _files(named: Sequence[Path], *, inside_table: bool) -> Iterator[str]:
@@ -497,14 +477,3 @@ def _in_folder(folder: str, *, inside_table: bool) -> Sequence[str]:
     if not found:
         fail(f"{folder}: there are no Parquet files in it", 2)
     return [os.path.relpath(path) if not os.path.isabs(folder) else path for path in found]
-
-
-def _with_progress(paths: Sequence[str]) -> Iterator[str]:
-    """The paths, with a bar on stderr while several are worked on at a terminal."""
-    if len(paths) < 2 or not sys.stderr.isatty():
-        yield from paths
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(paths, description="files", console=Console(stderr=True), transient=True)

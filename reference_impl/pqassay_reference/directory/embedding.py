@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from pqassay_reference.directory.making.described_data import OpenFile
 from pqassay_reference.directory.making.entry import WRITER, MadeIndex, Request, at_offset, make_index
-from pqassay_reference.directory.reading.inventory import capped_at, sketch_parameter
+from pqassay_reference.directory.reading.inventory import size_settings
+from pqassay_reference.directory.reading.usable_entries import why_unknown
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.rewrite.index_directory import (
@@ -27,14 +28,8 @@ from pqassay_reference.rewrite.index_directory import (
 )
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
-from pqassay_spec.directory.codes import (
-    CODECS,
-    TYPE_VERSION,
-    Granularity,
-    IndexType,
-    Placement,
-)
-from pqassay_spec.directory.entries import Entry, EntryKey, Path
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+from pqassay_spec.directory.entries import Entry, EntryKey
 from pqassay_spec.directory.identity import why_stale
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import is_summary, referenced_ranges
@@ -47,6 +42,14 @@ class Change(NamedTuple):
     body_end: int
     added: bytes
     footer: bytes
+
+
+class Plan(NamedTuple):
+    """What is to be done to the entries of a file: see `Changed` for what is `removed` and what one is `unable` to make."""
+
+    made: Sequence[MadeIndex] = ()
+    removed: tuple[Entry, ...] = ()
+    unable: tuple[tuple[Entry, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,20 +102,12 @@ def add_indexes(
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: Pages cannot be decoded.
     """
-    with finished_file(path, inside_table=inside_table) as file:
-        opened = _opened(file)
+
+    def plan(file: OpenFile, _: Indexes) -> Plan:
         asked = requests(file.metadata) if callable(requests) else requests
-        made = [make_index(opened, request, writer=writer) for request in asked]
-        indexes = stored_indexes(file.metadata)
-        keys = {index.entry.key for index in made}
-        replaced = tuple(entry.key for entry in indexes.entries if entry.key in keys)
-        done = Changed(
-            os.fspath(path),
-            replaced=replaced,
-            left=tuple(without_keys(indexes.entries, keys)),
-            damaged=indexes.damaged,
-        )
-        return _written(file, opened, indexes, made, keys, done)
+        return Plan([make_index(file, request, writer=writer) for request in asked])
+
+    return change_indexes(path, plan, inside_table=inside_table)
 
 
 def drop_indexes(
@@ -128,20 +123,11 @@ def drop_indexes(
     Raises:
         Refused, FormatError, OSError: See `add_indexes`.
     """
-    with finished_file(path, inside_table=inside_table) as file:
-        opened = _opened(file)
-        indexes = stored_indexes(file.metadata)
-        removed = tuple(entry for entry in indexes.entries if goes(entry, file.metadata))
-        keys = {entry.key for entry in removed}
-        done = Changed(
-            os.fspath(path),
-            removed=removed,
-            left=tuple(without_keys(indexes.entries, keys)),
-            damaged=indexes.damaged,
-        )
-        if not removed:
-            return done
-        return _written(file, opened, indexes, [], keys, done)
+
+    def plan(file: OpenFile, indexes: Indexes) -> Plan:
+        return Plan(removed=tuple(entry for entry in indexes.entries if goes(entry, file.metadata)))
+
+    return change_indexes(path, plan, inside_table=inside_table)
 
 
 def refresh_indexes(
@@ -159,47 +145,73 @@ def refresh_indexes(
     Raises:
         Refused, FormatError, OSError: See `add_indexes`; not for an entry that cannot be made.
     """
-    with finished_file(path, inside_table=inside_table) as file:
-        opened = _opened(file)
-        indexes = stored_indexes(file.metadata)
+
+    def plan(file: OpenFile, indexes: Indexes) -> Plan:
         made: list[MadeIndex] = []
         unable: list[tuple[Entry, str]] = []
         for entry in indexes.entries:
-            if not why_stale(entry, file.metadata):
-                continue
-            try:
-                made.append(make_index(opened, _again(opened, indexes, entry), writer=writer))
-            except Refused as error:
-                unable.append((entry, str(error)))
-        keys = {index.entry.key for index in made}
+            if why_stale(entry, file.metadata):
+                try:
+                    made.append(make_index(file, _again(file, indexes, entry), writer=writer))
+                except Refused as error:
+                    unable.append((entry, str(error)))
+        return Plan(made, unable=tuple(unable))
+
+    return change_indexes(path, plan, inside_table=inside_table)
+
+
+def change_indexes(
+    path: str | os.PathLike[str],
+    plan: Callable[[OpenFile, Indexes], Plan],
+    *,
+    inside_table: bool = False,
+) -> Changed:
+    """Change the entries of a finished file as a function plans it. A file that stays the same is not written.
+
+    Raises:
+        Refused, FormatError, OSError, Undecodable: See `add_indexes`.
+    """
+    with finished_file(path, inside_table=inside_table) as file:
+        opened, indexes = _opened(file), stored_indexes(file.metadata)
+        made, removed, unable = plan(opened, indexes)
+        coming = {index.entry.key for index in made}
+        gone = coming | {entry.key for entry in removed}
+        going = [entry for entry in indexes.entries if entry.key in gone]
         done = Changed(
             os.fspath(path),
-            left=tuple(without_keys(indexes.entries, keys)),
+            tuple(index.entry for index in made),
+            replaced=tuple(entry.key for entry in going if entry.key in coming),
+            removed=removed,
+            left=tuple(without_keys(indexes.entries, gone)),
             damaged=indexes.damaged,
-            unable=tuple(unable),
+            unable=unable,
         )
-        if not made:
+        if not gone:
             return done
-        return _written(file, opened, indexes, made, keys, done)
+        file.require_unchanged()  # or the values are those of another file than the footer
+        change = changed_file(opened, file.footer, indexes, made, gone)
+        state = file.rewrite(change.footer, body_end=change.body_end, added=change.added)
+        blobs = body_blobs(going, file.framing, file.source)
+        dead = sum(min(end, change.body_end) - start for start, end in blobs if start < change.body_end)
+        return replace(done, dead=dead, state=state)
 
 
 def _again(file: OpenFile, indexes: Indexes, entry: Entry) -> Request:
     """The request of which an entry came, as far as it can be told. Raises `Refused`."""
     head = entry.head
-    if head.type not in set(IndexType) or head.type_version != TYPE_VERSION:
-        raise Refused(f"type {head.type} of version {head.type_version} is not known here")
-    if head.granularity not in set(Granularity) or head.placement not in set(Placement):
-        raise Refused("its granularity or placement is not known here")
-    if head.codec not in CODECS:
-        raise Refused("its codec is not known here")
+    if entry.type_name:
+        raise Refused(
+            f"only the owner of {entry.type_name} can make it; add it again with --blob, or drop it"
+        )
+    if unknown := why_unknown(entry):
+        raise Refused(unknown)
     return Request(
         IndexType(head.type),
         entry.columns,
         Granularity(head.granularity),
         Placement(head.placement),
         CompressionCodec(head.codec),
-        most=capped_at(file, indexes, entry),
-        parameter=sketch_parameter(file, indexes, entry),
+        *size_settings(file, indexes, entry),
     )
 
 
@@ -214,24 +226,6 @@ def _opened(file: FinishedFile) -> OpenFile:
     if any(is_summary(metadata, name, file.framing) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; index each of those")
     return OpenFile(file.source, file.framing, metadata)
-
-
-def _written(
-    file: FinishedFile,
-    opened: OpenFile,
-    indexes: Indexes,
-    made: Sequence[MadeIndex],
-    gone: Collection[EntryKey],
-    done: Changed,
-) -> Changed:
-    file.require_unchanged()  # or the values are those of another file than the footer
-    change = changed_file(opened, file.footer, indexes, made, gone)
-    state = file.rewrite(change.footer, body_end=change.body_end, added=change.added)
-    left = [entry for entry in indexes.entries if entry.key in gone]
-    blobs = body_blobs(left, file.framing, file.source)
-    dead = sum(min(end, change.body_end) - start for start, end in blobs if start < change.body_end)
-    entries = tuple(index.entry for index in made)
-    return replace(done, made=entries, dead=dead, state=state)
 
 
 def changed_file(
@@ -301,6 +295,3 @@ def _idx1_range(metadata: FileMetaData, source: Source, body_end: int) -> list[t
     except FormatError:
         return []
     return [(blob.start, blob.end)]
-
-
-__all__ = ["Change", "Changed", "Path", "add_indexes", "changed_file", "drop_indexes", "refresh_indexes"]

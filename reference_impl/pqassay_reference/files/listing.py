@@ -1,4 +1,4 @@
-"""The Parquet files of a folder, as `pyarrow.dataset.dataset` finds them, with their sizes and modification times."""
+"""The Parquet files of a folder, those that ``pqassay check`` judges, with their sizes and modification times."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
 from pqassay_reference.files.tables import require_no_table
+from pqassay_spec.parquet.file import SUFFIXES
 
 Roots: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A folder, a file, or files."""
@@ -95,6 +96,9 @@ def list_files(
 ) -> Listed:
     """List the files of a folder, or look at those that are named.
 
+    Of a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
+    files where others are.
+
     Args:
         root: The folder, the file or the files.
         filesystem: Where they are; ``None`` if their names tell.
@@ -129,6 +133,8 @@ def list_files(
             # Mostly there is none, which is found out for all of them at once.
             if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):
                 files = [info for info in files if not _HIDDEN.search(info.path[start:])]
+            # Notes, checksums and markers lie among the data; a folder without a single such name has its files under others.
+            files = [info for info in files if info.path.lower().endswith(SUFFIXES)] or files
         except UnicodeDecodeError as error:
             raise ValueError(f"{error.object!r} is no UTF-8, and pyarrow cannot name it; rename it") from None
         return _listed(filesystem, path, files, partitioning)

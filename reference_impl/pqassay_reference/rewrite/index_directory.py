@@ -25,7 +25,7 @@ from pqassay_spec.directory.entries import (
     merged,
     parse_directory,
 )
-from pqassay_spec.directory.identity import described, shape_of, why_stale
+from pqassay_spec.directory.identity import described_places, shape_of, why_stale
 from pqassay_spec.directory.placement import (
     EXTENSION,
     extension_area,
@@ -33,7 +33,6 @@ from pqassay_spec.directory.placement import (
     stored_blob,
 )
 from pqassay_spec.parquet.file import Framing
-from pqassay_spec.parquet.schema.leaf_columns import leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 
@@ -111,7 +110,7 @@ def require_room_for_extension(metadata: FileMetaData) -> None:
 
 def body_blobs(entries: Iterable[Entry], framing: Framing, source: Source) -> list[tuple[int, int]]:
     """The ranges of the body that hold blobs, of those entries whose checksum agrees."""
-    return body_places(entry for entry in entries if is_certain(entry, framing, source))
+    return body_places(entry for entry in entries if _is_certain(entry, framing, source))
 
 
 def body_places(entries: Iterable[Entry]) -> list[tuple[int, int]]:
@@ -123,10 +122,8 @@ def body_places(entries: Iterable[Entry]) -> list[tuple[int, int]]:
     ]
 
 
-def is_certain(entry: Entry, framing: Framing, source: Source) -> bool:
+def _is_certain(entry: Entry, framing: Framing, source: Source) -> bool:
     """Whether the blob of an entry is in the body where the entry says, with its checksum."""
-    if entry.head.placement != Placement.BODY:
-        return False
     try:
         stored_blob(entry, source, body_start=framing.body_start, body_end=framing.footer_start, area=None)
     except (Malformed, Unsupported):
@@ -157,16 +154,13 @@ def relocated(
     )
     area = b"" if movable else old
     entries: list[Entry] = []
-    for entry in kept:
-        if entry.head.placement == Placement.EXTENSION and movable:
+    for entry, coming in [*((entry, None) for entry in kept), *added]:
+        blob = coming
+        if blob is None and movable and entry in inside:
             blob = old[entry.head.offset : entry.head.offset + entry.head.stored_length]
-            entries.append(replace(entry, head=entry.head.changed(offset=len(area))))
-            area += blob
-        else:
-            entries.append(entry)
-    for entry, blob in added:
-        entries.append(replace(entry, head=entry.head.changed(offset=len(area))))
-        area += blob
+        placed = entry if blob is None else replace(entry, head=entry.head.changed(offset=len(area)))
+        entries.append(placed)
+        area += blob or b""
     is_needed = added or inside or not movable
     return entries, area if is_needed else None
 
@@ -195,32 +189,13 @@ def restamped(before: FileMetaData, after: FileMetaData) -> tuple[list[Entry], l
 
 
 def _has_offset_indexes(metadata: FileMetaData, entry: Entry) -> bool:
-    positions = {
-        position
-        for position, leaf in enumerate(leaves(metadata))
-        if leaf in described(metadata, entry.columns)
-    }
     return all(
         group.columns[position].offset_index_offset is not None
+        for position, _ in described_places(metadata, entry.columns)
         for group in metadata.row_groups
-        for position in positions
     )
 
 
 def without_keys(entries: Iterable[Entry], keys: Collection[EntryKey]) -> list[Entry]:
     """The entries that have none of some keys."""
     return [entry for entry in entries if entry.key not in keys]
-
-
-__all__ = [
-    "Indexes",
-    "body_blobs",
-    "body_places",
-    "is_certain",
-    "relocated",
-    "require_room_for_extension",
-    "restamped",
-    "stored_indexes",
-    "with_indexes",
-    "without_keys",
-]

@@ -26,6 +26,7 @@ from construct import Array, Bytes, Const, GreedyBytes, Int8ul, Int16ul, Int32ul
 
 from pqassay_spec.base.errors import Malformed, Unsupported, boundary
 from pqassay_spec.directory.codes import TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.named_types import is_named
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, integer_format, member
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.trace import Leaf, trace
@@ -49,8 +50,10 @@ Path = tuple[str, ...]
 class EntryHead(FlatStruct):
     """The fixed part of an entry."""
 
-    type: int = member(Labelled(Int16ul, IndexType), "What the blob is.")
-    type_version: int = member(Int8ul, "Version of the type's blob: 1.")
+    type: int = member(Labelled(Int16ul, IndexType), "What the blob is; 32768 and more: a named type.")
+    type_version: int = member(
+        Int8ul, "Version of the type's blob: 1; the owner of a named type counts its own."
+    )
     granularity: int = member(Labelled(Int8ul, Granularity), "What each part of the blob describes.")
     placement: int = member(Labelled(Int8ul, Placement), "Where the blob is.")
     codec: int = member(Labelled(Int8ul, CompressionCodec), "Compression of the blob.")
@@ -88,12 +91,16 @@ def _inline_length(entry: Any) -> int:
     return _inline_length_of(entry.head)
 
 
+def _name_count(entry: Any) -> int:
+    return int(is_named(entry.head.type))
+
+
 # --8<-- [start:grammar]
 NAME = Struct(
     "length" / Int16ul * "Bytes of the name.",
     "text" / Bytes(this.length) * "The name, UTF-8.",
 )
-"""One name of a path."""
+"""A name of a path, or of a type."""
 
 PATH = Struct(
     "name_count" / Int8ul * "Names of the path.",
@@ -108,6 +115,7 @@ ENTRY = Struct(
     * "The described columns, in the order that the type gives a meaning to.",
     "writer" / Bytes(this.head.writer_length) * "Name and version of the program that made the entry, UTF-8.",
     "inline" / Bytes(_inline_length) * "The blob, if its placement is INLINE.",
+    "type_name" / Array(_name_count, NAME) * "The name of a named type; nothing for other types.",
     "later" / GreedyBytes * "Whatever a later minor version adds; passed over.",
 )
 """An entry, without the length before it."""
@@ -146,6 +154,7 @@ class EntryKey(NamedTuple):
     type: int
     granularity: int
     columns: tuple[Path, ...]
+    type_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,7 @@ class Entry:
         writer: The program that made it.
         inline: The blob as stored, if its placement is INLINE.
         later: Bytes that a later minor version added.
+        type_name: The name of its type, if that is a named one.
     """
 
     head: EntryHead
@@ -165,11 +175,12 @@ class Entry:
     writer: str = ""
     inline: bytes = b""
     later: bytes = b""
+    type_name: str = ""
 
     @property
     def key(self) -> EntryKey:
         """What the entry is told from others by."""
-        return EntryKey(self.head.type, self.head.granularity, self.columns)
+        return EntryKey(self.head.type, self.head.granularity, self.columns, self.type_name)
 
     @property
     def names(self) -> str:
@@ -187,13 +198,18 @@ class Entry:
         paths = [path_members(column) for column in self.columns]
         with boundary(field="entry"):
             parts = {"head": head.members(), "columns": paths, "writer": writer, "inline": self.inline}
-            return bytes(ENTRY.build({**parts, "later": self.later}))
+            names = _name_members([self.type_name] * is_named(head.type))
+            return bytes(ENTRY.build({**parts, "type_name": names, "later": self.later}))
 
 
 def path_members(column: Path) -> dict[str, Any]:
     """A path as `PATH` takes it."""
-    names = [name.encode() for name in column]
-    return {"name_count": len(names), "names": [{"length": len(name), "text": name} for name in names]}
+    return {"name_count": len(column), "names": _name_members(column)}
+
+
+def _name_members(names: Iterable[str]) -> list[dict[str, Any]]:
+    encoded = [name.encode() for name in names]
+    return [{"length": len(name), "text": name} for name in encoded]
 
 
 @dataclass(frozen=True)
@@ -378,7 +394,9 @@ def _entry(data: bytes) -> Entry:
         lengths = (_NAME_LENGTH.unpack(take(_NAME_LENGTH.size))[0] for _ in range(name_count))
         columns.append(tuple(take(length).decode() for length in lengths))
     writer, inline = take(head.writer_length).decode(), take(_inline_length_of(head))
-    return Entry(head, tuple(columns), writer, inline, data[position:])
+    length = _NAME_LENGTH.unpack(take(_NAME_LENGTH.size))[0] if is_named(head.type) else 0
+    type_name = take(length).decode()
+    return Entry(head, tuple(columns), writer, inline, data[position:], type_name)
 
 
 def trace_directory(data: bytes, *, root: str = "directory", base: int = 0) -> list[Leaf]:

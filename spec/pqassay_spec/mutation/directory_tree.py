@@ -182,6 +182,8 @@ def derived_of_directory(tree: FileTree, starts: Mapping[str, tuple[int, int]]) 
             yield f"{path}.columns[{place}].name_count", len(column["names"])
             for rank, name in enumerate(column["names"]):
                 yield f"{path}.columns[{place}].names[{rank}].length", len(name["text"])
+        for rank, name in enumerate(entry["type_name"]):
+            yield f"{path}.type_name[{rank}].length", len(name["text"])
         yield f"{path}.head.column_count", len(entry["columns"])
         yield f"{path}.head.writer_length", len(entry["writer"])
         yield f"{path}.length", len(entry_bytes(entry))

@@ -73,6 +73,9 @@ SUMMARY_NAME = "_metadata"
 COMMON_SUMMARY_NAME = "_common_metadata"
 """The name of a summary file with the schema alone."""
 
+SUFFIXES = (".parquet", ".parq", ".pq")
+"""How names of Parquet files end, in upper or lower case."""
+
 SUMMARY_NAMES = (SUMMARY_NAME, COMMON_SUMMARY_NAME)
 """Names of summary files, which engines write beside the data: a footer that repeats those of other files."""
 

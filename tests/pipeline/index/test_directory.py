@@ -10,12 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from pqassay_reader.answer.answerer import Answerer
+from pqassay_reference.directory import add
 from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.errors import Refused
 from pqassay_spark.index.directory import WantedIndex, index_directories, missing
 from pqassay_spark.index.file_work import FileOutcome
 from pqassay_spark.query.pruned_scan import plan_read
 from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.distinct_set import DistinctSet, SetFlags, build_sets
+from pqassay_spec.parquet.thrift import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,3 +73,20 @@ def test_files_are_indexed_once_and_pruned_by_two_columns(
     assert ["fresh", "indexed", "fresh"] == [
         outcome for _, outcome in outcomes(index_directories(spark, lake, SETS).files)
     ]
+
+
+@pytest.mark.spark
+def test_an_index_of_a_named_type_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    path = write(lake, "a.parquet", ["Chad", "Peru", "Togo"], ["DHL", "UPS", "UPS"])
+    index_directories(spark, lake, SETS)
+    blob = build_sets(Type.BYTE_ARRAY, [DistinctSet(SetFlags.COMPLETE, ())])  # which would deny every row
+    add(path, type="org.example.denial", blob=blob, columns=["nation"])
+    before = path.read_bytes()
+
+    assert [("a.parquet", "fresh")] == outcomes(index_directories(spark, lake, SETS).files)
+    assert before == path.read_bytes()
+    assert ("a.parquet",) == plan_read(spark, lake, "nation = 'Fiji'").skipped
+    plan = plan_read(spark, lake, "nation = 'Peru'")
+    assert () == plan.skipped
+    assert [("Peru", "UPS", 1)] == [tuple(row) for row in plan.frame.collect()]

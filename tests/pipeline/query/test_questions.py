@@ -10,12 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import datasource as ds
 from pyspark.sql import types as st
 
 from pqassay_spark.query.comparisons import Known
 from pqassay_spark.query.predicates import CHAR_KEY, SchemaColumn
-from pqassay_spark.query.pushed_filters import filter_condition
 from pqassay_spark.query.questions import AskedColumn, question
 
 OPEN = None
@@ -159,10 +157,3 @@ def test_columns_that_spark_compares_in_another_way_are_not_asked(
 ) -> None:
     assert AskedColumn.of(SchemaColumn(("x",), kind, metadata)) is None
     assert AskedColumn.of(SchemaColumn(("s", "x"), st.LongType(), {})) is None
-
-
-def test_text_that_begins_with_another_is_asked_of_columns_of_text_alone() -> None:
-    filters = [ds.StringStartsWith(("x",), "a"), ds.Not(ds.StringStartsWith(("x",), "a"))]
-    text, number = AskedColumn("x", st.StringType()), AskedColumn("x", st.LongType())
-    assert [False, False] == [filter_condition(one, {"x": text}) is OPEN for one in filters]
-    assert [True, True] == [filter_condition(one, {"x": number}) is OPEN for one in filters]

@@ -1,10 +1,9 @@
-"""Spark and distinct sets of columns of every type: no row is lost, and files and row groups without one are left out."""
+"""Spark and distinct sets of columns of every type: no row is lost, and files without one are left out."""
 
 from __future__ import annotations
 
 import datetime as dt
 import itertools
-import json
 import math
 from contextlib import ExitStack
 from decimal import Decimal
@@ -17,16 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexed_directories import add_sets
-from pqassay_reader.lake.indexed_dataset import IndexWarning, RowGroups
+from pqassay_reader.lake.indexed_dataset import IndexWarning
 from pqassay_reference.columns.literals import TypedText, python_tree
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
-from pqassay_spark.query.datasource import PUSH_DOWN, PqassayDataSource
-from pqassay_spark.query.file_parts import FilePart, parts_of, text_of
-from pqassay_spark.query.lake_indexes import Believed, LakeIndexes
-from pqassay_spark.query.lake_listing import LakeFile
+from pqassay_spark.query.lake_indexes import Believed, loaded, loading
 from pqassay_spark.query.predicates import find_column, spark_condition
-from pqassay_spark.query.pruned_scan import PruningWarning, plan_read, spark_location
+from pqassay_spark.query.pruned_scan import plan_read, spark_location
 from pqassay_spark.query.questions import AskedColumn, question, reading
 from pqassay_spec.directory.codes import Granularity, IndexType
 from spark_lakes import files_opened, rows_of, setting
@@ -186,16 +182,18 @@ def test_no_row_that_spark_finds_is_left_out(
         columns = {column.name: column for column in found if column is not None}
         assert set(COLUMNS) == set(columns)
         kinds = {name: column.arrow_type for name, column in columns.items()}
-        indexes = LakeIndexes.load(lake, kinds, Believed())
+        with loading(lake, kinds, Believed()) as early:
+            pass
+        indexes = loaded(early, lake, kinds, Believed())
+        assert indexes.before is not None  # the types were guessed as Spark has them
         assert () == indexes.aside
         for place, tree in enumerate(trees):
             asked = question(tree, columns, read=reading(spark, tree, columns), may_be_old=True)
             if asked is None:
                 continue
-            left = indexes.left_out(asked)
-            gone = {(name, group) for name in left.files for group in range(GROUPS)} | {
-                (name, group)
-                for name, groups in left.row_groups.items()
+            gone = {(name, group) for name in indexes.left_out(asked) for group in range(GROUPS)} | {
+                (path.rpartition("/")[2], group)  # of which other engines read nothing, by the same indexes
+                for path, groups in indexes.dataset.prune(asked).row_groups.items()
                 for group in set(range(GROUPS)) - set(groups.kept)
             }
             assert set() == gone & places({row["id"] for row in rows if row[f"c{place}"]}), tree
@@ -235,69 +233,6 @@ def test_spark_opens_the_files_that_two_columns_leave_over(spark: SparkSession, 
     assert ("0.parquet", "1.parquet") == plan_read(spark, cargo, "year = 2023.5 OR price > 1e6").skipped
 
 
-WHY = "the distinct sets of price, year leave"
-
-
-def test_row_groups_are_left_out_where_that_is_wanted(spark: SparkSession, cargo: Path) -> None:
-    plan = plan_read(spark, cargo, BOTH, row_groups=True)
-    assert ("1.parquet",) == plan.skipped
-    assert {"0.parquet": ([1], 2)} == plan.row_groups
-    assert {"0.parquet": f"{WHY} 1 of 2 row groups", "1.parquet": f"{WHY} no row group"} == plan.why
-    # Whether a row group was read is seen by what happens to one that cannot be.
-    content = bytearray((cargo / "0.parquet").read_bytes())
-    content[4:60] = b"\xff" * 56
-    (cargo / "0.parquet").write_bytes(content)
-    assert [(2, 2000, D("1.25"))] == rows_of(plan.frame)
-    either = plan_read(spark, cargo, "year = 2022 OR price = 1.25 OR year = 2023", row_groups=True)
-    assert {"0.parquet": ([1], 2), "1.parquet": ([0], 2)} == either.row_groups
-
-
-def test_where_row_groups_cannot_be_left_out_files_are_and_a_warning_says_why(
-    spark: SparkSession, cargo: Path
-) -> None:
-    with pytest.warns(PruningWarning, match="no row group is left out.*the options are for it alone"):
-        plan = plan_read(spark, cargo, BOTH, row_groups=True, options={"mergeSchema": "true"})
-    assert (("1.parquet",), {}) == (plan.skipped, plan.row_groups)
-    with pytest.warns(PruningWarning, match="column took has the type interval"):
-        plan = plan_read(
-            spark,
-            cargo,
-            BOTH,
-            row_groups=True,
-            schema="year int, price decimal(9,2), took interval day to second",
-        )
-    assert (("1.parquet",), {}) == (plan.skipped, plan.row_groups)
-
-
-def test_plain_sql_reads_the_row_groups_that_are_left_and_says_so(spark: SparkSession, cargo: Path) -> None:
-    report = cargo.parent / "report.jsonl"
-    with setting(spark, PUSH_DOWN, "true"):
-        spark.dataSource.register(PqassayDataSource)
-        frame = spark.read.format("pqassay").option("prune", "once").option("report", str(report))
-        assert [(2, 2000, D("1.25"))] == rows_of(frame.load(str(cargo)).where(BOTH))
-    assert {
-        "path": str(cargo),
-        "filters": [
-            *("IsNotNull(('year',))", "IsNotNull(('price',))"),
-            *("EqualTo(('year',), 2000)", "EqualTo(('price',), Decimal('1.25'))"),
-        ],
-        "files": 2,
-        "skipped": {"1.parquet": f"{WHY} no row group"},
-        "row_groups": {"0.parquet": {"read": [1], "of": 2, "why": f"{WHY} 1 of 2 row groups"}},
-        "aside": [],
-    } == json.loads(report.read_text())
-
-
-def test_a_dataframe_of_the_source_is_whole_in_every_query(spark: SparkSession, cargo: Path) -> None:
-    with setting(spark, PUSH_DOWN, "true"):
-        spark.dataSource.register(PqassayDataSource)
-        frame = spark.read.format("pqassay").load(str(cargo))
-        assert 1 == frame.where(BOTH).count()
-        assert 8 == frame.count()  # to which Spark gives what it planned for the query before
-        pruned = plan_read(spark, cargo, BOTH, row_groups=True).frame
-        assert 1 + 2 == pruned.union(plan_read(spark, cargo, "year = 2024", row_groups=True).frame).count()
-
-
 def test_a_stale_and_a_damaged_entry_are_left_aside_and_named(spark: SparkSession, cargo: Path) -> None:
     path = cargo / "1.parquet"
     file = pq.ParquetFile(path)
@@ -315,19 +250,6 @@ def test_a_stale_and_a_damaged_entry_are_left_aside_and_named(spark: SparkSessio
     assert [] == rows_of(plan.frame)
     with pytest.warns(IndexWarning):
         assert ("0.parquet",) == plan_read(spark, cargo, "year = 1999 AND price = 3").skipped
-
-
-def test_another_file_than_the_one_whose_indexes_were_asked_is_read_whole(cargo: Path) -> None:
-    reader: Any = PqassayDataSource({"path": str(cargo)}).reader(
-        PqassayDataSource({"path": str(cargo)}).schema()
-    )
-    size = (cargo / "0.parquet").stat().st_size
-    for known, count, rows in ((size, 2, 2), (size + 1, 2, 4), (size, 3, 4)):
-        part = FilePart(LakeFile("0.parquet", known, {}), RowGroups([1], count))
-        group = reader.partitions()[0]
-        group.parts = (part,)
-        assert [part] == parts_of(text_of([part]))
-        assert rows == sum(len(batch) for batch in reader.read(group))
 
 
 def test_dates_of_the_calendar_of_spark_2_are_not_judged_by_their_numbers(

@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 from indexed_directories import add_sets, add_sums
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.answer.question import parse_question
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.errors import Refused
-from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.directory.codes import Granularity, IndexType
 
 ARTICLE = "SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year"
 """The question of the article that the index directory comes from."""
@@ -214,19 +216,34 @@ def test_sums_of_doubles_are_rounded_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [[1.0, math.nan], [math.nan], [math.inf, 1.0], [math.inf, -math.inf], [None, 2.0]]
+    ("values", "expected"),
+    [
+        (
+            [1.0, math.nan, -3.0],
+            (3, math.nan, math.nan, -3.0, 1.0),
+        ),  # of which neither is less or greater than NaN
+        ([math.nan], (1, math.nan, math.nan, None, None)),
+        ([math.inf, 1.0], (2, math.inf, math.inf, 1.0, math.inf)),
+        ([math.inf, -math.inf], (2, math.nan, math.nan, -math.inf, math.inf)),
+        ([None, 2.0, -0.0], (2, 2.0, 1.0, -0.0, 2.0)),
+        ([None, None], (0, None, None, None, None)),
+    ],
 )
-def test_what_is_no_finite_number_is_answered_as_by_duckdb(tmp_path: Path, values: list[Any]) -> None:
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+def test_what_is_no_finite_number_is_added_and_is_no_bound_if_it_is_nan(
+    tmp_path: Path, values: list[Any], expected: tuple[Any, ...], kind: Any
+) -> None:
     sql = "SELECT COUNT(x), SUM(x), AVG(x), MIN(x), MAX(x) FROM t"
     for name in ("with", "without"):
         folder = tmp_path / name
         folder.mkdir()
-        pq.write_table(pa.table({"x": pa.array(values, pa.float64())}), folder / "a.parquet")
+        pq.write_table(pa.table({"x": pa.array(values, kind)}), folder / "a.parquet")
     add_sums(tmp_path / "with" / "a.parquet", [], "x")
     answers = [Answerer.open(tmp_path / name).ask(sql) for name in ("with", "without")]
     assert [0, 1] == [answer.effort.files_read for answer in answers]
-    expected = repr(of_duckdb(tmp_path / "with", sql))
-    assert [expected, expected] == [repr(rows_of(answer.table)) for answer in answers]
+    assert [repr([expected])] * 2 == [repr(rows_of(answer.table)) for answer in answers]
+    (greater,) = rows_of(Answerer.open(tmp_path).ask("SELECT COUNT(*) FROM t WHERE x > 1e300").table)
+    assert (2 * values.count(math.inf),) == greater
 
 
 def test_rows_are_read_where_a_zone_sum_overflowed(tmp_path: Path) -> None:
@@ -361,3 +378,66 @@ def test_any_mixture_of_files_is_answered_as_by_duckdb(
     sql = f"SELECT {output} FROM t {condition}{f' GROUP BY {group_by}' if group_by else ''}"
     answer = Answerer.open(tmp_path).ask(parse_question(sql))
     assert of_duckdb(tmp_path, sql) == rows_of(answer.table)
+
+
+def test_only_indexes_of_columns_that_are_asked_for_are_read_and_only_where_they_pay(tmp_path: Path) -> None:
+    path, rows = tmp_path / "keys.parquet", 40_000
+    columns = {"u": range(rows), "v": range(rows, 2 * rows), "g": [row % 3 for row in range(rows)]}
+    pq.write_table(pa.table(columns), path, row_group_size=rows // 4)
+    plain = Answerer.open(path).ask("SELECT COUNT(*) FROM t").effort
+    requests = [
+        Request(kind, tuple((name,) for name in names), Granularity.ROW_GROUP)
+        for column in ("u", "v")
+        for kind, names in ((IndexType.DISTINCT_SET, [column]), (IndexType.ZONE_SUMS, ["g", column]))
+    ]
+    add_indexes(path, [*requests, Request(IndexType.ZONE_SUMS, (("u",), ("v",)), Granularity.ROW_GROUP)])
+    sets = sum(one.entry.head.stored_length for one in Answerer.open(path).lake.files[0].directory.entries)
+    asked = {
+        "SELECT g, COUNT(*) FROM t GROUP BY g": (0, 4),  # from sums of either
+        "SELECT g, SUM(v) FROM t GROUP BY g": (0, 4),
+        "SELECT g, MIN(u) FROM t WHERE u > 50000 GROUP BY g": (80_000, 0),  # statistics leave out all rows
+        "SELECT COUNT(*) FROM t WHERE u = 5": (80_000, 0),
+    }
+    assert (plain.metadata_bytes, plain.metadata_requests) == (8192, 1)
+    assert sets > 200_000
+    for sql, (least_data, from_metadata) in asked.items():
+        effort = Answerer.open(path).ask(sql).effort
+        assert (8192 + 2 * 1024, 3) >= (effort.metadata_bytes, effort.metadata_requests), sql
+        assert from_metadata == effort.row_groups_from_metadata, sql
+        assert least_data == 0 or effort.data_bytes < 2 * least_data
+
+
+def test_values_of_all_types_are_grouped_and_bounded_in_their_type(tmp_path: Path) -> None:
+    values: list[Any] = [
+        pa.array([3, None, -1], pa.timestamp("ns", "UTC")),
+        pa.array([3, None, -1], pa.timestamp("s")),
+        pa.array([3, None, 1], pa.time32("ms")),
+        pa.array([3, None, -1], pa.date32()),
+        pa.array([3, None, -1], pa.duration("us")),
+        pa.array(["b", None, "é"], pa.large_string()),
+        pa.array([b"bb", None, b"\xff\x00"], pa.binary(2)),
+        pa.array(["b", None, "a"]).dictionary_encode(),
+        pa.array([True, None, False]),
+        pa.array([(1 << 64) - 1, None, 1], pa.uint64()),
+        pa.array([Decimal("0.5"), None, Decimal("-9.5")], pa.decimal128(38, 1)),
+        pa.array([Decimal("0.5"), None, Decimal("-9.5")], pa.decimal256(50, 1)),
+        pa.array([1.5, None, -2.0], pa.float16()),
+    ]
+    names = [f"c{place}" for place in range(len(values))]
+    pq.write_table(pa.table([*values, pa.array([[1], None, []])], [*names, "list"]), tmp_path / "t.parquet")
+    opened = Answerer.open(tmp_path)
+    for name in names:
+        stored = pq.read_table(tmp_path / "t.parquet", columns=[name]).column(0)
+        column = stored.cast(pa.string()) if pa.types.is_dictionary(stored.type) else stored
+        column = column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
+        sql = f"SELECT {name}, COUNT({name}), MIN({name}), MAX({name}), COUNT(list) FROM t GROUP BY {name}"
+        table = opened.ask(f"{sql} ORDER BY 1 DESC").table
+        order = pa.compute.sort_indices(column, sort_keys=[("", "descending")])
+        expected = column.take(order)
+        assert [expected.type] * 3 == [table.schema.types[at] for at in (0, 2, 3)], name
+        assert [expected.to_pylist()] * 3 == [table.column(at).to_pylist() for at in (0, 2, 3)], name
+    assert [(2,)] == rows_of(opened.ask("SELECT COUNT(list) FROM t").table)
+    with pytest.raises(Refused, match="column list is list"):
+        opened.ask("SELECT list FROM t GROUP BY list")
+    with pytest.raises(Refused, match="MAX takes values that compare"):
+        opened.ask("SELECT MAX(list) FROM t")

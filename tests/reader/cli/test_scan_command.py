@@ -7,7 +7,6 @@ import math
 import os
 import signal
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,8 @@ from typer.testing import CliRunner, Result
 
 import processes
 from pqassay.cli.main import app
-from pqassay_reader.cli import scan_explained
-from pqassay_reader.query.explained.text import PageTrace
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reference.cli import rows_output, tables
-from pqassay_suite.cases.case import golden_folder
 
 ROWS: dict[str, list[Any]] = {
     "metal": ["tin", "lead", None, "zinc"],
@@ -163,20 +159,6 @@ def test_a_limit_ends_the_scan(lake: Path) -> None:
     assert 1 == len(run(lake, "--limit", 0).stdout.splitlines())
 
 
-def test_distrust_warns_of_false_claims_and_prints_the_rows_that_are_there() -> None:
-    false = golden_folder() / "pix" / "max-too-small" / "data.parquet"
-    believed = run(false, "depth = 40", "--columns", "depth", "--format", "json")
-    done = run(false, "depth = 40", "--columns", "depth", "--format", "json", "--distrust")
-
-    assert ("", '{"depth": 40}\n') == (believed.stdout, done.stdout)
-    assert "warning: the query met 1 false claim" in done.stderr
-    assert (
-        "page 1: column index: no value is greater than 39; found: 40; 1 matching row would be lost"
-        in done.stderr
-    )
-    assert 2 == run(false, "depth = 40", "--distrust", "--explain").exit_code
-
-
 def test_names_with_commas_stand_in_quotes(tmp_path: Path) -> None:
     path = tmp_path / "commas.parquet"
     pq.write_table(pa.table({"a,b": [1], "c": [2]}), path)
@@ -200,7 +182,6 @@ def test_names_with_commas_stand_in_quotes(tmp_path: Path) -> None:
         (["FILE", "--without", "pages,speed"], 2, "--without speed: there is no such technique"),
         (["FILE", "--format", "parquet"], 2, "--format parquet needs --output FILE"),
         (["FILE", "--output", "nowhere/rows.json"], 2, "there is no folder nowhere"),
-        (["FILE", "--explain-to", "nowhere/a.svg"], 2, "there is no folder nowhere"),
         (["FILE", "--trust", "published"], 2, "--column and --trust published go together"),
         (["FILE", "--metadata", "pm"], 1, "there is no _pm beside the file"),
         (["TEXT"], 1, "head.magic: the file is text"),
@@ -284,6 +265,7 @@ def test_the_waterfall_comes_in_place_of_the_rows(metals: Path) -> None:
     assert "1 row found" in lines
     assert "  left out by statistics, bloom filters or distinct sets: 0" in lines
     assert "  row group 1: 2 of 2 rows left by pages, 1 matched" in lines
+    assert any(line.startswith("    metal ?  1 of 1 ") for line in lines)
     assert [] == [line for line in lines if "IDX1" in line], (
         "a file without an embedded index is no exception"
     )
@@ -311,15 +293,6 @@ def test_files_behind_the_limit_are_not_counted(lake: Path) -> None:
     assert "1 row found; the limit was reached; not opened, and not counted: 1 file" in lines
 
 
-def test_a_picture_is_drawn_beside_the_rows(metals: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "scan.svg"
-    done = run(metals, "metal = 'zinc'", "--columns", "metal", "--explain-to", picture)
-
-    assert ["metal", "zinc"] == done.stdout.splitlines()
-    root = ET.fromstring(picture.read_text("utf-8"))
-    assert "metals.parquet: metal = 'zinc'" == root[0].text
-
-
 def test_a_narrow_terminal_lists_what_each_technique_does_below_the_table(
     metals: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -330,24 +303,6 @@ def test_a_narrow_terminal_lists_what_each_technique_does_below_the_table(
     scan(str(metals), "metal = 'zinc'", explain=True)
 
     assert "projection: columns that the query needs" in capsys.readouterr().out.splitlines()
-
-
-@pytest.mark.parametrize(
-    ("row_count", "pages", "bar"),
-    [
-        (6, [(0, 3, True), (3, 3, False)], "██ ░░░"),
-        (3, [(0, 1, False), (1, 1, True), (2, 1, False)], "░█░"),
-        (600, [(0, 5, True), (5, 595, False)], "▒" + "░" * 59),
-        (120, [(0, 120, True)], "█" * 60),
-        (0, [], ""),
-    ],
-)
-def test_a_bar_shows_which_rows_were_read(
-    row_count: int, pages: list[tuple[int, int, bool]], bar: str
-) -> None:
-    traces = [PageTrace(row, rows, 1, is_read, None) for row, rows, is_read in pages]
-
-    assert bar == scan_explained.pages_bar(traces, row_count)
 
 
 def test_lines_are_aligned_by_the_rows_that_are_measured() -> None:

@@ -1,29 +1,21 @@
-"""What a scan tells of itself: which pages were read, what each rung left, and the picture of both."""
+"""What a scan reports about itself: which pages were read, and what each rung left."""
 
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ET
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from places import GOLDEN_FILES
 from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, timestamp
-from pqassay_reader.pages.bound_text import bound_text
-from pqassay_reader.query.explained.picture import STYLE, drawn
-from pqassay_reader.query.explained.text import MOST_GROUPS, PageTrace, Trace
+from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
+from pqassay_reader.query.explained.text import MOST_GROUPS
 from pqassay_reader.query.explained.waterfall import explanation, waterfall
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.scan import Scan, scan
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.parquet.column_order import Order
-from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
 
 NUMBERS = list(range(0, 240, 10))
 METALS = [["tin", "lead", "zinc", "iron"][at // 6] for at in range(24)]
@@ -78,13 +70,12 @@ def test_of_each_column_the_pages_are_told_that_were_read() -> None:
     }
 
 
-def test_bounds_are_those_of_the_column_index_where_it_was_used() -> None:
+def test_pages_are_those_of_the_offset_index() -> None:
     rows = done(metals(), "number = 50", ["metal"])
     assert rows.trace is not None
     number, metal = rows.trace.files[0].groups[0].columns
 
-    assert [("0", "30"), ("40", "70"), ("80", "110")] == [page.bounds for page in number.pages]
-    assert [None] * 4 == [page.bounds for page in metal.pages]
+    assert [3] * 4 == [page.row_count for page in metal.pages]
     assert [4, 4, 4] == [page.row_count for page in number.pages]
 
 
@@ -104,65 +95,6 @@ def test_without_an_index_a_chunk_is_read_as_a_whole() -> None:
 
     assert (False, True) == (column.has_pages, column.pages[0].is_read)
     assert (0, 12) == column.pages[0][:2]
-
-
-@pytest.mark.parametrize(
-    ("kind", "values", "bounds"),
-    [
-        ("int32", [3, -4], ("-4", "3")),
-        ("float", [0.1, 2.5], ("0.1", "2.5")),
-        ("string", ["a\nb", "é" * 40], ("'a\\nb'", f"'{'é' * 30}…")),
-        ("binary", [b"\xff", b"\xff\xfe"], ("x'ff'", "x'fffe'")),
-        (decimal(9, 2), [125, 1250], ("1.25", "12.50")),
-        (timestamp("millis"), [-(1 << 63), 0], ("-9223372036854775808", "1970-01-01 00:00:00")),
-        (timestamp("millis"), [0, 1500], ("1970-01-01 00:00:00", "1970-01-01 00:00:01.500")),
-        ("int32", [None, None], ()),
-    ],
-)
-def test_bounds_are_written_as_people_read_them(
-    kind: Any, values: list[Any], bounds: tuple[str, ...]
-) -> None:
-    file = TinyParquet((Column("n", kind, values),), page_index=True)
-    rows = done(BytesSource(file.build()), "n IS NULL" if values == [None, None] else "n IS NOT NULL")
-    assert rows.trace is not None
-
-    assert bounds == rows.trace.files[0].groups[0].columns[0].pages[0].bounds
-
-
-@pytest.mark.parametrize(
-    ("order", "raw", "text"),
-    [
-        (Order.DECIMAL, (-(10**37) - 1).to_bytes(16, "big", signed=True), "-10000000.000000000000000000000…"),
-        (Order.BYTES, "aé".encode() * 90, f"'{'aé' * 15}…"),
-        (Order.BYTES, b"\xc3", "x'c3'"),
-        (Order.BYTES, b"\xff" * 900, f"x'{'ff' * 14}f…"),
-    ],
-)
-def test_a_long_bound_is_cut(order: Order, raw: bytes, text: str) -> None:
-    element = SchemaElement(
-        name="n", type=Type.BYTE_ARRAY, converted_type=ConvertedType.DECIMAL, precision=38, scale=30
-    )
-
-    assert text == bound_text(element, order, raw)
-
-
-@pytest.mark.parametrize("scale", [0, 2_000_000_000])
-def test_a_decimal_of_absurd_size_is_shown_in_short(scale: int) -> None:
-    element = SchemaElement(
-        name="n", type=Type.BYTE_ARRAY, converted_type=ConvertedType.DECIMAL, precision=9, scale=scale
-    )
-
-    assert "x'7f7f7f7f7f7f7f7f7f7f7f7f7f7f…" == bound_text(element, Order.DECIMAL, b"\x7f" * 20_000)
-    assert len(bound_text(element, Order.DECIMAL, b"\x7f" * 9)) <= 32
-
-
-def test_days_are_dates(tmp_path: Path) -> None:
-    path = tmp_path / "days.parquet"
-    pq.write_table(pa.table({"day": [date(2024, 2, 28), date(2024, 2, 29)]}), path, write_page_index=True)
-    rows = done(path, "day > DATE '2024-02-28'")
-    assert rows.trace is not None
-
-    assert ("2024-02-28", "2024-02-29") == rows.trace.files[0].groups[0].columns[0].pages[0].bounds
 
 
 def test_nothing_is_kept_where_nobody_asks_and_nothing_more_is_read_where_somebody_does() -> None:
@@ -237,7 +169,7 @@ def test_the_explanation_is_an_object_of_json() -> None:
     assert (1, False, 1) == (told["rows"], told["limit_reached"], told["files"])
     assert (4, 2, True) == (pages["rows"], pages["pages"] - 1, pages["on"])
     assert [[4, 8]] == group["left"]
-    assert {"row": 4, "rows": 4, "read": True, "bounds": ["40", "70"]} == {
+    assert {"row": 4, "rows": 4, "read": True} == {
         name: value for name, value in group["columns"][0]["pages"][1].items() if name != "bytes"
     }
 
@@ -247,58 +179,3 @@ def test_a_row_group_of_less_than_no_rows_is_malformed() -> None:
 
     with pytest.raises(Malformed, match="row group 0 has -1 rows"):
         scan(GOLDEN_FILES / "pqf" / "rows-of-group-negative" / "data.parquet")
-
-
-# ----------------------------------------------------------------------------------------------------------- picture
-
-
-def rectangles(svg: str, kind: str) -> list[str]:
-    """The hints of the rectangles of a kind."""
-    found: list[str] = []
-    for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
-        if kind in each.get("class", "").split():
-            hint = each.find("{http://www.w3.org/2000/svg}title")
-            found.append("" if hint is None else hint.text or "")
-    return found
-
-
-def test_the_picture_shows_each_page() -> None:
-    svg = drawn(done(metals(), "number BETWEEN 40 AND 110 AND metal = 'lead'", ["metal"]), "metals")
-    key = 1
-
-    assert 2 + 2 == len(rectangles(svg, "read")) - key
-    assert 1 + 2 == len(rectangles(svg, "skipped")) - key
-    assert any(
-        hint.startswith("rows 4 to 7, ") and hint.endswith(": read; 40 … 70")
-        for hint in rectangles(svg, "read")
-    )
-
-
-def test_narrow_pages_are_drawn_together_and_what_was_read_is_seen() -> None:
-    numbers = list(range(1000))
-    file = TinyParquet((Column("n", "int32", numbers, layout=Layout(page_rows=2)),), page_index=True)
-    svg = drawn(done(BytesSource(file.build()), "n = 500"), "numbers")
-
-    assert ["", "rows 500 to 501, 37 bytes: read; 500 … 501"] == rectangles(svg, "read")
-    assert 3 == len(rectangles(svg, "skipped"))
-    assert svg.rindex('class="skipped"') < svg.rindex('class="read'), "what was read is drawn over the rest"
-
-
-def test_the_picture_has_words_for_those_who_do_not_see_it_two_colour_schemes_and_no_scripts() -> None:
-    svg = drawn(done(metals(), "metal = 'tin'", ["number"]), "metals: <metal> \x1b = 'tin'")
-    root = ET.fromstring(svg)
-
-    assert ["title", "desc"] == [each.tag.partition("}")[2] for each in root][:2]
-    assert "metals: <metal> \\x1b = 'tin'" == root[0].text
-    assert "late: 6 rows" in (root[1].text or "")
-    assert "prefers-color-scheme: dark" in STYLE
-    assert "<script" not in svg
-    assert svg == drawn(done(metals(), "metal = 'tin'", ["number"]), "metals: <metal> \x1b = 'tin'")
-
-
-def test_traces_of_nothing_are_pictures_too() -> None:
-    rows = done(BytesSource(TinyParquet((Column("n", "int32", []),)).build()))
-
-    assert [] == [hint for hint in rectangles(drawn(rows, "nothing"), "read") if hint]
-    assert 0 == PageTrace(0, 0, 0, False, None).row_count
-    assert MOST_GROUPS == Trace().room

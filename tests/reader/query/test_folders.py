@@ -11,6 +11,9 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
+import pqassay
+from pqassay_reader.answer.answerer import Answerer
+from pqassay_reader.lake.indexed_dataset import open_indexed
 from pqassay_reader.query import targets
 from pqassay_reader.query.rungs import ALL, Rung
 from pqassay_reader.query.scan import Scan, scan
@@ -224,3 +227,32 @@ def test_a_column_that_only_a_later_file_has_can_be_asked_for(tmp_path: Path) ->
     assert pa.int16() == rows.schema.field("extra").type
     with pytest.raises(Refused, match="at character 11: there is no column nowhere; columns are: n"):
         scan(tmp_path, "n = 1 AND nowhere = 1")
+
+
+def test_what_is_not_data_is_left_out_as_check_leaves_it_out(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", n=[1])
+    write(tmp_path / "b.PARQ", n=[2])
+    write(tmp_path / "_temporary" / "0" / "c.parquet", n=[3])
+    write(tmp_path / ".hive-staging" / "d.parquet", n=[4])
+    for name in (
+        "README.md",
+        "_SUCCESS",
+        ".a.parquet.crc",
+        "a.parquet.crc",
+        "_committed_7",
+        "e.parquet.tmp",
+        "part_$folder$",
+    ):
+        (tmp_path / name).write_bytes(b"")
+    kept = ["a.parquet", "b.PARQ"]
+
+    assert [1, 2] == scan(tmp_path).to_table()["n"].to_pylist()
+    assert [{"n": 2}] == Answerer.open(tmp_path).ask("SELECT COUNT(*) AS n FROM t").table.to_pylist()
+    assert kept == [Path(one).name for one in open_indexed(tmp_path).files]
+    assert kept == [Path(one.path).name for one in pqassay.check(tmp_path).files]
+
+
+def test_a_folder_without_a_single_name_of_a_parquet_file_is_read_all_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "000000_0", n=[1])
+
+    assert [1] == scan(tmp_path).to_table()["n"].to_pylist()

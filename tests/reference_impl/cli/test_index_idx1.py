@@ -160,7 +160,7 @@ def test_it_stays_where_something_else_is_dropped(path: Path, options: list[str]
 def test_what_it_cannot_be_is_refused(path: Path, options: list[str]) -> None:
     done = run("index", "add", path, "--column", "nation", "--type", "idx1", *options)
 
-    assert (2, "error: an IDX1 index describes a whole file and is not compressed; ") == (
+    assert (2, "error: an IDX1 index describes a whole file, uncompressed; ") == (
         done.exit_code,
         done.stderr.partition("leave")[0],
     )

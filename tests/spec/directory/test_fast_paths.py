@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.directory import identity
 from pqassay_spec.directory.entries import ENTRY, Entry, EntryHead, read_entry
+from pqassay_spec.directory.named_types import type_number
 from pqassay_spec.parquet.thrift import (
     ColumnChunk,
     ColumnMetaData,
@@ -102,14 +103,22 @@ def test_a_number_that_no_footer_has_is_named() -> None:
 
 
 ENTRIES = st.builds(
-    lambda columns, writer, inline, later, offset: Entry(
-        EntryHead.of(placement=1, stored_length=len(inline), offset=offset), columns, writer, inline, later
+    lambda columns, writer, inline, later, offset, name: Entry(
+        EntryHead.of(
+            type=type_number(name) if name else 1, placement=1, stored_length=len(inline), offset=offset
+        ),
+        columns,
+        writer,
+        inline,
+        later,
+        name,
     ),
     st.lists(st.lists(NAMES, max_size=3).map(tuple), max_size=3).map(tuple),
     NAMES,
     st.binary(max_size=9),
     st.binary(max_size=9),
     COUNTS,
+    st.just("") | NAMES,
 )
 
 
@@ -125,6 +134,8 @@ def test_an_entry_is_read_as_the_grammar_reads_it(entry: Entry, kept: int) -> No
     )
     assert tuple(found.head) == tuple(getattr(parsed.head, name) for name in EntryHead.offsets)
     assert (parsed.inline, parsed.later) == (found.inline, found.later)
+    assert [entry.type_name] * bool(entry.type_name) == [name.text.decode() for name in parsed.type_name]
+    assert (entry.type_name, entry.build()) == (found.type_name, found.build())
     short = len(data) - len(entry.later) - 1
     with pytest.raises(Malformed) as caught:
         read_entry(data[: min(short, kept)])

@@ -13,10 +13,9 @@ from pages.pictures.golden_bytes import DATA
 from pages.places import GOLDEN_FILES
 from pages.stepwise.steps import Step, Stepper, code, counted, grid
 from pqassay_reader import scan
-from pqassay_reader.pages.bound_text import bound_text
 from pqassay_reader.query.facts.footer_facts import read_facts
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.parquet.column_order import Order
+from pqassay_spec.parquet.column_order import Order, shown
 from pqassay_spec.parquet.page_search import (
     Condition,
     Rows,
@@ -27,7 +26,7 @@ from pqassay_spec.parquet.page_search import (
     rows_of_page,
     rows_of_pages,
 )
-from pqassay_spec.parquet.thrift import ColumnIndex, OffsetIndex, SchemaElement
+from pqassay_spec.parquet.thrift import ColumnIndex, OffsetIndex
 
 CASE = "pix/article-two-columns"
 """A row group whose columns are cut into pages at different rows."""
@@ -47,7 +46,6 @@ CONDITION = " AND ".join(sql for *_, sql in TERMS)
 class Column:
     """The page index of a column."""
 
-    element: SchemaElement
     order: Order
     bounds: ColumnIndex
     places: OffsetIndex
@@ -55,7 +53,7 @@ class Column:
     def shown(self, page: int) -> str:
         """The bounds of a page as text."""
         bounds = (self.bounds.min_values[page], self.bounds.max_values[page])
-        return " to ".join(bound_text(self.element, self.order, bound) for bound in bounds)
+        return " to ".join(shown(self.order, bound) for bound in bounds)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def search() -> Search:
             if chunk.meta_data is None or claims.order is None:
                 raise ValueError(f"{CASE} has a column without an order")
             name = ".".join(chunk.meta_data.path_in_schema)
-            columns[name] = Column(claims.leaf.element, claims.order, bounds, places)
+            columns[name] = Column(claims.order, bounds, places)
     pages = [
         candidate_pages(columns[name].bounds, columns[name].order, condition, value)
         for name, condition, value, _ in TERMS

@@ -1,12 +1,13 @@
 """The stepper of a scan: what is left to be read after each rung, page by page.
 
 The file is the one that the guide makes, by the first block of its page, and the question is the one that the guide asks with
-``--explain-to``, so that the figures are those of its picture.
+``--explain``, so that the figures are those of its table.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,6 @@ from pages.stepwise.steps import Step, Stepper, address, code, counted, grid
 from pqassay_reader import scan
 from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.query.explained.counters import EVERYTHING
-from pqassay_reader.query.explained.picture import size_text
 from pqassay_reader.query.explained.text import ColumnTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step as Fallen
 from pqassay_reader.query.explained.waterfall import waterfall
@@ -38,10 +38,12 @@ FIRST_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """What makes the file."""
 
 ASKED = re.compile(
-    r'^\$ pqassay scan (?P<file>\S+) "(?P<condition>[^"]+)" --columns (?P<columns>\S+) --explain --explain-to \S+$',
+    r'^\$ pqassay scan (?P<file>\S+) "(?P<condition>[^"]+)" --columns (?P<columns>\S+) --explain$',
     re.MULTILINE,
 )
-"""The command that draws the picture."""
+"""The command that explains the scan."""
+
+UNITS = ("B", "kB", "MB", "GB")
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,21 @@ def _saved(step: Fallen) -> str:
     if not step.saved or step.share is None:
         return "It saves requests, not bytes."
     return f"It saves {size_text(step.saved)}, {step.share:.1%} of what was left.".replace("%", "\u00a0%")
+
+
+def size_text(length: int) -> str:
+    """A number of bytes in three digits.
+
+    >>> size_text(999), size_text(14_781), size_text(2_002_396)
+    ('999 B', '14.8 kB', '2.00 MB')
+    """
+    if length < 1000:
+        return f"{length} B"
+    power = int(math.log10(length)) // 3
+    number = length / 1000**power
+    if number >= 999.5:
+        number, power = number / 1000, power + 1
+    return f"{f'{number:#.3g}'.rstrip('.')} {UNITS[power]}"
 
 
 SECTIONS = {

@@ -7,6 +7,7 @@ from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+from pqassay_spec.directory.named_types import is_type_name
 from pqassay_spec.directory.placement import has_other_extension
 
 
@@ -16,6 +17,8 @@ def mending(entry: EntryUnderTest) -> str:
         entry.require_known()
     except NotChecked:
         return ""
+    if entry.is_named:  # which only its owner can make
+        return _dropping(entry)
     try:
         if entry.stale and entry.is_last:  # the one that counts may be fresh, and then nothing is refreshed
             return index_command(entry.file, "refresh")
@@ -31,7 +34,7 @@ def mending(entry: EntryUnderTest) -> str:
 def _dropping(entry: EntryUnderTest) -> str:
     """The command that drops an entry, and others of its type about the same columns."""
     columns = _columns(entry)
-    if columns is None:
+    if columns is None or (entry.is_named and not is_type_name(entry.entry.type_name)):
         return ""
     return index_command(entry.file, "drop", "--type", _type(entry), "--columns", columns)
 
@@ -62,7 +65,7 @@ def _columns(entry: EntryUnderTest) -> str | None:
 
 
 def _type(entry: EntryUnderTest) -> str:
-    return _dashed(IndexType(entry.head.type).name)
+    return entry.entry.type_name or _dashed(IndexType(entry.head.type).name)
 
 
 def _dashed(name: str) -> str:

@@ -16,7 +16,9 @@ from pqassay.values.directory.blob import blob_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory import entries as grammar
 from pqassay_spec.directory.codes import CODECS, Granularity, IndexType, Placement
+from pqassay_spec.directory.named_types import is_type_name, type_number
 from pqassay_spec.directory.zone_sums import SumsHead
+from pqassay_spec.grammar.hexdump import show
 
 
 def _entries(file: FileUnderTest) -> Sequence[EntryUnderTest]:
@@ -42,11 +44,13 @@ ENTRY: Subject[EntryUnderTest] = Subject("entry of an index directory", _entries
 """An entry of a directory that can be read."""
 
 
-def entries_of(*kinds: IndexType) -> Subject[EntryUnderTest]:
-    """The entries of some types."""
+def entries_of(*kinds: IndexType, named: bool = False) -> Subject[EntryUnderTest]:
+    """The entries of some types, and those of named types if they are asked for."""
     return Subject(
-        f"index of type {' or '.join(kind.name for kind in kinds)}",
-        lambda file: [entry for entry in _entries(file) if entry.head.type in kinds],
+        f"index of type {' or '.join([*(kind.name for kind in kinds), *['a name'] * named])}",
+        lambda file: [
+            entry for entry in _entries(file) if entry.head.type in kinds or (named and entry.is_named)
+        ],
         _of_entry,
     )
 
@@ -198,6 +202,34 @@ def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
             return
         expected, actual = f"{entry.shape:016x}", f"{entry.head.shape:016x}"
         yield entry.violation("shape", f"it is stale: {entry.stale}", expected, actual)
+
+
+NAMED = entries_of(named=True)
+"""An entry of a type that somebody named."""
+
+
+@rule("DIR-049", of=NAMED)
+def type_has_a_good_name(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Two owners that each take a word of their own take the same one."""
+    if not is_type_name(entry.entry.type_name):
+        path, name = f"directory.entries[{entry.number}].type_name[0].text", show(entry.entry.type_name)
+        leaves = grammar.trace_directory(entry.directory.data)
+        leaf = next(leaf for leaf in leaves if leaf.path == path)
+        spot = entry.directory.spot(path, leaf.offset, leaf.length)
+        said = f"{entry}: {name} is not a name for a type of index"
+        yield spot.violation(said, "a name such as org.example.bitmap", name, column=entry.column)
+
+
+@rule("DIR-050", of=NAMED)
+def number_is_that_of_the_name(entry: EntryUnderTest) -> Iterator[Violation]:
+    """A reader that knows numbers alone takes one named type for another, and keeps one of the two."""
+    if not is_type_name(entry.entry.type_name):
+        raise Broken("DIR-049")
+    number = type_number(entry.entry.type_name)
+    if number != entry.head.type:
+        yield entry.violation(
+            "type", "the number of its type is not that of its name", str(number), str(entry.head.type)
+        )
 
 
 @rule("DIR-018", of=ENTRY)

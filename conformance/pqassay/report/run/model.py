@@ -7,7 +7,7 @@ classes.  It holds no times and no machine's paths, so that two runs of the same
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -95,6 +95,23 @@ class QueryResult:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """How many queries of a scan were answered, rightly or not, rather than called unsupported.
+
+    Attributes:
+        queries: Of all.
+        of: How many there are.
+        deciding: Of those that compare values of the column that the case is about.
+        of_deciding: How many of these there are.
+    """
+
+    queries: int
+    of: int
+    deciding: int
+    of_deciding: int
+
+
+@dataclass(frozen=True)
 class Result:
     """Outcome of one operation on one case.
 
@@ -116,6 +133,7 @@ class Result:
         severity: What was observed, see `SEVERITIES`, where something is wrong.
         cause: What results with the same cause have in common.
         query: The worst query, of a scan.
+        answered: How many queries were answered, of a scan.
         unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
         pin: What came, where something is wrong, in words that change only if it says something else; expectations compare it.
     """
@@ -137,6 +155,7 @@ class Result:
     severity: int | None = None
     cause: str | None = None
     query: QueryResult | None = None
+    answered: Answered | None = None
     unscored: bool | None = None
     pin: str | None = None
 
@@ -179,20 +198,38 @@ class NotAsked:
 
 @dataclass(frozen=True)
 class Score:
-    """Counts of the outcomes of one operation on the cases of one family."""
+    """Counts of the outcomes of one operation on the cases of one family.
+
+    Attributes:
+        asked: Cases about which the driver answered, or should have.
+        passed: Cases that it answered rightly.
+        outcomes: How many cases have each outcome.
+        undeclared: Cases about which it was not asked, since it does not declare what they take.
+    """
 
     family: str
     operation: Operation
     asked: int
     passed: int
     outcomes: dict[str, int]
+    undeclared: int = 0
+
+    @property
+    def cases(self) -> int:
+        """All cases of the family that have the operation, asked or not."""
+        return sum(self.outcomes.values()) + self.undeclared
+
+    @property
+    def line(self) -> str:
+        """What passed in one line: of how many that were asked, and of how many that there are."""
+        rest = f", {self.cases} in all" if self.cases != self.asked else ""
+        return f"{self.passed} of {self.asked} passed{rest}"
 
     @property
     def otherwise(self) -> str:
         """The counts of the other outcomes in one line."""
-        return ", ".join(
-            f"{count} {outcome}" for outcome, count in self.outcomes.items() if outcome != "passed"
-        )
+        told = [f"{count} {outcome}" for outcome, count in self.outcomes.items() if outcome != "passed"]
+        return ", ".join([*told, *([f"{self.undeclared} not declared"] if self.undeclared else [])])
 
 
 @dataclass(frozen=True)
@@ -432,18 +469,29 @@ def observed_words(result: Result) -> str:
     return of_writer or severity_name(result.severity)
 
 
-def scores(results: Sequence[Result]) -> list[Score]:
-    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported or unscored is not scored."""
+def scores(
+    results: Sequence[Result], undeclared: Mapping[tuple[str, Operation], int] | None = None
+) -> list[Score]:
+    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported or unscored is not scored.
+
+    Args:
+        results: The results.
+        undeclared: By family and operation the cases that were not asked, since the driver does not declare what they take.
+    """
     counted: list[Score] = []
+    missing = undeclared or {}
     results = [result for result in results if not result.unscored]
-    for family in sorted({result.family for result in results if result.family}):
+    for family in sorted(
+        {result.family for result in results if result.family} | {name for name, _ in missing}
+    ):
         for operation in get_args(Operation):
             outcomes: list[Outcome] = [
                 result.outcome
                 for result in results
                 if (result.family, result.operation) == (family, operation)
             ]
-            if outcomes:
+            count = missing.get((family, operation), 0)
+            if outcomes or count:
                 counted.append(
                     Score(
                         family,
@@ -451,6 +499,7 @@ def scores(results: Sequence[Result]) -> list[Score]:
                         asked=len(outcomes) - outcomes.count("unsupported"),
                         passed=outcomes.count("passed"),
                         outcomes=counts(outcomes),
+                        undeclared=count,
                     )
                 )
     return counted

@@ -244,6 +244,6 @@ def _counted(number: int, thing: str, things: str = "") -> str:
 
 def _score(console: Console, score: Score) -> None:
     name = f"  {score.family:<6}{score.operation:<9}"
-    style = "green" if score.passed == score.asked else "red"
+    style = "red" if score.passed != score.asked else "green" if score.asked else "dim"
     rest = f"; {score.otherwise}" if score.otherwise else ""
-    write_line(console, name, (f"{score.passed} of {score.asked} passed", style), rest)
+    write_line(console, name, (score.line, style), rest)

@@ -110,10 +110,14 @@ def _tiles(report: RunReport) -> Iterator[Tile]:
 
 def _scores(report: RunReport) -> list[tuple[str, ...]]:
     rows = [
-        (score.family, score.operation, str(score.asked), str(score.passed), score.otherwise)
+        (
+            *(score.family, score.operation),
+            *(str(count) for count in (score.cases, score.asked, score.passed)),
+            score.otherwise,
+        )
         for score in report.scores
     ]
-    return [("family", "operation", "asked", "passed", "otherwise"), *rows] if rows else []
+    return [("family", "operation", "cases", "asked", "passed", "otherwise"), *rows] if rows else []
 
 
 def _remarks(report: RunReport) -> Iterator[str]:

@@ -121,6 +121,7 @@ class Implementation:
         language: Its language.
         pqassay: The version that asked.
         cases: How many cases were asked.
+        questions: How many results there could be: those that are scored, and what is unsupported or not declared.
         asked: How many results are scored.
         passed: How many of them passed.
         severities: How many results have each severity, by the number of the severity.
@@ -137,6 +138,7 @@ class Implementation:
     language: str | None
     pqassay: str
     cases: int
+    questions: int
     asked: int
     passed: int
     severities: dict[str, int]
@@ -181,12 +183,12 @@ class SideBySide:
         return sorted(found, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
 
     def passed_of_asked(self, family: str, operation: str) -> list[str]:
-        """The score of each implementation as ``71/72``; what was not asked as in the matrix."""
+        """The score of each implementation as ``71/72``, or as ``71/72 of 80`` of all cases; what was not asked as in the matrix."""
         found = [
             next((one for one in each.scores if (one.family, one.operation) == (family, operation)), None)
             for each in self.implementations
         ]
-        return [OUTCOME_MARKS[NOT_ASKED] if one is None else f"{one.passed}/{one.asked}" for one in found]
+        return [_passed(one) if one and one.outcomes else OUTCOME_MARKS[NOT_ASKED] for one in found]
 
     @property
     def counted(self) -> list[Column]:
@@ -263,6 +265,11 @@ def _labels(runs: Sequence[RunReport]) -> list[str]:
     ]
 
 
+def _passed(score: Score) -> str:
+    rest = f" of {score.cases}" if score.cases != score.asked else ""
+    return f"{score.passed}/{score.asked}{rest}"
+
+
 def _implementation(run: RunReport, label: str) -> Implementation:
     driver = run.driver
     severities = Counter(result.severity for result in run.scored if result.severity is not None)
@@ -278,6 +285,7 @@ def _implementation(run: RunReport, label: str) -> Implementation:
         pqassay=run.pqassay,
         cases=run.summary.cases,
         asked=sum(score.asked for score in run.scores),
+        questions=sum(score.cases for score in run.scores),
         passed=sum(score.passed for score in run.scores),
         severities={str(severity): severities[severity] for severity in sorted(severities)},
         otherwise={name: otherwise[name] for name in OUTCOME_MARKS if name in otherwise},
@@ -307,7 +315,9 @@ def _rows(runs: Sequence[RunReport]) -> Iterator[Row]:
 
 def _cell(result: Result | None, run: RunReport, family: str, operation: str) -> Cell:
     if result is None:
-        asked = any((score.family, score.operation) == (family, operation) for score in run.scores)
+        asked = any(
+            score.outcomes and (score.family, score.operation) == (family, operation) for score in run.scores
+        )
         leaves_out = run.summary.results > len(run.scored)
         meaning = NOT_TOLD if asked and leaves_out else NOT_ASKED
         return Cell(OUTCOME_MARKS[meaning], meaning)

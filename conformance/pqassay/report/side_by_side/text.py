@@ -60,13 +60,22 @@ def render_scores(shown: SideBySide, stream: TextIO) -> None:
 def overview(shown: SideBySide) -> list[list[str]]:
     """A row for each implementation behind a header: what passed, its counts by mark, and what was not asked."""
     columns = shown.counted
-    header = ["", "implementation", "cases", "passed", *(column.mark for column in columns), "not asked"]
+    header = [
+        "",
+        "implementation",
+        "cases",
+        "passed",
+        "questions",
+        *(column.mark for column in columns),
+        "not asked",
+    ]
     rows = [
         [
             str(place + 1),
             each.label,
             f"{each.cases:,}",
             f"{each.passed:,} of {each.asked:,}",
+            f"{each.questions:,}",
             *(f"{column.counts[place]:,}" for column in columns),
             f"{each.not_asked:,}",
         ]

@@ -138,10 +138,17 @@ class BlobUnderTest:
         if self.entry.head.type not in kinds:
             raise NotApplicable
 
+    def require_known(self) -> None:
+        """Raise what `plain` does, and `NotChecked` where the owner of a named type alone knows what the blob means."""
+        if self.entry.is_named:
+            _ = self.plain
+            raise NotChecked(f"the payload of {self.entry.kind} is not known to pqassay", "tool")
+
     @Remembered
     def part_count(self) -> int:
-        """The parts of the blob. Raises what reading them does."""
+        """The parts of the blob. Raises what reading them does, and `NotChecked` of a named type."""
         kind = self.entry.head.type
+        self.require_known()
         if kind == IndexType.DISTINCT_SET:
             return len(self.sets)
         if kind == IndexType.IDX1:

@@ -1,4 +1,4 @@
-"""What a scan did, for people: which row groups and pages it looked at, which it read, and what their bounds were.
+"""What a scan did: which row groups and pages it looked at, and which it read.
 
 It is gathered only when asked for (``scan(..., explain=True)``), after the windows of a file are done, from what the scan holds
 anyway: nothing is read for it.
@@ -12,12 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pqassay_reader.pages.bound_text import bound_text
 from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_reader.query.fetching.field_pages import FieldPages
 from pqassay_reader.query.fetching.page_layout import Leaf
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import ColumnIndex
 
 MOST_GROUPS = 32
 """Row groups of a scan whose pages are kept; the others are counted."""
@@ -31,15 +29,12 @@ class PageTrace(NamedTuple):
         row_count: Its rows.
         length: Its bytes.
         is_read: Whether it was decoded.
-        bounds: Its least and its greatest value as text, where a column index that was used has them; empty if the page holds
-            nothing but nulls.
     """
 
     row: int
     row_count: int
     length: int
     is_read: bool
-    bounds: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -171,33 +166,13 @@ def _column(leaf: Leaf, *, is_asked: bool, read: Collection[tuple[int, int]], ro
     name = leaf.claims.leaf.name
     if not leaf.pages:
         length = leaf.stop - leaf.start
-        pages = [PageTrace(0, row_count, length, (leaf.start, leaf.stop) in read, None)] if length else []
+        pages = [PageTrace(0, row_count, length, (leaf.start, leaf.stop) in read)] if length else []
         return ColumnTrace(name, is_asked, False, pages)
-    index: ColumnIndex | None = leaf.claims.__dict__.get("column_index")
-    if index is not None and len(index.null_pages) != len(leaf.pages):
-        index = None  # pages that were found from header to header
     pages = [
-        PageTrace(
-            page.row,
-            page.row_count,
-            page.stop - page.start,
-            (page.start, page.stop) in read,
-            None if index is None else _bounds(leaf.claims, index, number),
-        )
-        for number, page in enumerate(leaf.pages)
+        PageTrace(page.row, page.row_count, page.stop - page.start, (page.start, page.stop) in read)
+        for page in leaf.pages
     ]
     return ColumnTrace(name, is_asked, True, pages)
-
-
-def _bounds(claims: ChunkClaims, index: ColumnIndex, page: int) -> tuple[str, ...] | None:
-    if index.null_pages[page]:
-        return ()
-    if claims.order is None:
-        return None
-    return tuple(
-        bound_text(claims.leaf.element, claims.order, bounds[page])
-        for bounds in (index.min_values, index.max_values)
-    )
 
 
 __all__ = [

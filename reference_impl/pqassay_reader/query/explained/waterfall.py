@@ -119,22 +119,14 @@ def _group_record(group: GroupTrace) -> dict[str, Any]:
 
 
 def _column_record(column: ColumnTrace) -> dict[str, Any]:
-    pages: list[dict[str, Any]] = []
-    for page in column.pages:
-        record: dict[str, Any] = {
-            "row": page.row,
-            "rows": page.row_count,
-            "bytes": page.length,
-            "read": page.is_read,
-        }
-        if page.bounds is not None:
-            record["bounds"] = list(page.bounds)
-        pages.append(record)
     return {
         "column": column.name,
         "in_condition": column.is_asked,
         "pages_known": column.has_pages,
-        "pages": pages,
+        "pages": [
+            {"row": page.row, "rows": page.row_count, "bytes": page.length, "read": page.is_read}
+            for page in column.pages
+        ],
     }
 
 

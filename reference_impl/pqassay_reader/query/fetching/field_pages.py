@@ -152,15 +152,6 @@ class FieldPages:
         except Mistrusted as error:
             raise Undecodable(f"{self._where} cannot be decoded: {error}") from None
 
-    def whole(self) -> Any:
-        """All values, as a chunked array, whatever an offset index says. Raises as `values` does."""
-        try:
-            return self._decoded(
-                PageLayout(self._bare, self.row_count), np.zeros(1, np.int64), self.row_count
-            )
-        except Mistrusted as error:
-            raise Undecodable(f"{self._where} cannot be decoded: {error}") from None
-
     @property
     def _where(self) -> str:
         return f"{self._ranges.name}: column {self.field.arrow.name} in row group {self._row_group}"

@@ -159,10 +159,10 @@ class FetchedRanges:
         parts = (one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
         return memoryview(b"".join(parts))
 
-    def release(self, row: float, behind: float = -1) -> None:
-        """Let go of what is needed for rows before this one only, and, with ``behind``, for any behind that one."""
+    def release(self, row: float) -> None:
+        """Let go of what is needed for rows before this one only."""
         with self._lock:
-            self._held = [segment for segment in self._held if not behind < segment.until <= row]
+            self._held = [segment for segment in self._held if segment.until > row]
 
     def drop_long(self, longer_than: int) -> None:
         """Let go of metadata that was fetched in ranges of more than so many bytes, such as bloom filters, which are asked once."""

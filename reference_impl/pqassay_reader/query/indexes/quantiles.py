@@ -117,19 +117,6 @@ class FileQuantiles:
         self._columns, self._row_counts = columns, row_counts
         self._known: dict[tuple[str, int], Quantiles | None] = {}
 
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return list(self._columns)
-
-    def is_of_file(self, name: str) -> bool:
-        """Whether a column has one sketch for the whole file."""
-        return self._columns[name][1].granularity is Granularity.FILE
-
-    def only(self, name: str) -> FileQuantiles:
-        """The sketches of one column."""
-        return FileQuantiles({name: self._columns[name]}, self._row_counts)
-
     def of(self, name: str, row_group: int) -> Quantiles | None:
         """The sketch that is about a column in a row group, if there is one that can be read."""
         key = name, row_group

@@ -140,7 +140,7 @@ class _StoredGroup(NamedTuple):
         return tuple(
             FlatChunk(chunk.meta_data, raw)
             for chunk, raw in zip(self.chunks, self.raws, strict=True)
-            if chunk.meta_data is not None  # which `_chunk` looked at
+            if chunk.meta_data is not None  # which `_chunk_of` looked at
         )
 
 
@@ -178,7 +178,7 @@ class DescribedData:
         held: list[_StoredGroup] = []
         length = 0
         for number, group in enumerate(self.file.metadata.row_groups):
-            chunks = tuple(_chunk(group.columns, column, number) for column in self.columns)
+            chunks = tuple(_chunk_of(group.columns, column.position, number) for column in self.columns)
             raws = tuple(self._raw(chunk, number) for chunk in chunks)
             for raw in raws:
                 self._digest.update(raw)
@@ -188,6 +188,15 @@ class DescribedData:
                 yield from self._decoded(held)
                 held, length = [], 0
         yield from self._decoded(held)
+
+    def read_stored(self, positions: Sequence[int]) -> None:
+        """Read the chunks of any columns for the digest; nothing is decoded. Raises as `row_groups`."""
+        for number, group in enumerate(self.file.metadata.row_groups):
+            for position in positions:
+                chunk = _chunk_of(group.columns, position, number)
+                if self.granularity == Granularity.PAGE and group.num_rows and not chunk.offset_index_offset:
+                    raise Refused(f"row group {number} has no offset index, which an index of pages needs")
+                self._digest.update(self._raw(chunk, number))
 
     @cached_property
     def _is_flat(self) -> bool:
@@ -279,11 +288,11 @@ class DescribedData:
         return np.array([*(row for _, row in walked), row_count], np.int64)
 
 
-def _chunk(chunks: Sequence[ColumnChunk], column: DescribedColumn, number: int) -> ColumnChunk:
-    """The chunk of a column in a row group."""
-    if column.position >= len(chunks):
+def _chunk_of(chunks: Sequence[ColumnChunk], position: int, number: int) -> ColumnChunk:
+    """The chunk of a column in a row group. Raises `Refused`, `FormatError` where its rows are not there to be read."""
+    if position >= len(chunks):
         raise Malformed("a row group lacks a column", rule="PQF-012", field=f"footer.row_groups[{number}]")
-    chunk = chunks[column.position]
+    chunk = chunks[position]
     if chunk.file_path:
         raise Refused(
             f"row group {number} is stored in another file; an index describes the rows of one file"
@@ -291,9 +300,6 @@ def _chunk(chunks: Sequence[ColumnChunk], column: DescribedColumn, number: int) 
     if chunk.crypto_metadata is not None or chunk.meta_data is None:
         raise Unsupported(
             "the column chunk is encrypted; its index would be readable by everybody",
-            field=f"footer.row_groups[{number}].columns[{column.position}]",
+            field=f"footer.row_groups[{number}].columns[{position}]",
         )
     return chunk
-
-
-__all__ = ["DescribedColumn", "DescribedData", "GroupValues", "OpenFile", "find_columns", "paths_called"]

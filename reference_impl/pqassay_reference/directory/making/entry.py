@@ -23,26 +23,19 @@ from pqassay_reference.directory.making.distinct_sets import distinct_sets
 from pqassay_reference.directory.making.idx1_blobs import idx1_blob
 from pqassay_reference.directory.making.sketches import sketches
 from pqassay_reference.directory.making.zone_sums import zone_sums
-from pqassay_reference.directory.reading.blob import MOST_BYTES
+from pqassay_reference.directory.reading.blob import CODEC_NAMES
 from pqassay_reference.directory.size_limit import DEFAULT_LIMIT, SizeLimit
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Entry, EntryHead, EntryKey, Path
-from pqassay_spec.directory.identity import shape_of
+from pqassay_spec.directory.identity import described_places, shape_of
+from pqassay_spec.directory.named_types import is_type_name
 from pqassay_spec.directory.sketches import has_quantiles
 from pqassay_spec.directory.zone_sums import is_key
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 WRITER = "pqassay-reference version 1"
 """What entries name as their writer. The version is that of the bytes that are made here; it never follows the package's."""
-
-_ARROW: dict[CompressionCodec, Any] = {
-    CompressionCodec.SNAPPY: "snappy",
-    CompressionCodec.GZIP: "gzip",
-    CompressionCodec.ZSTD: "zstd",
-    CompressionCodec.LZ4_RAW: "lz4_raw",
-}
-"""The names that pyarrow has for the codecs."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +51,12 @@ class Request:
         most: Values that a distinct set lists at most.
         parameter: The size parameter of sketches.
         max_bytes: Greatest size of the blob before compression.
+        type_name: The name of a named type.
+        type_version: The version of the type.
+        payload: The blob of a named type.
     """
 
-    type: IndexType
+    type: int
     columns: tuple[Path, ...]
     granularity: Granularity = Granularity.ROW_GROUP
     placement: Placement = Placement.BODY
@@ -68,11 +64,14 @@ class Request:
     most: int | None = None
     parameter: int | None = None
     max_bytes: int = DEFAULT_LIMIT
+    type_name: str = ""
+    type_version: int = TYPE_VERSION
+    payload: bytes | None = None
 
     @property
     def key(self) -> EntryKey:
         """The key of the entry that comes of it."""
-        return EntryKey(int(self.type), int(self.granularity), self.columns)
+        return EntryKey(int(self.type), int(self.granularity), self.columns, self.type_name)
 
     @property
     def names(self) -> str:
@@ -105,10 +104,16 @@ def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> Mad
         FormatError: A column chunk cannot be read.
         Undecodable: Its pages cannot be decoded.
     """
-    columns = find_columns(file.metadata, request.columns)
-    require_fit(request, columns)
-    data = DescribedData(file, columns, request.granularity)
-    blob = _blob(data, request)
+    if request.payload is None:
+        columns = find_columns(file.metadata, request.columns)
+        require_fit(request, columns)
+        data = DescribedData(file, columns, request.granularity)
+        blob = _blob(data, request)
+    else:
+        _require_frame(request, len(request.payload))
+        data = DescribedData(file, (), request.granularity)
+        data.read_stored([position for position, _ in described_places(file.metadata, request.columns)])
+        blob = Blob(request.payload, 0)
     return index_of(data, request, blob, compressed(blob.data, request.codec), writer=writer)
 
 
@@ -127,7 +132,7 @@ def index_of(
     file = data.file
     head = EntryHead.of(
         type=int(request.type),
-        type_version=TYPE_VERSION,
+        type_version=request.type_version,
         granularity=int(request.granularity),
         placement=int(request.placement),
         codec=int(request.codec),
@@ -142,7 +147,8 @@ def index_of(
     inline = stored if request.placement == Placement.INLINE else b""
     # The lengths are those of the parts; an entry is built once, so that it says what a parsed one would.
     names = {"column_count": len(request.columns), "writer_length": len(writer.encode())}
-    return MadeIndex(Entry(head.changed(**names), request.columns, writer, inline), stored)
+    entry = Entry(head.changed(**names), request.columns, writer, inline, type_name=request.type_name)
+    return MadeIndex(entry, stored)
 
 
 def _blob(data: DescribedData, request: Request) -> Blob:
@@ -153,12 +159,12 @@ def _blob(data: DescribedData, request: Request) -> Blob:
         return zone_sums(data, limit=limit)
     if request.type == IndexType.IDX1:
         return idx1_blob(data, limit=limit)
-    return sketches(data, request.type, parameter=request.parameter, limit=limit)
+    return sketches(data, IndexType(request.type), parameter=request.parameter, limit=limit)
 
 
 def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
     """Raise `Refused` where the type, the columns, the granularity and the placement do not go together."""
-    name = request.type.name.lower().replace("_", " ")
+    name = IndexType(request.type).name.lower().replace("_", " ")
     if request.type != IndexType.ZONE_SUMS and len(columns) != 1:
         raise Refused(f"an index of type {name} describes one column, not {len(columns)}")
     if not columns:
@@ -187,49 +193,31 @@ def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
         raise Refused("an IDX1 index describes a file, is stored in the body and is not compressed")
 
 
+def _require_frame(request: Request, size: int) -> None:
+    """Raise `Refused` for an index of a named type that cannot have an entry."""
+    if not is_type_name(request.type_name):
+        raise Refused(
+            f"{request.type_name!r} is not a name for a type: it takes two or more words of a-z and 0-9 "
+            "with dots between them, such as org.example.bitmap"
+        )
+    if len(set(request.columns)) < max(len(request.columns), 1):
+        raise Refused("an index describes at least one column, and each once")
+    if request.granularity == Granularity.PAGE and len(request.columns) > 1:
+        raise Refused("an index of pages describes one column: the pages of two begin at different rows")
+    if request.most is not None:
+        raise Refused("--most limits the values of a distinct set")
+    SizeLimit(request.max_bytes, request.names).require(size)
+
+
 def compressed(data: bytes, codec: CompressionCodec) -> bytes:
     """A blob as it is stored."""
     if codec == CompressionCodec.UNCOMPRESSED:
         return data
-    opened: Any = pa.Codec(_ARROW[codec])
+    name: Any = CODEC_NAMES[codec]
+    opened: Any = pa.Codec(name)
     return bytes(opened.compress(data, asbytes=True))
-
-
-def decompressed(stored: bytes, entry: Entry) -> bytes:
-    """A blob from its stored bytes.
-
-    Raises:
-        Refused: The codec is unknown, or the bytes are not those of so long a blob.
-    """
-    head = entry.head
-    if head.codec == CompressionCodec.UNCOMPRESSED:
-        if len(stored) != head.plain_length:
-            raise Refused("the blob has another length than its entry says")
-        return stored
-    if head.plain_length > MOST_BYTES:
-        raise Refused(f"a blob of {head.plain_length} bytes; the most are {MOST_BYTES}")
-    if head.codec not in _ARROW:
-        raise Refused(f"the codec {head.codec} of the blob is not known")
-    try:
-        opened: Any = pa.Codec(_ARROW[CompressionCodec(head.codec)])
-        data = opened.decompress(stored, decompressed_size=head.plain_length, asbytes=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise Refused(f"the blob cannot be decompressed: {' '.join(str(error).split())}") from None
-    return bytes(data)
 
 
 def at_offset(entry: Entry, offset: int) -> Entry:
     """An entry whose blob begins somewhere."""
     return replace(entry, head=entry.head.changed(offset=offset))
-
-
-__all__ = [
-    "WRITER",
-    "MadeIndex",
-    "Request",
-    "at_offset",
-    "compressed",
-    "decompressed",
-    "index_of",
-    "make_index",
-]

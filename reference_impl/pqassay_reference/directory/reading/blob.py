@@ -80,11 +80,14 @@ def read_blob(usable: UsableEntry, source: Source, framing: Framing, metadata: F
         area=extension_area(metadata),
     )
     return Blob(
-        _decompressed(stored, head.codec, head.plain_length), _parts(usable, source, framing, metadata)
+        decompressed(stored, head.codec, head.plain_length), _parts(usable, source, framing, metadata)
     )
 
 
-def _decompressed(stored: bytes, codec: int, length: int) -> bytes:
+def decompressed(stored: bytes, codec: int, length: int) -> bytes:
+    """A blob from its stored bytes, of at most `MOST_BYTES`. Raises `FormatError`."""
+    if length > MOST_BYTES:
+        raise Unsupported(f"a blob of {length} bytes; the most are {MOST_BYTES}")
     if codec != CompressionCodec.UNCOMPRESSED:
         try:
             name: Any = CODEC_NAMES[CompressionCodec(codec)]
@@ -126,4 +129,4 @@ def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: File
     return Parts(np.array(groups, np.int64), np.array(starts, np.int64), np.array(rows, np.int64))
 
 
-__all__ = ["MOST_BYTES", "Blob", "Numbers", "Parts", "read_blob"]
+__all__ = ["MOST_BYTES", "Blob", "Numbers", "Parts", "decompressed", "read_blob"]

@@ -6,15 +6,17 @@ Source: chapter ``directory.md``, sections "Reading" and "Identity".
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pqassay_reference.directory.making.described_data import OpenFile
-from pqassay_reference.directory.making.entry import decompressed
-from pqassay_reference.errors import Refused, about
+from pqassay_reference.directory.reading.blob import decompressed
+from pqassay_reference.directory.reading.usable_entries import why_unknown
+from pqassay_reference.errors import about
 from pqassay_reference.rewrite.index_directory import Indexes, stored_indexes
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.distinct_set import SetFlags, set_parts
 from pqassay_spec.directory.entries import Entry
 from pqassay_spec.directory.identity import why_stale
@@ -78,22 +80,12 @@ def _listed(file: OpenFile, indexes: Indexes, entry: Entry) -> Listed:
 
 
 def _unusable(file: OpenFile, indexes: Indexes, entry: Entry) -> str:
-    head = entry.head
-    if head.type not in set(IndexType) or head.type_version != TYPE_VERSION:
-        return f"type {head.type} of version {head.type_version} is not known here"
-    for name, value, known in (
-        ("granularity", head.granularity, set(Granularity)),
-        ("placement", head.placement, set(Placement)),
-        ("codec", head.codec, set(CODECS)),
-    ):
-        if value not in known:
-            return f"{name} {value} is not known here"
+    if unknown := why_unknown(entry):
+        return unknown
     try:
         plain_blob(file, indexes, entry)
     except FormatError as error:
         return error.reason
-    except Refused as error:
-        return str(error)
     return ""
 
 
@@ -101,39 +93,27 @@ def plain_blob(file: OpenFile, indexes: Indexes, entry: Entry) -> bytes:
     """The blob of an entry, decompressed.
 
     Raises:
-        FormatError: It is not where the entry says, or has another checksum.
-        Refused: It cannot be decompressed.
+        FormatError: It is not where the entry says, has another checksum, or cannot be decompressed.
     """
     framing = file.framing
     stored = stored_blob(
         entry, file.source, body_start=framing.body_start, body_end=framing.footer_start, area=indexes.area
     )
-    return decompressed(stored, entry)
+    return decompressed(stored, entry.head.codec, entry.head.plain_length)
 
 
-def capped_at(file: OpenFile, indexes: Indexes, entry: Entry) -> int | None:
-    """The most values that a distinct set lists, if one of its parts is not complete; ``None`` if nothing tells."""
-    if entry.head.type != IndexType.DISTINCT_SET:
-        return None
-    try:
-        heads = [part.head for part in set_parts(plain_blob(file, indexes, entry))]
-    except (FormatError, Refused):
-        return None
-    cut = [head.value_count for head in heads if not head.flags & SetFlags.COMPLETE]
-    return max(cut) if cut else None
-
-
-def sketch_parameter(file: OpenFile, indexes: Indexes, entry: Entry) -> int | None:
-    """The size parameter of sketches; ``None`` if nothing tells."""
-    if entry.head.type not in (IndexType.HLL, IndexType.KLL):
-        return None
-    try:
-        made = split_sketches(plain_blob(file, indexes, entry))
-    except (FormatError, Refused):
-        return None
-    if entry.head.type == IndexType.HLL:
-        return next((HllPreamble.read(one).lg_k for one in made if len(one) >= HllPreamble.size), None)
-    return next((KllPreamble.read(one).k for one in made if len(one) >= KllPreamble.size), None)
-
-
-__all__ = ["Inventory", "Listed", "capped_at", "list_indexes", "plain_blob", "sketch_parameter"]
+def size_settings(file: OpenFile, indexes: Indexes, entry: Entry) -> tuple[int | None, int | None]:
+    """The most values that a distinct set lists, if a part is not complete, and the size parameter of sketches; ``None`` if nothing tells."""
+    kind = entry.head.type
+    with suppress(FormatError):
+        if kind == IndexType.DISTINCT_SET:
+            heads = [part.head for part in set_parts(plain_blob(file, indexes, entry))]
+            return max(
+                (one.value_count for one in heads if not one.flags & SetFlags.COMPLETE), default=None
+            ), None
+        if kind in (IndexType.HLL, IndexType.KLL):
+            preamble, name = (HllPreamble, "lg_k") if kind == IndexType.HLL else (KllPreamble, "k")
+            made = split_sketches(plain_blob(file, indexes, entry))
+            sizes = [getattr(preamble.read(one), name) for one in made if len(one) >= preamble.size]
+            return None, next(iter(sizes), None)
+    return None, None

@@ -129,10 +129,12 @@ def read_entries(
     return found
 
 
-def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
-    """The entry, or why it is left aside."""
+def why_unknown(entry: Entry) -> str:
+    """Which of the numbers of an entry is not known here; empty if all are, or its type has a name and all others are."""
     head = entry.head
-    if head.type_version != TYPE_VERSION:
+    if not entry.type_name and head.type not in set(IndexType):
+        return f"type {head.type} is not known"
+    if not entry.type_name and head.type_version != TYPE_VERSION:
         return f"version {head.type_version} of the type is not known"
     for what, value, known in (
         ("granularity", head.granularity, set(Granularity)),
@@ -141,6 +143,13 @@ def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
     ):
         if value not in known:
             return f"{what} {value} is not known"
+    return ""
+
+
+def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
+    """The entry, or why it is left aside."""
+    if unknown := why_unknown(entry):
+        return unknown
     stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)
     if stale:
         return f"stale: {stale}"
@@ -165,4 +174,12 @@ def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
     return ""
 
 
-__all__ = ["FileDirectory", "LeftAside", "UsableEntry", "has_directory", "name_of", "read_entries"]
+__all__ = [
+    "FileDirectory",
+    "LeftAside",
+    "UsableEntry",
+    "has_directory",
+    "name_of",
+    "read_entries",
+    "why_unknown",
+]

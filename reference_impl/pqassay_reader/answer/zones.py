@@ -1,0 +1,233 @@
+"""Which row groups zone sums or footers answer, and what is added up for them.
+
+Sums answer for a row group if each part of the condition is about their keys or known to be true of all its rows, if the question groups by their keys alone, and
+if there are sums of each measure.  Sums of a whole file answer for all its row groups or for none.
+
+Source: chapter ``directory.md``, section "Zone sums".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay_reader.answer.lake import KnownFile, Lake
+from pqassay_reader.answer.question import Question
+from pqassay_reader.answer.settling import Settled
+from pqassay_reader.condition.rows import rows_of
+from pqassay_reference.directory.reading.arrays import Mask, Sums, decoded_indexes
+from pqassay_reference.directory.reading.usable_entries import UsableEntry
+from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.zone_sums import SumKind, sum_kind
+
+GROUP, ROWS, NULLS, NANS, SUM, LEAST, GREATEST = (f"\0{number}" for number in range(7))
+"""Columns of `FileSums.table` beside the keys."""
+
+MOST_HIGH = 10**38 >> 64
+"""Sums whose upper half is beyond this have more than 38 digits."""
+
+
+class FileSums(NamedTuple):
+    """The zone sums of one entry.
+
+    Attributes:
+        table: A row for each group, with its row group (-1 for all of the file), counts, sum, bounds, and keys by their names.
+        places: The row groups that they are about; -1 for all.
+    """
+
+    table: pa.Table
+    places: frozenset[int]
+
+
+@dataclass
+class Zones:
+    """What is answered without reading a row.
+
+    Attributes:
+        answered: For each row group, whether it is.
+        rows: The rows that footers count.
+        sums: Groups that are added up, each with the measure that they are sums of, or ``None`` for their rows.
+    """
+
+    answered: Mask
+    rows: int
+    sums: list[tuple[str | None, pa.Table]]
+
+
+class _Use(NamedTuple):
+    """Groups of one file for one measure; of the keys ``None``, rows that the footer counts."""
+
+    measure: str | None
+    keys: tuple[str, ...] | None
+    table: Any
+
+
+def answered_by_zones(
+    lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
+) -> Zones:
+    """Find out what needs no row to be read.
+
+    Args:
+        lake: The files.
+        asked: The question.
+        known: What is known of the parts of its condition.
+        needed: For each row group, whether a row of it may satisfy the condition.
+        fields: The fields at the top level that would be read.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    found = Zones(np.zeros(len(needed), np.bool_), 0, [])
+    chooser = _Chooser(lake, asked, known, needed, fields)
+    numbers = np.unique(lake.file_of[needed]).tolist()
+    tables: defaultdict[tuple[str | None, tuple[str, ...]], list[pa.Table]] = defaultdict(list)
+    with ThreadPoolExecutor(lake.threads) as pool:
+        for number, (groups, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
+            found.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
+            for use in uses:
+                if use.keys is None:
+                    found.rows += use.table
+                else:
+                    tables[use.measure, use.keys].append(use.table)
+    for (measure, keys), several in tables.items():
+        for table in _alike(several):
+            chosen = np.asarray(table.column(ROWS)) > 0
+            for part in known:
+                if part.columns <= set(keys):
+                    chosen &= rows_of(part.condition, table)
+            found.sums.append((measure, table.filter(pa.array(chosen))))
+    return found
+
+
+def _alike(several: Sequence[pa.Table]) -> Iterator[pa.Table]:
+    by_schema: defaultdict[str, list[pa.Table]] = defaultdict(list)
+    for table in several:
+        by_schema[str(table.schema)].append(table)
+    for tables in by_schema.values():
+        yield pa.concat_tables(tables).combine_chunks()
+
+
+class _Chooser:
+    """Chooses sums, file by file. Several threads may ask for different files."""
+
+    def __init__(
+        self, lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
+    ) -> None:
+        self._lake, self._asked, self._known, self._fields = lake, asked, known, fields
+        self._needed = needed
+        self._measures: dict[str | None, bool] = {None: False}
+        for one in asked.aggregates:
+            if one.column is not None:
+                is_sum = one.function in ("sum", "avg")
+                self._measures[one.column] = self._measures.get(one.column, False) or is_sum
+
+    def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
+        """The row groups of a file that are answered, and by what. Raises `OSError`."""
+        file, first = self._lake.files[number], int(self._lake.first[number])
+        needed = set(np.flatnonzero(self._needed[first : first + len(file.facts.row_counts)]).tolist())
+        chosen: list[tuple[str | None, tuple[str, ...], FileSums, set[int]]] = []
+        answered, counted, by_file = set(needed), set[int](), False
+        for measure, needs_sum in self._measures.items():
+            left = set(needed)
+            if measure is None and not self._asked.group_by:
+                counted = needed & self._served(number, frozenset())
+                left -= counted
+            for entry in self._entries(file, measure, needs_sum=needs_sum):
+                served = self._served(number, frozenset(entry.columns[:-1]))
+                whole = entry.granularity is Granularity.FILE
+                if not left & served or (whole and (left != needed or not self._has_all(file, served))):
+                    continue
+                sums = self._sums(number, entry)
+                taken = (
+                    set[int]() if sums is None else left if -1 in sums.places else left & served & sums.places
+                )
+                if sums is not None and taken:
+                    chosen.append((measure, entry.columns[:-1], sums, taken))
+                    by_file = by_file or whole
+                    left -= taken
+            answered -= left
+            if not answered:
+                return set(), []
+        if by_file and answered != needed:
+            return set(), []
+        rows = sum(file.facts.row_counts[group] for group in counted & answered)
+        uses = [_Use(None, None, rows)] if rows else []
+        for measure, keys, sums, taken in chosen:
+            places = pa.array([*(taken & answered), -1], pa.int64())
+            uses.append(
+                _Use(measure, keys, sums.table.filter(pc.is_in(sums.table.column(GROUP), value_set=places)))
+            )
+        return answered, uses
+
+    def _has_all(self, file: KnownFile, served: set[int]) -> bool:
+        return all(group in served or not rows for group, rows in enumerate(file.facts.row_counts))
+
+    def _entries(self, file: KnownFile, measure: str | None, *, needs_sum: bool) -> list[UsableEntry]:
+        """The entries of a file that may serve for a measure, the shortest first."""
+        found = [
+            entry
+            for (kind, column), entries in file.entries.items()
+            if kind is IndexType.ZONE_SUMS and measure in (None, column)
+            for entry in entries
+            if set(self._asked.group_by) <= set(entry.columns[:-1])
+            and not (needs_sum and sum_kind(entry.leaves[-1]) is SumKind.NONE)
+            and file.is_worth(entry, self._fields)
+        ]
+        return sorted(found, key=lambda entry: entry.entry.head.stored_length)
+
+    def _served(self, number: int, keys: frozenset[str]) -> set[int]:
+        """The row groups of a file in which each part of the condition is about some keys, or true of all rows."""
+        first, end = self._lake.first[number : number + 2]
+        is_served = np.ones(int(end - first), np.bool_)
+        for part in self._known:
+            if not part.columns <= keys:
+                is_served &= part.must[first:end]
+        return set(np.flatnonzero(is_served).tolist())
+
+    def _sums(self, number: int, entry: UsableEntry) -> FileSums | None:
+        """The sums of an entry, read once; ``None`` if they are left aside."""
+        file = self._lake.files[number]
+        if entry.entry.key not in file.blobs:
+            opened = file.opened(entry)
+            (sums,) = decoded_indexes([opened]) if opened is not None else (None,)
+            file.blobs[entry.entry.key] = self._table(number, sums) if isinstance(sums, Sums) else None
+        found: FileSums | None = file.blobs[entry.entry.key]
+        return found
+
+    def _table(self, number: int, sums: Sums) -> FileSums | None:
+        columns = [
+            (sums.measure, sums.minima),
+            (sums.measure, sums.maxima),
+            *zip(sums.keys, sums.key_values, strict=True),
+        ]
+        values = [self._lake.fitting(number, *column) for column in columns]
+        if any(one is None for one in values):
+            return None
+        groups, places = sums.groups, sums.parts.row_group[sums.part]
+        low = np.ascontiguousarray(groups["sum_low"])
+        high = np.ascontiguousarray(groups["sum_high"]).view("<i8")
+        if sums.kind is SumKind.DOUBLE:
+            added: Any = pa.array(low.view("<f8"))
+            # A sum beyond the largest double although no measure is infinite: there the rows are added.
+            bounds = [np.asarray(one.cast(pa.float64()).fill_null(0.0)) for one in values[:2]]
+            is_beyond = ~np.isfinite(low.view("<f8")) & np.isfinite(bounds[0]) & np.isfinite(bounds[1])
+        else:
+            scale = values[0].type.scale if pa.types.is_decimal(values[0].type) else 0
+            raw = np.column_stack([low.view("<i8"), high]).tobytes()
+            added = pa.Array.from_buffers(pa.decimal128(38, scale), len(low), [None, pa.py_buffer(raw)])
+            is_beyond = (high >= MOST_HIGH) | (high < -MOST_HIGH)
+        counts = [groups[name].astype(np.int64) for name in ("row_count", "null_count", "nan_count")]
+        names = [GROUP, ROWS, NULLS, NANS, SUM, LEAST, GREATEST, *sums.keys]
+        table = pa.table([pa.array(places), *map(pa.array, counts), added, *values], names)
+        beyond = set(places[is_beyond].tolist())
+        return FileSums(table, frozenset(set(sums.parts.row_group.tolist()) - beyond))
+
+
+__all__ = ["GREATEST", "LEAST", "NANS", "NULLS", "ROWS", "SUM", "Zones", "answered_by_zones"]
