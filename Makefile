@@ -54,7 +54,9 @@ recall: $(VENV)/.core ## measure which false facts are found, and write docs/rec
 	@$(BIN)/python tools/generate.py recall
 
 damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form; `make test` does a part
-	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py
+	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q tests/conformance/judge/test_*mutations.py \
+	  tests/conformance/judge/test_value_damages.py tests/golden/tiny/test_tiny_parquet.py \
+	  tests/reader/predicate/test_exact_comparisons.py
 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
 	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q tests/reader/condition

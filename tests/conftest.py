@@ -53,6 +53,7 @@ hypothesis.settings.load_profile("tests")
 
 # Little of what tests make is garbage in cycles, and looking for it costs time: a process of tests has memory to spare.
 gc.set_threshold(20_000, 10, 10)
+gc.disable()  # until all tests are collected
 
 # The commands of a program are made from its functions once, and not for each call of it.
 typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]  # no public hook
@@ -217,6 +218,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests, and what their modules hold, live to the end: the garbage collector need not look at them again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

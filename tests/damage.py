@@ -34,6 +34,9 @@ SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 12
 SUGGESTED = 1 if SHARE == 1 else 4
 """Of what the grammar suggests for fields of one kind the first is tried, and after it one of so many; all by `make damages`."""
 
+EXAMPLES = 1 if SHARE == 1 else 3
+"""Of the examples of a property that costs seconds one of so many is drawn, others each time; all of them by `make damages`."""
+
 INDEX = re.compile(r"\[\d+\]")
 """A number in a list, in a path."""
 

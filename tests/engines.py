@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 import datafusion
@@ -29,6 +29,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from driver_modules import driver_module, driver_query, new_driver
+from pqassay_spark.jobs.session import session_settings
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_suite.cases.file_facts import facts_of
 
@@ -356,30 +357,34 @@ class Spark(Engine):
                 found |= self._search(paths, [query])
             return found
 
-    def rows_decoded(self, path: Path, query: Query, *, without: Sequence[str] = ()) -> int:
-        """Rows that the scan handed on before the filter saw them; ``without`` names parts of the driver's ``SKIPPING`` to leave out."""
+    def rows_decoded(self, scans: Sequence[tuple[Path, Query, Sequence[str]]]) -> list[int]:
+        """Rows that each of several scans of the same columns handed on before the filter saw them, all in one job.
+
+        Args:
+            scans: Of each the file, what is asked, and the parts of the driver's ``SKIPPING`` to leave out.
+        """
         with self._reader():
-            frame = self._asked(self._opened([path], without), query)
+            frames = [self._asked(self._opened([path], without), query) for path, query, without in scans]
+            frame = functools.reduce(lambda one, other: one.union(other), frames)
             frame.toArrow()
             plan: Any = frame._jdf.queryExecution().executedPlan()
-            if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
-                plan = plan.executedPlan()
-            return int(plan.collectLeaves().head().metrics().apply("numOutputRows").value())
+            leaves = plan.collectLeaves()
+            assert len(scans) == leaves.size()
+            return [
+                int(leaves.apply(number).metrics().apply("numOutputRows").value())
+                for number in range(len(scans))
+            ]
 
     @contextmanager
     def _reader(self) -> Iterator[None]:
         asked = {
             "spark.sql.parquet.enableVectorizedReader": str(self._vectorized).lower(),
+            "spark.sql.files.minPartitionNum": "1",  # a task costs more than what it reads
+            "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",  # no job that lists files
             **self.MODULE.UNHURRIED,
         }
-        before = {key: self._session.conf.get(key) for key in asked}
-        for key, value in asked.items():
-            self._session.conf.set(key, value)
-        try:
+        with session_settings(self._session, asked):
             yield
-        finally:
-            for key, old in before.items():
-                self._session.conf.set(key, str(old))
 
     def _job(self, paths: Sequence[Path], queries: Sequence[Query]) -> dict[tuple[Path, Query], Rows]:
         from pyspark.sql import functions  # heavy, and without Java of no use
@@ -409,11 +414,33 @@ class Spark(Engine):
         }
         reader = self._session.read.options(**skipping)
         key = paths[0], paths[0].stat().st_mtime_ns
+        if key not in self._schemas and (schema := self._inferred(paths[0])) is not None:
+            self._schemas[key] = schema
         if key in self._schemas:
             reader = reader.schema(self._schemas[key])
-        frame = reader.parquet(*map(str, paths))
-        self._schemas[key] = frame.schema
-        return frame
+        return reader.parquet(*map(str, paths))
+
+    def _inferred(self, path: Path) -> StructType | None:
+        """The schema that Spark infers from a file, without the job in which it does so; ``None`` where it fails, as the job will."""
+        from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # heavy, and without Java of no use
+        from pyspark.errors.exceptions.captured import CapturedException
+        from pyspark.sql.types import _parse_datatype_json_string
+
+        context: Any = self._session.sparkContext
+        java, settings = context._jvm, context._jsc.hadoopConfiguration()
+        parquet = java.org.apache.spark.sql.execution.datasources.parquet
+        session: Any = self._session
+        place = java.org.apache.hadoop.fs.Path(f"file://{path}")
+        try:
+            footer = java.org.apache.parquet.hadoop.ParquetFileReader.readFooter(settings, place)
+            converter = parquet.ParquetToSparkSchemaConverter(session._jsparkSession.sessionState().conf())
+            schema = parquet.ParquetFileFormat.readSchemaFromFooter(
+                java.org.apache.parquet.hadoop.Footer(place, footer), converter
+            )
+        except (Py4JJavaError, CapturedException):
+            return None
+        inferred: Any = _parse_datatype_json_string(schema.asNullable().json())
+        return cast("StructType", inferred)
 
     def _asked(self, frame: DataFrame, query: Query) -> DataFrame:
         from pyspark.sql import functions  # heavy, and without Java of no use

@@ -266,27 +266,38 @@ def test_without_a_bloom_filter_no_engine_knows_that_the_name_is_absent(files: F
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("writer", WITH_PAGE_INDEX)
 @pytest.mark.parametrize("query", [ONE_AMOUNT, NULLS], ids=["one amount", "nulls"])
 def test_spark_skips_the_same_pages_before_and_after(
-    files: Files, writer: str, query: Query, request: pytest.FixtureRequest
+    files: Files, query: Query, request: pytest.FixtureRequest
 ) -> None:
-    spark = Spark(request.getfixturevalue("spark"))
-    before, after = (spark.rows_decoded(path, query) for path in files.pair(writer))
+    scans = [
+        (path, query, without)
+        for writer in WITH_PAGE_INDEX
+        for before, after in [files.pair(writer)]
+        for path, without in ((before, []), (after, []), (after, ["columnindex"]))
+    ]
+    decoded = Spark(request.getfixturevalue("spark")).rows_decoded(scans)
 
-    assert before == after
-    assert 0 < after < spark.rows_decoded(files.after[writer], query, without=["columnindex"])
+    for writer, before, after, without_index in zip(
+        WITH_PAGE_INDEX, decoded[::3], decoded[1::3], decoded[2::3], strict=True
+    ):
+        assert before == after, writer
+        assert 0 < after < without_index, writer
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("writer", WITH_BLOOM_FILTERS)
 def test_spark_excludes_every_row_group_by_its_bloom_filter_before_and_after(
-    files: Files, writer: str, request: pytest.FixtureRequest
+    files: Files, request: pytest.FixtureRequest
 ) -> None:
-    spark = Spark(request.getfixturevalue("spark"))
     others = ["dictionary", "columnindex"]  # they would do it as well
-    before, after = (spark.rows_decoded(path, ABSENT_NAME, without=others) for path in files.pair(writer))
+    scans = [
+        (path, ABSENT_NAME, without)
+        for writer in WITH_BLOOM_FILTERS
+        for before, after in [files.pair(writer)]
+        for path, without in ((before, others), (after, others), (after, [*others, "bloom"]))
+    ]
+    decoded = Spark(request.getfixturevalue("spark")).rows_decoded(scans)
 
-    assert (0, 0) == (before, after)
-    without_bloom = spark.rows_decoded(files.after[writer], ABSENT_NAME, without=[*others, "bloom"])
-    assert ROW_COUNT == without_bloom
+    assert dict.fromkeys(WITH_BLOOM_FILTERS, (0, 0, ROW_COUNT)) == {
+        writer: tuple(decoded[3 * number :][:3]) for number, writer in enumerate(WITH_BLOOM_FILTERS)
+    }

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
+from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pages.rules.errata_tables import Mistake, contradictions, documents
+from typer.testing import CliRunner
 
 import pqassay
+from damage import bounded_memory
 from places import GOLDEN_FILES, ROOT
+from pqassay.cli.main import app
 from pqassay_reader import scan
 from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.query.facts.footer_facts import read_facts
+from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.column_order import Order
+from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.page_search import candidate_pages, intersection, rows_of_pages
 from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, ColumnMetaData, PageLocation
 from pqassay_spec.rules.catalogue import rules
@@ -162,3 +172,69 @@ def test_the_bounds_of_null_pages_are_in_no_order() -> None:
 
     assert BoundaryOrder.ASCENDING == numbers.boundary_order
     assert stored != sorted(stored)
+
+
+# --------------------------------------------------------------------------- those of the article on embedded indexes
+
+
+def golden_file(case: str) -> bytes:
+    return (GOLDEN_FILES / case / "data.parquet").read_bytes()
+
+
+def payload_of(case: str) -> bytes:
+    """The payload of the IDX1 blob of a golden file."""
+    source = BytesSource(golden_file(case))
+    framing = read_framing(source)
+    pairs = read_footer(source, framing)[0].key_value_metadata or []
+    offset = next(pair.value or "" for pair in pairs if pair.key == idx1.KEY)
+    return idx1.read_blob(source, idx1.parse_offset(offset), framing.footer_start).payload
+
+
+def test_a_list_of_values_decides_a_range_that_bounds_do_not(tmp_path: Path) -> None:
+    condition = "category > 'bar' AND category < 'foo'"
+    path = tmp_path / "file.parquet"
+    path.write_bytes(golden_file("idx1/article-first-file"))
+    listing = CliRunner().invoke(app, ["scan", "--files", str(tmp_path), condition])
+    bounds: Any = pq.read_metadata(path).row_group(0).column(0).statistics
+
+    assert ("bar", "foo") == (bounds.min, bounds.max)
+    assert "skip  file.parquet" in listing.stdout
+
+
+def test_values_that_are_joined_by_line_feeds_do_not_all_come_back() -> None:
+    assert ["a\r", "b"] == sorted(idx1.exact_values(payload_of("idx1/carriage-return-before-line-feed")))
+    assert ["a", "b"] == sorted(idx1.published_values(payload_of("idx1/carriage-return-before-line-feed")))
+    assert ["a"] == idx1.published_values(payload_of("idx1/empty-value-last"))
+    rows = pq.read_table(BytesIO(golden_file("idx1/value-with-line-feed"))).column(0).to_pylist()
+    assert set(rows) - set(idx1.published_values(payload_of("idx1/value-with-line-feed"))) - {None}
+
+
+def test_a_length_is_refused_before_memory_is_asked_for() -> None:
+    with bounded_memory(1 << 20), pytest.raises(Malformed) as caught:
+        payload_of("idx1/length-1-tib")
+    assert "IDX1-008" == caught.value.rule
+
+
+def test_an_embedded_index_outlives_its_data() -> None:
+    found = pqassay.check(golden_file("interop/pyarrow-26.0.1/index-of-unsorted-rows"), tier="footer")
+    assert "DIR-016" in {finding.rule for finding in found.files[0].findings}
+
+
+def test_of_two_indexes_under_one_key_readers_take_the_first() -> None:
+    data = golden_file("idx1/key-twice-first-stale")
+    source = BytesSource(data)
+    pairs = read_footer(source, read_framing(source))[0].key_value_metadata or []
+    first, second = (pair.value or "" for pair in pairs if pair.key == idx1.KEY)
+
+    with pytest.raises(Malformed):
+        idx1.read_published(source, first)
+    assert {"Peru", "Singapore"} <= idx1.read_published(source, second)
+
+
+def test_statistics_have_a_number_of_distinct_values() -> None:
+    chunks: Any = pq.read_metadata(BytesIO(golden_file("sta/counted"))).row_group(0)
+    assert any(
+        chunks.column(place).statistics.has_distinct_count
+        for place in range(chunks.num_columns)
+        if chunks.column(place).is_stats_set
+    )

@@ -132,4 +132,5 @@ def test_most_cases_break_one_rule_alone() -> None:
         "PM-109",
         "PM-112",
         "PM-117",
+        "PM-152",
     } == together

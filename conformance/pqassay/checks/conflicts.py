@@ -48,6 +48,8 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "DIR-036": ("DIR-033",),
     # Bytes that belong to another structure are not those of a blob.
     "DIR-014": ("DIR-013",),
+    # A box that does not hold the coordinates holds no box of theirs.
+    "PQF-143": ("PQF-182",),
     # Copies of a schema that differ are a key that occurs twice.
     "PQF-006": ("PQF-186",),
     # A bound that is not a number is no bound of numbers.

@@ -16,6 +16,7 @@ from pqassay.checks.asking import is_broken
 from pqassay.checks.commands import argument, command_line, embed_command, index_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.table import Table
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
@@ -186,6 +187,11 @@ def _new_pm_if_it_differs(file: FileUnderTest) -> str:
     return ""
 
 
+def _new_pm_if_pinned(file: FileUnderTest) -> str:
+    """Make ``_pm`` anew where ``_txn`` pins the Parquet file as it is."""
+    return _new_pm(file) if file.part(Table).partition.parquet_file_size == file.data.source.size else ""
+
+
 def _has_history(file: FileUnderTest) -> bool:
     """Whether readers may look for snapshots before the newest."""
     try:
@@ -242,7 +248,10 @@ REMEDIES: dict[str, Remedy] = {
     # A sound file may break these: later revisions, an append that is not published yet.
     **_each("PM 005 006 016 030 101", nothing),
     # The Parquet file breaks these by its rows or its key: only who writes it anew can mend them.
-    **_each("PM 036 075 121 144", nothing),
+    **_each("PM 036 075 121 144 149", nothing),
+    # What the database alone can say, or has lost.
+    **_each("PM 150 152", nothing),
+    "PM-151": _new_pm_if_pinned,
     # Numbers that come from the Parquet file, which may be wrong there already.
     **_each("PM 034 035 043 054 056 057 058 060 062 063 066 070 072 074 077 080 081", _new_pm_if_it_differs),
     **_each("PM 140 141 142 143 145", _new_pm_if_it_differs),

@@ -62,6 +62,8 @@ ROOTS = {
     "blocks": "pm.grammar.BlockHeader",
     "blocks.column_chunks": "pm.grammar.ColumnChunk",
     "blocks.bloom_filters": "pm.grammar.BLOOM_BITSET",
+    "txn.head": "pm.txn.TxnHead",
+    "txn.partitions": "pm.txn.Partition",
     "snapshots": "pm.grammar.TRAILER",
     "snapshots.footer": "pm.grammar.FooterFields",
     "snapshots.row_group_entries": "pm.grammar.RowGroupEntry",

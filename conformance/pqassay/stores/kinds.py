@@ -12,6 +12,7 @@ from functools import cache
 from pqassay.stores.formats import formats
 from pqassay_spec.parquet.file import SUFFIXES, SUMMARY_NAMES
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.txn import FILE_NAME as TXN_NAME
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, families
 
 OTHER = "other names; --include GLOB adds them"
@@ -29,7 +30,7 @@ class Kind:
     Attributes:
         name: What reports call it.
         patterns: Patterns of its names; upper and lower case are the same.
-        beside: Names of files in the same folder that its rules look at.
+        beside: Files that its rules look at as well, by their paths from its folder.
         otherwise: Why it is not judged, where it is not.
     """
 
@@ -44,9 +45,12 @@ class Kind:
         return "" if self.name in _judged() else self.otherwise
 
 
+TXN_PLACES = (f"../{TXN_NAME}", TXN_NAME)
+"""Where the ``_txn`` of the table is looked for: in the folder of the table, and as a copy beside ``_pm``."""
+
 KINDS = (
     Kind(DEFAULT_FILE, (*(f"*{suffix}" for suffix in SUFFIXES), *SUMMARY_NAMES)),
-    Kind("pm", (pm.FILE_NAME,), beside=(pm.DATA_NAME,)),
+    Kind("pm", (pm.FILE_NAME,), beside=(pm.DATA_NAME, *TXN_PLACES)),
     Kind(
         "marker",
         ("_success", "*.crc", "_committed_*", "_started_*"),

@@ -139,4 +139,8 @@ class Target:
 
 
 def _sibling(path: str, name: str) -> str:
-    return f"{path.rpartition('/')[0]}/{name}" if "/" in path else name
+    """A path from the folder of a file; what is above the root of a store is not there, and asked for in vain."""
+    folder, slash, _ = path.rpartition("/")
+    while name.startswith("../") and "/" in folder:
+        folder, name = folder.rpartition("/")[0], name.removeprefix("../")
+    return f"{folder}/{name}" if slash else name

@@ -99,7 +99,7 @@ def index(
         from pqassay_spark.index.run import index_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay spark index") as spark,
+            command_session(master, ship=ship) as spark,
             progress_bar() as bar,
         ):
             done = index_files(
@@ -137,7 +137,7 @@ def _add_to_directories(
             IndexType[kind.name], tuple(columns), Granularity[granularity.name], max_bytes=max_bytes
         )
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay spark index") as spark,
+            command_session(master, ship=ship) as spark,
             progress_bar() as bar,
         ):
             done = index_directories(

@@ -38,7 +38,7 @@ def pm(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write `FOLDER/NAME/_pm` for each file. Default: `_pm` beside each.",
+            help="Write `FOLDER/NAME/_pm` for each file, with a link to it. Default: `_pm` beside each.",
         ),
     ] = None,
     force: Annotated[
@@ -64,7 +64,7 @@ def pm(
         from pqassay_spark.index.pm import generate_files
 
         with (
-            command_session(master, ship=ship, needs_rdds="pqassay spark pm") as spark,
+            command_session(master, ship=ship) as spark,
             progress_bar() as bar,
         ):
             done = generate_files(

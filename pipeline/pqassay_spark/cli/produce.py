@@ -81,7 +81,7 @@ def produce(
     # Hadoop takes what follows the scheme literally: a colon in a bare path would end a scheme, and a
     # percent-encoded path would be written as it is spelt.
     target = f"file://{out.resolve()}"
-    with command_session(master, needs_rdds="pqassay spark produce") as spark, reported(out):
+    with command_session(master) as spark, reported(out):
         from pqassay_spark.produce.sales import write_sales
 
         write_sales(
@@ -104,7 +104,7 @@ def produce_matrix(out: Path, master: str | None) -> None:
     """Write the matrix of what Spark's writer can do, into a new directory."""
     if out.exists():
         stop(f"{out} exists. Choose another directory for --matrix.")
-    with command_session(master, needs_rdds="pqassay spark produce") as spark, reported(out):
+    with command_session(master) as spark, reported(out):
         from pqassay_spark.produce.writer_matrix import MATRIX, write_matrix
 
         write_matrix(spark, f"file://{out.resolve()}")

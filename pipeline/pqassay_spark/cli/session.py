@@ -33,9 +33,7 @@ Ship = Annotated[
 
 
 @contextmanager
-def command_session(
-    master: str | None, *, ship: bool = False, needs_rdds: str | None = None
-) -> Generator[SparkSession]:
+def command_session(master: str | None, *, ship: bool = False) -> Generator[SparkSession]:
     """The Spark session of a command; without Java or Spark, the command ends and says what to install.
 
     A session that runs already, of a notebook or a job, is used and goes on afterwards.
@@ -43,18 +41,12 @@ def command_session(
     Args:
         master: Where Spark runs; see `open_session`.
         ship: Whether the package is sent to the executors.
-        needs_rdds: The command, if it needs RDDs: then it ends where the session would be one of Spark Connect, which has none.
     """
-    from pqassay_spark.jobs.connected import address_of, is_connected
+    from pqassay_spark.jobs.connected import is_connected
     from pqassay_spark.jobs.java import JavaMissingError
     from pqassay_spark.jobs.session import is_running, open_session
     from pqassay_spark.jobs.start import SparkStartError
 
-    if needs_rdds is not None and (address := address_of(master)) is not None:
-        stop(
-            f"{needs_rdds} needs RDDs, which Spark Connect ({address}) does not have: run it with spark-submit, or give the "
-            "address of the cluster itself as --master"
-        )
     was_running = is_running()
     try:
         with _same_handler():

@@ -23,6 +23,7 @@ from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run
 from pqassay_spark.index.listing import DataFile, list_files
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import packed
+from pqassay_spark.jobs.spark_jobs import cores
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory.codes import Granularity, IndexType
@@ -107,7 +108,7 @@ def index_directories(
 
     outcomes = run_tasks(
         spark,
-        packed(files, [file.size for file in files], spark.sparkContext.defaultParallelism),
+        packed(files, [file.size for file in files], cores(spark)),
         partial(_index_all, wanted, force, inside_table),
         lost=lambda file: outcomes_of(file.names, Outcome.REFUSED, WORKER_DIED),
         progress=tell,

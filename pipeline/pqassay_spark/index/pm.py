@@ -2,7 +2,8 @@
 
 QuestDB keeps ``_pm`` beside ``data.parquet``, one of each in a folder.  Where every folder holds one Parquet file, its ``_pm`` is
 written beside it.  A folder with several cannot hold a ``_pm`` for each; then all go into a folder of their own, which mirrors
-the names: ``into/year=2024/part-0.parquet/_pm``.
+the names: ``into/year=2024/part-0.parquet/_pm``.  Beside each is a link ``data.parquet`` that leads to its Parquet file, since a ``_pm``
+is about the file of that name in its folder.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run
 from pqassay_spark.index.listing import Listing, list_files
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import packed
+from pqassay_spark.jobs.spark_jobs import cores
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
@@ -74,14 +76,14 @@ def generate_files(
     Args:
         spark: The session.
         root: The folder, or a single file.
-        into: A folder in which the names are mirrored; beside the files by default.
+        into: A folder outside of ``root`` in which the names are mirrored; beside the files by default.
         force: Generate again what is fresh, with other bloom filters for instance.
         blooms: What becomes of the files' bloom filters.
         progress: Is told how many files are done, of how many.
 
     Raises:
         UsageError: There is no such folder.
-        Refused: A folder holds several Parquet files, and ``into`` is not given.
+        Refused: A folder holds several Parquet files, and ``into`` is not given; or ``into`` is inside of ``root``.
         JobError: The executors cannot do it.
     """
     if is_uri(local_path(root)):
@@ -90,6 +92,10 @@ def generate_files(
     if into is None:
         _require_one_each(listing)
     base = None if into is None else Path(into).absolute()
+    if base is not None and listing.is_folder and base.resolve().is_relative_to(Path(listing.root).resolve()):
+        raise Refused(
+            f"{base} is inside of {listing.root}, whose Parquet files it would link to; name a folder outside"
+        )
     troubled = [
         PmOutcome(name, Outcome.REFUSED, file.trouble)
         for file in listing.files
@@ -109,7 +115,7 @@ def generate_files(
 
     outcomes = run_tasks(
         spark,
-        packed(files, [FOOTER_BYTES] * len(files), spark.sparkContext.defaultParallelism),
+        packed(files, [FOOTER_BYTES] * len(files), cores(spark)),
         partial(_generate_all, blooms, force),
         lost=lambda file: [PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED)],
         progress=tell,
@@ -143,11 +149,11 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
     del number
 
     def generate(file: _Work) -> PmOutcome:
+        _link(file)
         if not force and is_fresh(file.data, file.target):
             return PmOutcome(file.name, Outcome.FRESH)
         if not force and (grown := _updated(file)) is not None:
             return grown
-        Path(file.target).parent.mkdir(parents=True, exist_ok=True)
         _, done = generate_file(file.data, file.target, blooms=blooms)
         return PmOutcome(file.name, Outcome.GENERATED, left_out=len(done.left_out), lost=len(done.lost))
 
@@ -155,6 +161,23 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
         return lambda reason: PmOutcome(file.name, Outcome.REFUSED, reason)
 
     return [answered(partial(generate, file), refused(file), file.data) for file in files]
+
+
+def _link(file: _Work) -> None:
+    """Make the Parquet file the ``data.parquet`` beside a ``_pm`` in another folder, by a link that replaces an earlier one at once."""
+    folder, data = Path(file.target).parent, Path(file.data)
+    if folder == data.parent:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    place, leads_to = folder / pm.DATA_NAME, os.path.relpath(data.resolve(), folder.resolve())
+    if place.is_symlink() and str(place.readlink()) == leads_to:
+        return
+    if place.exists() and not place.is_symlink():
+        raise Refused(f"{place} is a file of its own, and not a link to {data}")
+    link = folder / f".{pm.DATA_NAME}.{os.getpid()}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(leads_to)
+    link.replace(place)
 
 
 def _updated(file: _Work) -> PmOutcome | None:

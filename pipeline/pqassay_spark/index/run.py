@@ -29,6 +29,7 @@ from pqassay_spark.index.table_upkeep import Survey
 from pqassay_spark.index.task import index_task
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import PER_FILE, packed
+from pqassay_spark.jobs.spark_jobs import cores
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover
 
@@ -218,7 +219,7 @@ def _run(
 
     outcomes = run_tasks(
         spark,
-        packed(files, sizes, spark.sparkContext.defaultParallelism, work),
+        packed(files, sizes, cores(spark), work),
         partial(index_task, settings),
         lost=lambda file: outcomes_of(file.names, Outcome.REFUSED, WORKER_DIED),
         progress=tell,

@@ -147,7 +147,11 @@ def session_id(spark: SparkSession) -> str:
 
 
 def run(
-    spark: SparkSession, tasks: Sequence[bytes], work: Work, tell: Callable[[Counts], object]
+    spark: SparkSession,
+    tasks: Sequence[bytes],
+    work: Work,
+    tell: Callable[[Counts], object],
+    results: dict[int, bytes] | None = None,
 ) -> list[bytes]:
     """Do some work on the executors, as `pqassay_spark.jobs.spark_jobs.run` does it.
 
@@ -156,6 +160,7 @@ def run(
         tasks: What to do; each is a partition of its own.
         work: What does it.
         tell: Told how much is done whenever a task has ended.
+        results: Gets the result of each task that ended, by its position, of a job that fails as well.
 
     Returns:
         The results, in the order of the tasks.
@@ -166,7 +171,7 @@ def run(
     """
     frame = spark.createDataFrame([(at, bytearray(task)) for at, task in enumerate(tasks)], TASKS)
     alone = frame.repartitionByRange(len(tasks), "position")
-    found: dict[int, bytes] = {}
+    found = {} if results is None else results
     files = findings = 0
     with _interruptible(spark):
         for row in alone.mapInArrow(cast("Any", _Mapped(work)), RESULTS).toLocalIterator():

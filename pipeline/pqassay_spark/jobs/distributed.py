@@ -4,6 +4,9 @@ Spark runs a task again where its master allows failures; a local master allows 
 worker ends any job.  So what was done is kept as tasks end, and only what is left is run again: the items of a task
 whose worker died each in a task of their own, and an item whose worker dies twice is given up.  One damaged file that
 brings the decoder down is then one lost item and not the end of the other thousand.
+
+A session of Spark Connect has no accumulators, in which answers are kept otherwise: it gives them in the order of the tasks.  Where its job
+fails, tasks behind the one that failed are run again although some had ended, and their items are asked what is left to do.
 """
 
 from __future__ import annotations
@@ -12,9 +15,20 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pqassay_spark.jobs.spark_jobs import JobError, accumulator, is_of_spark, told, watched
+from pqassay_spark.jobs import connected
+from pqassay_spark.jobs.spark_jobs import (
+    Count,
+    JobError,
+    accumulator,
+    is_of_spark,
+    packed,
+    told,
+    unpacked,
+    watched,
+)
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
 
 if TYPE_CHECKING:
@@ -90,8 +104,8 @@ def run_tasks(
     raise JobError(f"Python workers died in {MOST_ROUNDS} jobs; is there enough memory for them?")
 
 
-def _joined(one: dict[int, Any], other: dict[int, Any]) -> dict[int, Any]:
-    return one | other
+Answers = dict[int, list[Any]]
+"""The answers of tasks that ended, by their numbers."""
 
 
 def _run_job(
@@ -101,35 +115,75 @@ def _run_job(
     tell: Callable[[int], object],
 ) -> tuple[dict[int, list[Result]], _Task[Item] | None]:
     """The answers of the tasks that ended, by number, and the task whose worker died, which ended the job."""
-    # Spark takes over the answer of each task that ended, so that a failure loses no more than it must.
-    answers: Accumulator[dict[int, list[Result]]] = accumulator(spark, {}, _joined)
-    last = -1
-
-    def run_partition(partition: Iterable[_Task[Item]]) -> None:
-        for task in partition:
-            answers.add({task.number: work(task.number, task.items)})
-        keep_what_is_loaded()
-
-    def glance() -> None:
-        nonlocal last
-        ended = sum(len(task.items) for task in tasks if task.number in answers.value)
-        if ended != last:
-            tell(ended)
-            last = ended
-
-    def job() -> None:
-        spark.sparkContext.parallelize(tasks, len(tasks)).foreachPartition(run_partition)
-
-    died: _Task[Item] | None = None
-    files = sum(len(task.items) for task in tasks)
+    answers: Answers = {}
+    run = _run_connected if connected.is_connected(spark) else _run_rdd
     try:
-        watched(spark, job, glance, description=f"pqassay: {files} files")
+        run(spark, tasks, work, answers, tell)
     except Exception as error:
         if not is_of_spark(error):
             raise
         match, reason = _TASK.search(str(error)), told(error)
         if match is None or not reason.is_crash:
             raise reason from error
-        died = tasks[int(match[1])]
-    glance()
-    return answers.value, died
+        return answers, tasks[int(match[1])]
+    return answers, None
+
+
+def _run_connected(
+    spark: SparkSession,
+    tasks: Sequence[_Task[Item]],
+    work: Callable[[int, Sequence[Item]], list[Result]],
+    answers: Answers,
+    tell: Callable[[int], object],
+) -> None:
+    sent = [packed((task.number, task.items)) for task in tasks]
+    results: dict[int, bytes] = {}
+    try:
+        connected.run(spark, sent, partial(_answered, work), lambda counts: tell(counts[0]), results)
+    finally:
+        answers.update((tasks[position].number, unpacked(result)) for position, result in results.items())
+
+
+def _answered(work: Callable[[int, Sequence[Any]], list[Any]], task: bytes, count: Count) -> bytes:
+    number, items = unpacked(task)
+    results = work(number, items)
+    count((len(items), 0))
+    return packed(results)
+
+
+def _run_rdd(
+    spark: SparkSession,
+    tasks: Sequence[_Task[Item]],
+    work: Callable[[int, Sequence[Item]], list[Result]],
+    answers: Answers,
+    tell: Callable[[int], object],
+) -> None:
+    # Spark takes over the answer of each task that ended, so that a failure loses no more than it must.
+    ended: Accumulator[Answers] = accumulator(spark, {}, _joined)
+    last = -1
+
+    def run_partition(partition: Iterable[_Task[Item]]) -> None:
+        for task in partition:
+            ended.add({task.number: work(task.number, task.items)})
+        keep_what_is_loaded()
+
+    def glance() -> None:
+        nonlocal last
+        items = sum(len(task.items) for task in tasks if task.number in ended.value)
+        if items != last:
+            tell(items)
+            last = items
+
+    def job() -> None:
+        spark.sparkContext.parallelize(tasks, len(tasks)).foreachPartition(run_partition)
+
+    files = sum(len(task.items) for task in tasks)
+    try:
+        watched(spark, job, glance, description=f"pqassay: {files} files")
+    finally:
+        glance()
+        answers.update(ended.value)
+
+
+def _joined(answers: Answers, more: Answers) -> Answers:
+    return answers | more

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pqassay_spark.jobs.session import session_settings
+from pqassay_spark.jobs.spark_jobs import cores
 from pqassay_spark.produce.sales_columns import FIRST_DAY, Draw, wide_columns
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def write_sales(
     tasks = files
     if not skew and partition_by is None and files and rows % files == 0:
         # Files of the same size: a task can begin a new one after so many rows. A task for each takes twice as long.
-        tasks = min(files, TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+        tasks = min(files, TASKS_PER_CORE * cores(spark))
         writing["maxRecordsPerFile"] = str(rows // files)
     table = sales(spark, rows, files=files, seed=seed, wide=wide, rare=rare, skew=skew, tasks=tasks)
     writer = table.write.mode("overwrite" if overwrite else "error").options(**writing, **(options or {}))

@@ -1,13 +1,12 @@
-"""Comparisons of a column with constants, as Spark makes them, put as conditions for Arrow on values of the column's own type.
+"""Constants with which Spark compares a column as the values that they are, as `pqassay_reader.condition` does.
 
 Before Spark compares, it brings both sides to one type, by rules that differ from type to type, with settings, and between ``=`` and ``IN``.
-Here the constant is brought to the type of the column instead, so that the same values satisfy the condition: exactly, or not at all.
-Where that cannot be said for sure, there is no condition, and the indexes of the column are not asked:
+Where that may change which values satisfy a condition, the indexes of the column are not asked:
 
 - text compared with anything but text, a date or a time, and numbers or booleans with text;
 - whole numbers of 64 bits compared with a floating point number from 2^53 on, which Spark compares as floating point numbers;
 - decimals that have no common type of 38 digits, where Spark rounds; `float` with whole numbers that it does not hold exactly;
-- NaN as a constant, which Spark finds equal to itself and greater than every number, and Arrow neither.
+- NaN as a constant, which Spark finds equal to itself and greater than every number, and conditions neither.
 
 That a column may hold NaN does not matter: what has one is kept whatever the condition says.  Both zeros are equal to Spark.
 
@@ -25,10 +24,8 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import types as st
 
-from pqassay_reader.condition.rows import expression_of
 from pqassay_reference.columns.literals import Moment
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -41,8 +38,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 """Comparisons; columns of Spark and fields of Arrow both understand them."""
 
-MEMBERSHIPS = {"in": "=", "not in": "!="}
-"""Tests for lists, and the comparison with each of its values."""
+MEMBERSHIPS = ("in", "not in")
+"""Tests for lists."""
 
 EXACT_DOUBLE = 1 << 53
 """Up to here, every whole number is a double."""
@@ -61,12 +58,6 @@ MICROSECOND = dt.timedelta(microseconds=1)
 NANOSECONDS = 1000
 """Nanoseconds of a microsecond."""
 
-OLDEST_DAY = dt.date(1582, 10, 15)
-"""The first day of the Gregorian calendar: the days before have other dates in the calendar of Spark 2."""
-
-OLDEST_MOMENT = dt.datetime(1900, 1, 1, tzinfo=dt.UTC)
-"""From here on, moments are the same in the calendar of Spark 2, in every zone."""
-
 
 @dataclass(frozen=True)
 class Known:
@@ -77,9 +68,6 @@ class Known:
 
 UNSURE = object()
 """A constant of which it is not known what Spark takes it for."""
-
-Condition: TypeAlias = "pc.Expression | None"
-"""A condition for Arrow; ``None`` where it is not known what Spark would say."""
 
 
 def arrow_type(kind: st.DataType) -> Any:
@@ -106,29 +94,19 @@ ARROW_TYPES: dict[type[st.DataType], Any] = {
 }
 
 
-def compared(name: str, column: str, kind: st.DataType, literals: Sequence[Any]) -> Condition:
-    """The condition that a column is compared with constants, none of which is null.
-
-    Args:
-        name: A comparison, of one constant, or ``in`` or ``not in``.
-        column: The column.
-        kind: Its type in Spark.
-        literals: The constants, as Spark gets them.
-    """
-    reader = READERS.get(type(kind))
-    constants = None if reader is None else reader(kind, literals)
-    if constants is None:
-        return None
-    fields: list[pa.Field[Any]] = [pa.field(column, arrow_type(kind))]
-    return expression_of(
-        [name, column, constants if name in MEMBERSHIPS else constants[0]], pa.schema(fields)
-    )
-
-
-# ------------------------------------------------------------------------------------------------------- constants
-
 Constants: TypeAlias = "list[Any] | None"
 """Constants as Spark compares them; ``None`` where that is not known."""
+
+
+def compared(kind: st.DataType, literals: Sequence[Any]) -> Constants:
+    """The constants with which Spark compares a column, as conditions of the protocol have them.
+
+    Args:
+        kind: The type of the column in Spark.
+        literals: The constants as Spark gets them, none of them null: one, or those of a list.
+    """
+    reader = READERS.get(type(kind))
+    return None if reader is None else reader(kind, literals)
 
 
 def _whole(kind: Any, literals: Sequence[Any]) -> Constants:

@@ -1,7 +1,8 @@
 """Questions to indexes: for a predicate of Spark a condition on some columns that Arrow evaluates on their known values.
 
 The condition is true of each row of which the predicate may be true.  So what cannot be told is left open, and a question never decides
-more than is known.  How Spark compares the values of a type with constants is in `pqassay_spark.query.comparisons`.
+more than is known.  What a condition means is stated in `pqassay_reader.condition`; for which constants Spark means the same, in
+`pqassay_spark.query.comparisons`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -19,13 +19,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, DateType, TimestampNTZType, TimestampType
 
+from pqassay_reader.condition.rows import expression_of
 from pqassay_reference.columns.literals import Moment, Tree
 from pqassay_spark.query.comparisons import (
     MEMBERSHIPS,
-    OLDEST_DAY,
-    OLDEST_MOMENT,
+    NANOSECONDS,
     UNSURE,
-    Condition,
     Known,
     arrow_type,
     compared,
@@ -34,14 +33,11 @@ from pqassay_spark.query.comparisons import (
 )
 from pqassay_spark.query.predicates import SchemaColumn, is_set, spark_value
 
-PAIRS = {"=": "!=", "<": ">=", ">": "<=", "is null": "is not null", "in": "not in", "and": "or"}
-
-OPPOSITES = PAIRS | {opposite: name for name, opposite in PAIRS.items()}
-"""Opposites: true where something is false, and unknown where it is unknown."""
-
-
-OLDEST: dict[type[DataType], Any] = {DateType: OLDEST_DAY, TimestampType: OLDEST_MOMENT}
-"""From when on values are the same in the calendar of Spark 2."""
+OLDEST: dict[type[DataType], Moment] = {
+    DateType: Moment("date", days_of(dt.date(1582, 10, 15))),
+    TimestampType: Moment("timestamp", NANOSECONDS * micros_of(dt.datetime(1900, 1, 1, tzinfo=dt.UTC))),
+}
+"""From when on values are the same in the calendar of Spark 2: the first day of the Gregorian one; of moments later, for all zones."""
 
 
 class AskedColumn(NamedTuple):
@@ -80,7 +76,7 @@ def question(
     *,
     read: Reading = as_given,
     may_be_old: bool = False,
-) -> Condition:
+) -> pc.Expression | None:
     """The question to the indexes of some columns: true for each row for which the tree may be true.
 
     Args:
@@ -93,8 +89,11 @@ def question(
     Returns:
         The condition; ``None`` where everything is left open.
     """
-    condition: Condition = _Questioner(columns, read, may_be_old=may_be_old).condition(tree, negated=False)
-    return condition
+    asked = _Questioner(columns, read, may_be_old=may_be_old).known(tree, negated=False)
+    if asked is None:
+        return None
+    kinds = {column.name: column.arrow_type for column in columns.values()}
+    return expression_of(asked, pa.schema([pa.field(name, kind) for name, kind in kinds.items()]))
 
 
 @dataclass(frozen=True)
@@ -103,46 +102,43 @@ class _Questioner:
     read: Reading
     may_be_old: bool
 
-    def condition(self, tree: Tree, *, negated: bool) -> Any:
-        """The condition with negations only at its leaves: so a part that is left open makes it only wider."""
-        if tree[0] == "not":
-            return self.condition(tree[1], negated=not negated)
-        name = OPPOSITES[tree[0]] if negated else tree[0]
-        if name not in ("and", "or"):
-            return self._leaf(name, tree)
-        parts: list[Any] = [self.condition(part, negated=negated) for part in tree[1:]]
-        if name == "and":
-            known = [part for part in parts if part is not None]
-            return reduce(lambda left, right: left & right, known) if known else None
-        if any(part is None for part in parts):
-            return None
-        return reduce(lambda left, right: left | right, parts)
+    def known(self, tree: Tree, *, negated: bool) -> Tree | None:
+        """What is known of a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
 
-    def _leaf(self, name: str, tree: Tree) -> Any:
-        _, of_tree, *rest = tree
+        Args:
+            tree: A part of the predicate.
+            negated: Whether it is within an odd number of negations; then what is known is false wherever the tree may be false.
+        """
+        name, *parts = tree
+        if name == "not":
+            part = self.known(parts[0], negated=not negated)
+            return None if part is None else [name, part]
+        if name not in ("and", "or"):
+            return self._leaf(name, *parts, negated=negated)
+        answers = [self.known(part, negated=negated) for part in parts]
+        known = [answer for answer in answers if answer is not None]
+        is_known = bool(known) if (name == "and") != negated else len(known) == len(parts)
+        return [name, *known] if is_known else None
+
+    def _leaf(self, name: str, of_tree: str, *rest: Any, negated: bool) -> Tree | None:
         column = self.columns.get(of_tree)
         if column is None:
             return None
-        field: Any = pc.field(column.name)
-        if name in ("is null", "is not null"):
-            return field.is_null() if name == "is null" else field.is_valid()
+        if not rest:
+            return [name, column.name]
         given = rest[0] if name in MEMBERSHIPS else rest
         literals = [self.read(literal, column.kind, name) for literal in given if literal is not None]
-        has_null = len(literals) < len(given)
-        if has_null and name != "in":
-            return pc.scalar(False)  # unknown of every row
-        if not literals:
-            return pc.scalar(name == "not in")
-        found = compared(name, column.name, column.kind, literals)
-        return found if found is None or not self.may_be_old else self._or_old(found, field, column.kind)
-
-    @staticmethod
-    def _or_old(condition: Any, field: Any, kind: DataType) -> Any:
-        oldest = OLDEST.get(type(kind))
+        constants = compared(column.kind, literals) if literals else []
+        if constants is None:
+            return None
+        constants += [None] * (len(given) - len(literals))
+        leaf = [name, column.name, constants if name in MEMBERSHIPS else constants[0]]
+        oldest = OLDEST.get(type(column.kind)) if self.may_be_old and literals else None
         if oldest is None:
-            return condition
-        limit: Any = pc.scalar  # its type stub knows no scalars of Arrow
-        return condition | (field < limit(pa.scalar(oldest, arrow_type(kind))))
+            return leaf
+        # Nothing is known of values from before.
+        since = [">=", column.name, oldest]
+        return ["and", leaf, since] if negated else ["or", leaf, ["not", since]]
 
 
 # ---------------------------------------------------------------------------------------------- constants of trees

@@ -31,6 +31,7 @@ from pqassay_spec.golden.case import (
 from pqassay_spec.mutation.mutations import Mutation, mutate_files
 from pqassay_spec.mutation.operators import owner_of
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.txn import FILE_NAME as TXN_NAME
 from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value_json import to_json
 from pqassay_spec.rules.catalogue import Tier
@@ -118,6 +119,7 @@ class PmGood(Valid):
     Attributes:
         file: The file.
         data: Makes the Parquet file beside it, if there is one.
+        txn: Makes the ``_txn`` of its table, if there is one.
         prune, plan: What is asked about the newest snapshot, or the one that is named.
         asked: The snapshots that are asked for by the size of the Parquet file; all by default.
         encode: Whether a writer must be able to write a file that says the same; ``None`` where it is not asked.
@@ -127,6 +129,7 @@ class PmGood(Valid):
     data: Callable[[], bytes] | None = None
     prune: tuple[Prune, ...] = ()
     plan: tuple[Plan, ...] = ()
+    txn: Callable[[], bytes] | None = None
     asked: tuple[SnapshotValue, ...] | None = None
     encode: Acceptance | None = "accept"
     since: str = field(default=SINCE, kw_only=True)
@@ -135,6 +138,8 @@ class PmGood(Valid):
         """See `pqassay_golden.recipes.Recipe`."""
         data = self.file.build()
         beside = {} if self.data is None else {DATA: self.data()}
+        if self.txn is not None:
+            beside[TXN_NAME] = self.txn()
         newest = self.file.newest
         asked = tuple(reversed(self.file.snapshots)) if self.asked is None else self.asked
         snapshots = [

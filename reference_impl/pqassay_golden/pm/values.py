@@ -153,6 +153,7 @@ ORDER = optional("order_id", PhysicalType.FIXED_LEN_BYTE_ARRAY, ColumnType.UUID,
 TRADES = (TS, PRICE, VENUE, ORDER)
 BY_TS = (SortingColumn(0),)
 
+MIDNIGHT = 1_704_067_200_000_000
 NOON = 1_704_110_400_000_000
 """2024-01-01T12:00:00Z in microseconds."""
 

@@ -17,7 +17,7 @@ from pqassay_reader.answer.row_tables import RowTables
 from pqassay_reader.answer.settling import Settled, settled
 from pqassay_reader.answer.tally import Tally
 from pqassay_reader.answer.zones import answered_by_zones
-from pqassay_reader.condition.normal import normal_form
+from pqassay_reader.condition.rows import condition_of
 from pqassay_reference.directory.reading.arrays import Mask
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
@@ -137,7 +137,7 @@ class Answerer:
         """
         asked = parse_question(question) if isinstance(question, str) else question
         lake = self.lake
-        condition = None if asked.predicate is None else normal_form(asked.predicate, lake.kind)
+        condition = None if asked.predicate is None else condition_of(asked.predicate, lake.schema)
         names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
         tally = Tally(asked, {name: lake.kind(name) for name in names})
         reader = RowTables(lake, names, condition)

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from pqassay_reader.answer.lake import KnownFile, Lake
-from pqassay_reader.answer.question import Estimate, Question, name_of
+from pqassay_reader.answer.question import Aggregate, Question
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reference.directory.making.sketches import library
 from pqassay_reference.directory.reading.arrays import Mask
@@ -41,7 +41,6 @@ DEVIATIONS = 2
 """Standard deviations from an estimate of distinct values to its bounds."""
 
 CONFIDENCES = {IndexType.HLL: 0.95, IndexType.KLL: 0.99}
-"""How often the truth lies between the bounds."""
 
 KINDS = {"approx_count_distinct": IndexType.HLL, "approx_quantile": IndexType.KLL}
 """The sketches that answer a function."""
@@ -58,10 +57,9 @@ class Estimated:
         sketch_count: How many were united.
         parameter: The smallest size parameter among them: ``lg_k`` or ``k``; 0 if there are none.
         error: Of distinct values the relative error of one standard deviation, of a quantile that of its rank; 0 where nothing is lost.
-        confidence: How often the truth lies between the bounds.
     """
 
-    asked: Estimate
+    asked: Aggregate
     estimate: Any
     lower: Any
     upper: Any
@@ -69,32 +67,28 @@ class Estimated:
     sketch_count: int
     parameter: int
     error: float
-    confidence: float
+
+    @property
+    def confidence(self) -> float:
+        """How often the truth lies between the bounds."""
+        return CONFIDENCES[self.kind]
 
     @property
     def line(self) -> str:
         """The estimate, for people."""
         of_rank = f", rank {self.asked.rank} ± {self.error:.2g}" if self.asked.rank is not None else ""
         sketches = f"{self.sketch_count:,} {self.kind.name} sketch{'' if self.sketch_count == 1 else 'es'}"
-        values = [f"{one:,}" if isinstance(one, int) else str(one) for one in self._values]
-        return (
-            f"{name_of(self.asked)} is approximate: {values[0]}, in {self.confidence:.0%} of cases from {values[1]} to {values[2]}"
-            f"{of_rank}; from {sketches}"
-        )
-
-    @property
-    def _values(self) -> list[Any]:
-        return [one.as_py() for one in (self.estimate, self.lower, self.upper)]
+        values = (one.as_py() for one in (self.estimate, self.lower, self.upper))
+        best, lower, upper = (f"{one:,}" if isinstance(one, int) else str(one) for one in values)
+        share = f"in {self.confidence:.0%} of cases from {lower} to {upper}"
+        return f"{self.asked} is approximate: {best}, {share}{of_rank}; from {sketches}"
 
     def record(self) -> dict[str, Any]:
         """All of it by name."""
-        values = self._values
         return {
-            "column": name_of(self.asked),
+            "column": str(self.asked),
             "approximate": True,
-            "estimate": values[0],
-            "lower": values[1],
-            "upper": values[2],
+            **{name: getattr(self, name).as_py() for name in ("estimate", "lower", "upper")},
             "confidence": self.confidence,
             "error": self.error,
             "sketch": self.kind.name,
@@ -145,8 +139,8 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
     return [_of_lake(lake, one, wanted) for one in asked.estimates]
 
 
-def _of_lake(lake: Lake, one: Estimate, wanted: Sequence[_Sketched]) -> Estimated:
-    path, arrow = find_column(lake.schema, one.column)
+def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimated:
+    path, arrow = find_column(lake.schema, one.column or "")
     if path[0] in lake.partitions:
         raise Refused(f"column {one.column} is what folders stand for, of which there are no sketches")
     if pa.types.is_duration(arrow):
@@ -175,15 +169,15 @@ def _of_lake(lake: Lake, one: Estimate, wanted: Sequence[_Sketched]) -> Estimate
 
 
 def _of_file(
-    one: Estimate, kind: IndexType, asked: _Sketched
+    one: Aggregate, kind: IndexType, asked: _Sketched
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
     """The column in a file, ``None`` if it has none; and the fewest sketches that are about the row groups and nothing else, if there are such."""
     file = asked.file
-    found = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column)]
+    found = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
     if len(found) > 1:
         raise Refused(f"{file.name}: there are {len(found)} columns called {one.column}")
     known: list[EntrySketches] = []
-    for entry in file.entries.get((kind, one.column), ()) if found else ():
+    for entry in file.entries.get((kind, one.column or ""), ()) if found else ():
         if entry.entry.key not in file.blobs:
             try:
                 file.blobs[entry.entry.key] = read_sketches(
@@ -203,7 +197,7 @@ def _of_file(
     return (found[0] if found else None), None
 
 
-def _require_alike(one: Estimate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
+def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
     """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
     if _type_of(leaf.element) != _type_of(other.element):
         raise Refused(
@@ -218,7 +212,7 @@ def _type_of(element: SchemaElement) -> tuple[Any, ...]:
     return element.type, element.type_length, *logical, element.scale, element.precision
 
 
-def _what_lacks(one: Estimate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
+def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
     """Why sketches of a file do not serve, and the command that helps."""
     file, others = (
         lacking[0].file,
@@ -227,7 +221,7 @@ def _what_lacks(one: Estimate, kind: IndexType, lacking: Sequence[_Sketched]) ->
     asked = f"{one.function.upper()}({one.column}) is answered from {kind.name} sketches"
     quoted = shlex.quote(file.name)
     add = f"pqassay index add {quoted} --type {kind.name.lower()} --columns {one.column}"
-    of_it = file.entries.get((kind, one.column), ())
+    of_it = file.entries.get((kind, one.column or ""), ())
     if any(entry.granularity is Granularity.FILE and file.blobs[entry.entry.key] for entry in of_it):
         return (
             f"{asked}, and {file.name} has one of the whole file alone, where the condition is true of {len(lacking[0].row_groups)} "
@@ -252,62 +246,37 @@ def _united(union: Any, read: Any, sketches: Sequence[tuple[str, bytes]]) -> Non
             raise Refused(f"{path}: a sketch cannot be read: {' '.join(str(error).split())}") from None
 
 
-def _parameters(kind: IndexType, sketches: Sequence[tuple[str, bytes]]) -> list[int]:
-    return [size_parameter(kind.name, sketch) for _, sketch in sketches] or [0]
-
-
-def _distinct(one: Estimate, sketches: Sequence[tuple[str, bytes]]) -> Estimated:
+def _distinct(one: Aggregate, sketches: Sequence[tuple[str, bytes]]) -> Estimated:
     """How many distinct values there are."""
-    parameters = _parameters(IndexType.HLL, sketches)
     lower = upper = estimate = error = 0.0
+    sizes = [size_parameter(IndexType.HLL.name, sketch) for _, sketch in sketches] or [0]
     if sketches:
-        module = library()
-        union = module.hll_union(max(parameters))
-        _united(union.update, module.hll_sketch.deserialize, sketches)
-        estimate, lower, upper = (
-            union.get_estimate(),
-            union.get_lower_bound(DEVIATIONS),
-            union.get_upper_bound(DEVIATIONS),
-        )
+        union = library().hll_union(max(sizes))
+        _united(union.update, library().hll_sketch.deserialize, sketches)
+        estimate, lower = union.get_estimate(), union.get_lower_bound(DEVIATIONS)
+        upper = union.get_upper_bound(DEVIATIONS)
         error = max(upper - estimate, estimate - lower) / estimate / DEVIATIONS if estimate else 0.0
-    numbers = [
-        pa.scalar(value, pa.int64()) for value in (round(estimate), math.floor(lower), math.ceil(upper))
-    ]
-    return _estimated(one, IndexType.HLL, numbers, parameters, len(sketches), error)
-
-
-def _estimated(
-    one: Estimate,
-    kind: IndexType,
-    numbers: Sequence[Any],
-    parameters: Sequence[int],
-    sketch_count: int,
-    error: float,
-) -> Estimated:
-    estimate, lower, upper = numbers
-    return Estimated(
-        one, estimate, lower, upper, kind, sketch_count, min(parameters), error, CONFIDENCES[kind]
-    )
+    counts = round(estimate), math.floor(lower), math.ceil(upper)
+    first, second, third = (pa.scalar(value, pa.int64()) for value in counts)
+    return Estimated(one, first, second, third, IndexType.HLL, len(sketches), min(sizes), error)
 
 
 def _quantile(
-    one: Estimate, sketches: Sequence[tuple[str, bytes]], leaf: SchemaLeaf | None, kind: pa.DataType
+    one: Aggregate, sketches: Sequence[tuple[str, bytes]], leaf: SchemaLeaf | None, kind: pa.DataType
 ) -> Estimated:
     """The value that a share of all values does not exceed."""
-    assert one.rank is not None
-    parameters = _parameters(IndexType.KLL, sketches)
     values: list[Any] = [pa.scalar(None, kind)] * 3
-    error = 0.0
+    rank, error = one.rank or 0.0, 0.0
+    sizes = [size_parameter(IndexType.KLL.name, sketch) for _, sketch in sketches] or [0]
     if sketches:
-        module = library()
-        union = module.kll_doubles_sketch(max(parameters))
-        _united(union.merge, module.kll_doubles_sketch.deserialize, sketches)
+        union = library().kll_doubles_sketch(max(sizes))
+        _united(union.merge, library().kll_doubles_sketch.deserialize, sketches)
         error = union.normalized_rank_error(False) if union.is_estimation_mode() else 0.0
         if not union.is_empty() and leaf is not None:
-            ranks = (one.rank, max(one.rank - error, 0.0), min(one.rank + error, 1.0))
-            numbers = [_at_rank(union, rank) for rank in ranks]
-            values = [_value(leaf, number, kind) for number in numbers]
-    return _estimated(one, IndexType.KLL, values, parameters, len(sketches), error)
+            ranks = rank, max(rank - error, 0.0), min(rank + error, 1.0)
+            values = [_value(leaf, _at_rank(union, each), kind) for each in ranks]
+    first, second, third = values
+    return Estimated(one, first, second, third, IndexType.KLL, len(sketches), min(sizes), error)
 
 
 def _at_rank(union: Any, rank: float) -> float:

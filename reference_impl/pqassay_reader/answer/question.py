@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import sqlglot
 from sqlglot import expressions as exp
@@ -19,9 +19,6 @@ from pqassay_reader.condition.text import LONGEST, parsed_tree
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
 
-Function = Literal["count", "sum", "avg", "min", "max"]
-Estimator = Literal["approx_count_distinct", "approx_quantile"]
-
 SUPPORTED = (
     "a question has the form SELECT [columns,] COUNT(*) | COUNT(x) | SUM(x) | AVG(x) | MIN(x) | MAX(x) | "
     "APPROX_COUNT_DISTINCT(x) | APPROX_QUANTILE(x, 0.5), … FROM t "
@@ -29,18 +26,17 @@ SUPPORTED = (
 )
 """What can be asked."""
 
-_FUNCTIONS: dict[type[Any], Function] = {
+_FUNCTIONS: dict[type[Any], str] = {
     exp.Count: "count",
     exp.Sum: "sum",
     exp.Avg: "avg",
     exp.Min: "min",
     exp.Max: "max",
-}
-
-_ESTIMATORS: dict[type[Any], Estimator] = {
     exp.ApproxDistinct: "approx_count_distinct",
     exp.ApproxQuantile: "approx_quantile",
 }
+
+_KNOWN_PARTS = ("expressions", "from", "from_", "where", "group", "kind", "order", "limit", "offset")
 
 KEPT = 64
 """Questions that are kept as they were read last."""
@@ -53,43 +49,36 @@ class Questions(SQLite):
 
 
 class Aggregate(NamedTuple):
-    """One aggregate.
+    """One aggregate, or an estimate, which sketches answer.
 
     Attributes:
         function: What is computed.
         column: Of which column; ``None`` for ``COUNT(*)``.
-    """
-
-    function: Function
-    column: str | None
-
-
-class Estimate(NamedTuple):
-    """One estimate, which sketches answer.
-
-    Attributes:
-        function: What is estimated.
-        column: Of which column.
         rank: Of a quantile, the share of values that are not greater.
     """
 
-    function: Estimator
-    column: str
+    function: str
+    column: str | None
     rank: float | None = None
 
+    @property
+    def is_estimate(self) -> bool:
+        """Whether sketches answer it."""
+        return self.function.startswith("approx_")
 
-Item = Aggregate | Estimate | str
-"""What a column of the answer holds: an aggregate, an estimate, or the name of a group's column."""
+    def __str__(self) -> str:
+        """What a column of the answer is called that is given no name: as in DuckDB."""
+        if self.column is None:
+            return "count_star()"
+        return f"{self.function}({self.column}{'' if self.rank is None else f', {self.rank}'})"
+
+
+Item = Aggregate | str
+"""What a column of the answer holds: an aggregate, or the name of a group's column."""
 
 
 class SortKey(NamedTuple):
-    """One thing by which the rows of an answer are ordered.
-
-    Attributes:
-        item: What it is.
-        descending: Whether the greatest comes first.
-        nulls_first: Whether nulls come before everything else.
-    """
+    """One thing by which the rows of an answer are ordered: whether the greatest comes first, and whether nulls come before everything else."""
 
     item: Item
     descending: bool
@@ -116,20 +105,19 @@ class Question:
     limit: int | None = None
     offset: int = 0
 
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """Whatever has to be found out, each once."""
-        return tuple(dict.fromkeys([*(one for _, one in self.output), *(key.item for key in self.order_by)]))
+    def _asked(self, *, estimates: bool) -> tuple[Aggregate, ...]:
+        items = dict.fromkeys([*(one for _, one in self.output), *(key.item for key in self.order_by)])
+        return tuple(one for one in items if isinstance(one, Aggregate) and one.is_estimate is estimates)
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """The aggregates, each once."""
-        return tuple(one for one in self.items if isinstance(one, Aggregate))
+        """The aggregates but for estimates, each once."""
+        return self._asked(estimates=False)
 
     @property
-    def estimates(self) -> tuple[Estimate, ...]:
+    def estimates(self) -> tuple[Aggregate, ...]:
         """The estimates, each once."""
-        return tuple(one for one in self.items if isinstance(one, Estimate))
+        return self._asked(estimates=True)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -143,7 +131,7 @@ def parse_question(text: str) -> Question:
 
     >>> asked = parse_question("SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year")
     >>> asked.output, asked.group_by, asked.predicate
-    ((('avg(sales_amount)', Aggregate(function='avg', column='sales_amount')),), ('year',), ['=', 'nation', 'Singapore'])
+    ((('avg(sales_amount)', Aggregate(function='avg', column='sales_amount', rank=None)),), ('year',), ['=', 'nation', 'Singapore'])
 
     Raises:
         Refused: It is no SQL, or none that is supported.
@@ -163,30 +151,27 @@ def parse_question(text: str) -> Question:
     for column in parsed.find_all(exp.Column):
         if column.table and column.table == table:
             column.set("table", None)
-    where, group = parsed.args.get("where"), parsed.args.get("group")
+    where, group, order = (parsed.args.get(part) for part in ("where", "group", "order"))
     group_by = tuple(_column(one) for one in group.expressions) if group is not None else ()
-    output = tuple(_output(one) for one in parsed.expressions)
+    output = tuple(
+        (one.alias or str(_item(one.unalias())), _item(one.unalias())) for one in parsed.expressions
+    )
     for name, one in output:
         if isinstance(one, str) and one not in group_by:
             raise Refused(f"column {name} is neither aggregated nor in GROUP BY")
-    order = parsed.args.get("order")
-    found = Question(
-        output,
-        group_by,
-        parsed_tree(where.this) if where is not None else None,
-        tuple(_sort_key(one, output, group_by) for one in order.expressions) if order is not None else (),
-        _count(parsed, "limit"),
-        _count(parsed, "offset") or 0,
-    )
+    tree = parsed_tree(where.this) if where is not None else None
+    keys = tuple(_sort_key(one, output, group_by) for one in order.expressions) if order is not None else ()
+    found = Question(output, group_by, tree, keys, _number(parsed, "limit"), _number(parsed, "offset") or 0)
     if found.estimates and group_by:
+        function = found.estimates[0].function.upper()
         raise Refused(
-            f"{found.estimates[0].function.upper()} is answered from sketches of whole row groups, which know no groups; "
-            "leave out GROUP BY"
+            f"{function} is answered from sketches of whole row groups, which know no groups; leave out GROUP BY"
         )
     return found
 
 
-_KNOWN_PARTS = ("expressions", "from", "from_", "where", "group", "kind", "order", "limit", "offset")
+def _unsupported(node: Any) -> Refused:
+    return Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
 
 
 def _table(parsed: Any) -> str:
@@ -206,26 +191,21 @@ def _table(parsed: Any) -> str:
 def _sort_key(node: Any, output: Sequence[tuple[str, Item]], group_by: Sequence[str]) -> SortKey:
     """What rows are ordered by: a column of the answer by its name or position, a group's column, or an aggregate."""
     if node.args.get("with_fill"):
-        raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
-    item = _sorted_item(node.this.unnest(), output, group_by)
+        raise _unsupported(node)
+    by = node.this.unnest()
+    if isinstance(by, exp.Literal):
+        if by.is_string or not by.this.isdigit() or not 1 <= int(by.this) <= len(output):
+            raise Refused(f"ORDER BY {by.sql()}: the answer has columns 1 to {len(output)}")
+        item = output[int(by.this) - 1][1]
+    else:
+        named = [one for name, one in output if isinstance(by, exp.Column) and name == _column(by)]
+        item = named[0] if named else _item(by)
+        if not named and isinstance(item, str) and item not in group_by:
+            raise Refused(f"ORDER BY {item}: that is neither a column of the answer nor in GROUP BY")
     return SortKey(item, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
-def _sorted_item(node: Any, output: Sequence[tuple[str, Item]], group_by: Sequence[str]) -> Item:
-    if isinstance(node, exp.Literal):
-        if node.is_string or not node.this.isdigit() or not 1 <= int(node.this) <= len(output):
-            raise Refused(f"ORDER BY {node.sql()}: the answer has columns 1 to {len(output)}")
-        return output[int(node.this) - 1][1]
-    named = [one for name, one in output if isinstance(node, exp.Column) and name == _column(node)]
-    if named:
-        return named[0]
-    item = _item(node)
-    if isinstance(item, str) and item not in group_by:
-        raise Refused(f"ORDER BY {item}: that is neither a column of the answer nor in GROUP BY")
-    return item
-
-
-def _count(parsed: Any, part: str) -> int | None:
+def _number(parsed: Any, part: str) -> int | None:
     """The number behind LIMIT or OFFSET; ``None`` if there is none."""
     node = parsed.args.get(part)
     if node is None:
@@ -237,53 +217,22 @@ def _count(parsed: Any, part: str) -> int | None:
     return int(number.this)
 
 
-def _output(node: Any) -> tuple[str, Item]:
-    name = node.alias if isinstance(node, exp.Alias) else ""
-    item = _item(node.unalias())
-    return name or name_of(item), item
-
-
-def name_of(item: Item) -> str:
-    """What a column of the answer is called that is given no name: as in DuckDB."""
-    match item:
-        case str():
-            return item
-        case Estimate(function, column, None):
-            return f"{function}({column})"
-        case Estimate(function, column, rank):
-            return f"{function}({column}, {rank})"
-        case Aggregate(_, None):
-            return "count_star()"
-        case Aggregate(function, column):
-            return f"{function}({column})"
-
-
 def _item(node: Any) -> Item:
-    kind = type(node)
-    if kind in _ESTIMATORS:
-        return _estimate(_ESTIMATORS[kind], node)
-    function = _FUNCTIONS.get(kind)
+    function = _FUNCTIONS.get(type(node))
     if function is None:
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-            raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+            raise _unsupported(node)
         return _column(node)
     # More arguments, DISTINCT and the like are others of the node's parts.
-    if any(value for part, value in node.args.items() if part not in ("this", "big_int")):
-        raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+    known = ("this", "quantile") if function == "approx_quantile" else ("this", "big_int")
+    if any(value for part, value in node.args.items() if part not in known):
+        raise _unsupported(node)
     if isinstance(node.this, exp.Star):
         if function != "count":
-            raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
+            raise _unsupported(node)
         return Aggregate("count", None)
-    return Aggregate(function, _column(node.this))
-
-
-def _estimate(function: Estimator, node: Any) -> Estimate:
-    known = ("this", "quantile") if function == "approx_quantile" else ("this",)
-    if any(value for part, value in node.args.items() if part not in known):
-        raise Refused(f"{node.sql()!r} is not supported; {SUPPORTED}")
-    column = _column(node.this)
     if function != "approx_quantile":
-        return Estimate(function, column)
+        return Aggregate(function, _column(node.this))
     rank = node.args.get("quantile")
     try:
         number = float(rank.this) if isinstance(rank, exp.Literal) and not rank.is_string else -1.0
@@ -291,7 +240,7 @@ def _estimate(function: Estimator, node: Any) -> Estimate:
         number = -1.0
     if not 0.0 <= number <= 1.0:
         raise Refused("APPROX_QUANTILE takes a column and a number from 0 to 1: APPROX_QUANTILE(x, 0.5)")
-    return Estimate(function, column, number)
+    return Aggregate(function, _column(node.this), number)
 
 
 def _column(node: Any) -> str:
@@ -301,4 +250,4 @@ def _column(node: Any) -> str:
     return ".".join(part.name for part in node.parts)
 
 
-__all__ = ["SUPPORTED", "Aggregate", "Estimate", "Item", "Question", "SortKey", "name_of", "parse_question"]
+__all__ = ["SUPPORTED", "Aggregate", "Item", "Question", "SortKey", "parse_question"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.pages.excluding import EVERY
+from pqassay_reader.pages.row_selection import by_statistics, rows_left
 from pqassay_reader.query.conditions import parts_of
 from pqassay_reader.query.facts.footer_facts import NOWHERE
 from pqassay_reference.directory.reading.arrays import Mask
@@ -29,20 +31,17 @@ class Settled(NamedTuple):
 
     Attributes:
         condition: The part.
+        columns: The columns that it names.
         may: Whether it may be true of a row.
         some: Whether distinct sets say that it is true of one.
         must: Whether it is true of all rows.
     """
 
     condition: Condition
+    columns: frozenset[str]
     may: Mask
     some: Mask
     must: Mask
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """The columns that it names."""
-        return self.condition.columns
 
 
 def settled(
@@ -70,7 +69,7 @@ def settled(
             some = sets.row_groups_with_some(part.condition)
             if asks_statistics:
                 _ask_statistics(lake, part.condition, may, must)
-        found.append(Settled(part.condition, may, some, must))
+        found.append(Settled(part.condition, part.columns, may, some, must))
     return found
 
 
@@ -87,19 +86,20 @@ def _ask_statistics(lake: Lake, condition: Condition, may: Mask, must: Mask) -> 
     """Add what statistics know to what is known."""
     for place in np.flatnonzero(may & ~must & (lake.row_counts > 0)).tolist():
         file, group = lake.files[int(lake.file_of[place])], int(lake.group_of[place])
+        claims, rows = partial(_claims, file, group), file.facts.row_counts[group]
+        may[place] = bool(rows_left(condition, claims, rows, by_statistics))
+        must[place] = may[place] and _is_true_of_all(file, group, condition)
 
-        def may_match(test: ColumnTest, file: KnownFile = file, group: int = group) -> bool:
-            claims = _claims(file, group, test.column)
-            return claims is None or claims.may_match(test, asks_bloom=False)
 
-        def is_certain(test: ColumnTest, file: KnownFile = file, group: int = group) -> bool:
-            # No row is in what the set leaves out.
-            others = replace(test, values=test.values.complement(null=not test.values.null))
-            claims = _claims(file, group, test.column)
-            return claims is not None and claims.is_flat and not claims.may_match(others, asks_bloom=False)
+def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
+    """Whether a condition is true of every row of a row group: no row may be in what a set leaves out."""
 
-        may[place] = folded(condition, may_match, all, any)
-        must[place] = may[place] and folded(condition, is_certain, all, any)
+    def of_test(test: ColumnTest) -> bool:
+        claims = _claims(file, group, test.column)
+        others = replace(test, values=test.values.complement(null=not test.values.null))
+        return claims is not None and claims.is_flat and not claims.may_match(others, asks_bloom=False)
+
+    return folded(condition, of_test, all, any)
 
 
 def _claims(file: KnownFile, group: int, name: str) -> ChunkClaims | None:

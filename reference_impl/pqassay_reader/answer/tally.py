@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reader.answer.question import Aggregate, Estimate, Item, Question
+from pqassay_reader.answer.question import Aggregate, Item, Question
 from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM
 from pqassay_reference.errors import Refused
 
@@ -160,7 +160,7 @@ class Tally:
 
     # ---------------------------------------------------------------------------------------------- the answer
 
-    def answer(self, estimates: dict[Estimate, Any]) -> pa.Table:
+    def answer(self, estimates: dict[Aggregate, Any]) -> pa.Table:
         """The rows of the answer, in their order.
 
         Args:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqassay_reader.cli.pm_read import Gap, pm_app
+from pqassay_reader.query.fetching.ranges import GAP, joined
 from pqassay_reference.cli.errors import reported
 from pqassay_reference.cli.pm import PM_CODES, ParquetSize, PmFile, opened, require_pm
-from pqassay_reference.cli.pm_read import pm_app
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog
 
@@ -40,34 +41,26 @@ def plan(
         ),
     ] = None,
     parquet_size: ParquetSize = None,
-    gap: Annotated[
-        int | None,
-        typer.Option(
-            "--gap",
-            metavar="BYTES",
-            help="Join ranges at most BYTES apart into one request.",
-            min=0,
-        ),
-    ] = None,
-    skip_nulls: Annotated[
-        bool, typer.Option("--skip-nulls", help="Skip column chunks that hold only nulls.")
-    ] = False,
+    gap: Gap = GAP,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print the byte ranges to fetch for some columns, using only `_pm`."""
+    """Print the byte ranges to fetch for some columns, using only `_pm`.
+
+    Leaves out column chunks that hold only nulls. `pqassay pm read` makes the same requests.
+    """
     with reported(file):
-        from pqassay_reference.cli import pm_tables, tables
-        from pqassay_reference.pm import query
+        from pqassay_reader.query.facts.pm_chunks import pieces_of
+        from pqassay_reference.cli import tables
+        from pqassay_reference.pm.query import planned
 
         require_pm(file)
         with opened(file, parquet_size) as reader:
             known = {column.name for column in reader.columns}
             wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
             kept = _kept(reader, where)
-            chunks, skipped = query.planned(reader, wanted, kept, leave_out_nulls=skip_nulls)
+            chunks, skipped = planned(reader, wanted, kept, leave_out_nulls=True)
             size, count = reader.parquet_file_size, reader.row_group_count
-        ranges = [query.Range(chunk.offset, chunk.length) for chunk in chunks]
-        requests = None if gap is None else query.coalesced(ranges, gap)
+        requests = joined(pieces_of(chunks, range(count)), gap)
         total = sum(chunk.length for chunk in chunks)
         if as_json:
             record = {
@@ -75,23 +68,26 @@ def plan(
                 "row_groups": kept,
                 "ranges": [chunk._asdict() for chunk in chunks],
                 "bytes": total,
+                "requests": [
+                    {"offset": request.start, "length": request.stop - request.start} for request in requests
+                ],
             }
-            if requests is not None:
-                record["requests"] = [request._asdict() for request in requests]
             typer.echo(json.dumps(record, indent=2))
             return
         if chunks:
-            tables.show(pm_tables.plan_table(chunks))
+            heading = ("row group", "column", "offset", "bytes")
+            tables.show(tables.Table("", heading, chunks, right=frozenset((0, 2, 3))))
         share = f"{100 * total / size:.1f} %" if size else "0 %"
         typer.echo(
             f"{len(kept)} of {counted(count, 'row group')}, {counted(len(chunks), 'range')}, "
             f"{counted(total, 'byte')} of {size} ({share})"
             + (f"; {counted(skipped, 'chunk')} of nothing but nulls left out" if skipped else "")
         )
-        if requests is not None:
-            typer.echo(f"{counted(len(requests), 'request')}:")
-            for request in requests:
-                typer.echo(f"  bytes={request.offset}-{request.end - 1}")
+        if requests:
+            length = sum(request.stop - request.start for request in requests)
+            typer.echo(f"{counted(len(requests), 'request')}, {counted(length, 'byte')}:")
+        for request in requests:
+            typer.echo(f"  bytes={request.start}-{request.stop - 1}")
 
 
 def _kept(reader: PmReader, where: str | None) -> list[int]:

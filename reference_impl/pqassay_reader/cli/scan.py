@@ -74,6 +74,14 @@ def scan(
         int | None,
         typer.Option(metavar="N", min=0, help="Return at most N rows, then stop reading."),
     ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Decode at most N rows at once, to save memory. Default: 32 MiB of values.",
+        ),
+    ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -159,6 +167,7 @@ def scan(
         rows_options = {
             "--columns": columns,
             "--limit": limit,
+            "--batch-size": batch_size,
             "--without": without,
             "--gap": gap,
             "--metadata pm": metadata is MetadataName.PM,
@@ -197,6 +206,7 @@ def scan(
             condition,
             names,
             limit=MOST_ROWS + 1 if is_cut else limit,
+            batch_size=batch_size,
             without=off,
             gap=gap,
             trust=trust.value,

@@ -2,9 +2,7 @@
 
 `written_pairs` recognises both as writers write them, one after the other and the record as `Companion.to_json` spells it.
 Who then reads from the file what the record should say, and finds that it is spelled just so, has parsed and judged
-it by comparing bytes.  Both expressions follow from the declared members.  All other footers are left to `value_of` and, for
-JSON from strangers, whatever its spaces, escapes, order and further members, to
-`pqassay_spec.idx1.companion.parse_companion`.  A test compares the two ways.
+it by comparing bytes.  Both expressions follow from the declared members.  All other footers are parsed.  A test compares the two ways.
 """
 
 from __future__ import annotations
@@ -15,8 +13,8 @@ from functools import cache
 from typing import NamedTuple
 
 from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.grammar.thrift_wire import WireType, read_byte, read_varint, varint
-from pqassay_spec.idx1.blob import COMPANION_KEY, KEY, LENGTH_KEY
+from pqassay_spec.grammar.thrift_wire import varint
+from pqassay_spec.idx1.blob import COMPANION_KEY, KEY
 from pqassay_spec.idx1.companion import COMPANION_FIELDS, CompanionField
 from pqassay_spec.parquet.thrift import KeyValue
 
@@ -25,51 +23,10 @@ class DoubtfulError(Exception):
     """The quick look is not enough: the full parse decides."""
 
 
-class _Key:
-    """A key as the bytes of its pair begin.
-
-    Attributes:
-        name: The key.
-        opening: The pair up to the length of its value.
-        before: Bytes of the opening that are stored before the name.
-    """
-
-    def __init__(self, key: str) -> None:
-        self.name = key.encode()
-        empty = bytes(grammar(KeyValue).build(KeyValue(key=key, value="")))
-        self.opening = empty.removesuffix(b"\0\0")  # the length, and the end of the struct
-        self.before = self.opening.rfind(self.name)
-
-
-_KEYS = {key: _Key(key) for key in (KEY, LENGTH_KEY, COMPANION_KEY)}
-
-
-def value_of(footer: bytes, key: str) -> str | None:
-    """The value of a key of an index that the footer holds at most once; ``None`` if it does not hold it.
-
-    Raises:
-        DoubtfulError: It occurs more than once, or not as the key of a pair.
-        FormatError: The pair is damaged.
-    """
-    known = _KEYS[key]
-    place = footer.find(known.name)
-    if place < 0:
-        return None
-    start = place - known.before
-    again = footer.find(known.name, place + 1)
-    if again >= 0 or start < 0 or not footer.startswith(known.opening, start):
-        raise DoubtfulError
-    length, position = read_varint(footer, start + len(known.opening))
-    end = position + length
-    if read_byte(footer, end) != WireType.STOP:
-        raise DoubtfulError
-    try:
-        return footer[position:end].decode()
-    except UnicodeDecodeError:
-        raise DoubtfulError from None
-
-
-# ------------------------------------------------------------------------------------------- as writers write
+def _opening(key: str) -> bytes:
+    """The bytes of a pair up to the length of its value."""
+    empty = bytes(grammar(KeyValue).build(KeyValue(key=key, value="")))
+    return empty.removesuffix(b"\0\0")  # the length, and the end of the struct
 
 
 class WrittenPairs(NamedTuple):
@@ -107,9 +64,9 @@ def _members(values: Callable[[CompanionField], str]) -> str:
 _RECORD = _members(lambda field: f"(?P<{field.name}>{_VALUES[field.type]})")
 
 _PAIRS = re.compile(
-    re.escape(_KEYS[KEY].opening)
+    re.escape(_opening(KEY))
     + rf"([\x01-\x13])({_NUMBER})\x00".encode()
-    + re.escape(_KEYS[COMPANION_KEY].opening)
+    + re.escape(_opening(COMPANION_KEY))
     + rf"([\x80-\xff]?[\x01-\x7f])(\{{{_RECORD}\}})\x00".encode()
 )
 """Length and text of the offset, length and text of the record, and within it the members."""

@@ -1,9 +1,8 @@
 """Finding the indexes of many files quickly: one read from the end of each, and hardly any Thrift.
 
 Parsing a footer in Python takes longer than everything else together.  So the last bytes of a file are read in one
-request; where the footer holds an index key exactly once, as bytes, the value that follows is taken, and where it begins
-with a schema that was parsed before, row count and columns are known without parsing it again.  What is found this
-way is validated as by `pqassay_reference.rewrite.extract`, which is also what every doubtful file goes through.
+request; where the footer holds the pairs of an index as writers write them, and begins with a schema that was parsed before, the record is
+compared with the file without parsing either.  Every other file goes through `pqassay_reference.rewrite.extract`.
 
 What this path does not look at is the rest of the footer, row groups above all, and what is stored before the bytes
 that were read, the magic at the head of the file with it: a file that is damaged there fails when it is read, and is not
@@ -21,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from pqassay_reader.lake.index_pairs import DoubtfulError, spelled, value_of, written_pairs
+from pqassay_reader.lake.index_pairs import DoubtfulError, spelled, written_pairs
 from pqassay_reader.lake.known_schemas import KnownSchema, KnownSchemas
 from pqassay_reader.lake.tails import (
     AT_ONCE,
@@ -38,7 +37,6 @@ from pqassay_spec.base.sources import FileSource
 from pqassay_spec.directory import entries as directory_entries
 from pqassay_spec.grammar.flat_records import integer_format
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import HEAD_SIZE, MAGIC, TAIL, TAIL_SIZE, read_footer, read_framing
 
 REMOTE_THREADS = 16
@@ -129,8 +127,8 @@ def quick_extract(source: TailSource, known: KnownSchemas) -> TrustedIndex | Ext
 
 def _quick(
     source: TailSource, known: KnownSchemas, is_good: Callable[[str], bool] = is_distinct
-) -> TrustedIndex | Extracted:
-    """The index of a file by its last bytes; ``is_good`` says whether no value occurs twice in it.
+) -> TrustedIndex:
+    """The index of a file by its last bytes, if its pairs are as writers write them; ``is_good`` says whether no value occurs twice in it.
 
     Raises:
         DoubtfulError: They are not enough.
@@ -150,34 +148,9 @@ def _quick(
             # What `pqassay_spec.idx1.companion.why_not_trusted` asks, without saying what differs.
             if spelled(pairs.column, *found, pairs.null_count) == pairs.record and is_good(text):
                 return TrustedIndex(column, text, pairs.null_count)
-    return _closer(source, end, footer, known)
-
-
-def _closer(source: TailSource, end: int, footer: bytes, known: KnownSchemas) -> TrustedIndex | Extracted:
-    """The same for a footer that begins at ``end`` and is not as writers write it, or is not to be trusted."""
-    text = value_of(footer, idx1.KEY)
-    if text is None:
+    if idx1.KEY.encode() not in footer:
         raise NoIndexError(NO_KEY, field="footer")
-    if value_of(footer, idx1.LENGTH_KEY) is not None:
-        raise DoubtfulError
-    record_text = value_of(footer, idx1.COMPANION_KEY)
-    schema = _schema(source, footer, known)
-    rows = schema.rows(footer)
-    offset = idx1.parse_offset(text)
-    raw = _blob(source, offset, end)
-    payload = raw[idx1.HEADER_SIZE :]
-    record, mistrust = None, ""
-    if record_text is not None:
-        record = idx1_companion.parse_companion(record_text)
-        start = offset + idx1.HEADER_SIZE
-        blob = idx1.Blob(idx1.Layout.PUBLISHED, offset, start, offset + len(raw), payload)
-        mistrust = idx1_companion.why_not_trusted(record, blob, raw, row_count=rows, columns=schema.columns)
-        record = None if mistrust else record
-    values = tuple(idx1.exact_values(payload))
-    if not payload and (not rows or (record and not record.value_count)):
-        values = ()
-    published = tuple(idx1.published_values(payload))
-    return as_trusted(Extracted(idx1.Layout.PUBLISHED, offset, values, published, record, mistrust, len(raw)))
+    raise DoubtfulError
 
 
 def _schema(source: TailSource, footer: bytes, known: KnownSchemas) -> KnownSchema:

@@ -19,6 +19,11 @@ Chunk = TypeVar("Chunk")
 """What is known of a column chunk."""
 
 
+def by_statistics(chunk: ChunkClaims, test: ColumnTest) -> Rows:
+    """All rows of the row group, or none, and nothing is read for it."""
+    return [range(chunk.row_count)] if chunk.may_match(test, asks_bloom=False) else []
+
+
 def by_statistics_and_bloom(chunk: ChunkClaims, test: ColumnTest) -> Rows:
     """All rows of the row group, or none."""
     return [range(chunk.row_count)] if chunk.may_match(test) else []
@@ -66,4 +71,4 @@ def _met(parts: Iterable[Rows], everything: Rows) -> Rows:
     return left
 
 
-__all__ = ["by_pages", "by_statistics_and_bloom", "rows_left"]
+__all__ = ["by_pages", "by_statistics", "by_statistics_and_bloom", "rows_left"]

@@ -5,7 +5,7 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -335,6 +335,9 @@ class FileScan:
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
         by_pages = Rung.PAGES in self._query.rungs and self.question.condition is not None
+        if self._query.limit is None:
+            groups = [group.row_group for group, _ in by_group]
+            self.ranges.plan(self.facts.pieces(groups, self._leaves_of(self._certain_fields)))
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
         has_rows = False
@@ -351,6 +354,8 @@ class FileScan:
                 most = group.window_rows() if streams else max(group.row_count, 1)
                 if streams and self.question.condition is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
+                if streams and self._query.batch_size is not None:
+                    most = min(most, self._query.batch_size)
                 for numbers in group.windows(left, most):
                     yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
 
@@ -404,7 +409,20 @@ class FileScan:
 
     @property
     def _needed_leaves(self) -> list[int]:
-        return [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+        return self._leaves_of(self.question.needed)
+
+    def _leaves_of(self, places: Iterable[int]) -> list[int]:
+        return [leaf for place in places for leaf in self.facts.fields[place].leaves]
+
+    @property
+    def _certain_fields(self) -> Sequence[int]:
+        """The fields that are read of every row group that is left: of several parts of a condition any may come first."""
+        parts = self.question.parts
+        if not parts or Rung.LATE not in self._query.rungs:
+            return self.question.needed
+        if len(parts) > 1:
+            return ()
+        return [self._place(name) for name in sorted(parts[0].columns - self.question.constants.keys())]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
         self._counters.count(step, self._left_of(leaves, groups))

@@ -45,7 +45,7 @@ REMOTE_THREADS = 16
 """Windows and files at once behind a URI: there, waiting takes the time. What is held is bounded by them, however many requests bring it."""
 
 BATCH_ROWS = 1 << 16
-"""The most rows of a batch."""
+"""The most rows of a batch, unless a scan has a size of its own."""
 
 
 class Scan:
@@ -83,7 +83,7 @@ class Scan:
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches of 65,536 at most.
+        """Yield the rows in batches of 65,536 at most, or of the size that was asked for.
 
         Raises:
             FormatError, Undecodable: A file cannot be read.
@@ -174,7 +174,7 @@ class Scan:
             for window, table in begun.results:
                 file.ranges.release(window.last_row)
                 if table is not None:
-                    yield from self._output.batches(table, file, BATCH_ROWS)
+                    yield from self._output.batches(table, file, self._query.batch_size or BATCH_ROWS)
         except GeneratorExit:
             self._finish(file, is_stopped=True)  # the limit is reached
             raise
@@ -227,6 +227,7 @@ def scan(
     columns: Sequence[str] | None = None,
     *,
     limit: int | None = None,
+    batch_size: int | None = None,
     without: Iterable[str] = (),
     gap: int | None = None,
     trust: Trust = "companion",
@@ -241,6 +242,8 @@ def scan(
         predicate: A condition as in SQL, or a tree as in the protocol; all rows by default.
         columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
         limit: The most rows that are returned; once they are found, nothing more is read.
+        batch_size: The most rows of a batch, and of what is decoded at once: a small one takes less memory and more time. By
+            default batches have 65,536 rows at most, and 32 MiB of values are decoded at once.
         without: Names of rungs that are switched off, see `pqassay_reader.query.rungs.Rung`.
         gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
             64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
@@ -250,7 +253,7 @@ def scan(
         explain: Whether it is kept which pages were read and which were not, see `pqassay_reader.query.explained.text`.
 
     Raises:
-        Refused: The condition, a column or a rung is not one, or there are no files.
+        Refused: The condition, a column or a rung is not one, a size is less than 1, or there are no files.
         FormatError, Undecodable: The first file cannot be read.
         OSError: A file or folder cannot be read.
 
@@ -266,6 +269,8 @@ def scan(
         predicate = parse_predicate(predicate)
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
+    if batch_size is not None and batch_size < 1:
+        raise Refused(f"batches of {batch_size} rows; a batch has 1 or more")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
     trace = Trace() if explain else None
     query = Query(
@@ -274,6 +279,7 @@ def scan(
         rungs_without(without),
         gap,
         limit,
+        batch_size,
         trust,
         column,
         metadata,

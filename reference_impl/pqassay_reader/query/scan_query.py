@@ -30,6 +30,7 @@ class Query:
         rungs: The rungs that are used.
         gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
         limit: Rows after which nothing more is read; ``None`` for all.
+        batch_size: The most rows of a batch, and of what is decoded at once; ``None`` to choose by their bytes.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from.
@@ -43,6 +44,7 @@ class Query:
     rungs: frozenset[Rung]
     gap: int | None
     limit: int | None = None
+    batch_size: int | None = None
     trust: Trust = "companion"
     column: str | None = None
     metadata: Metadata = "footer"

@@ -255,8 +255,7 @@ def list_(
             typer.echo(json.dumps(record))
             return
         if rows := [_row(index) for index in record["indexes"]]:
-            headings = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
-            show(Table(path, headings, rows, right=frozenset((4, 5))))
+            show(Table(path, HEADINGS, rows, right=frozenset((4, 5))))
         else:
             typer.echo(printable(f"{path}: no indexes"))
         warnings = [f"a directory cannot be read: {error.reason} ({error.rule})" for error in found.damaged]
@@ -268,15 +267,14 @@ def list_(
     _each(files, one, inside_table=True)
 
 
+HEADINGS = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
+
+
 def _row(index: dict[str, Any]) -> tuple[object, ...]:
     names = ", ".join(".".join(path) for path in index["columns"])
     state = f"{'unusable' if index['fresh'] else 'stale'}: {index['why']}" if index["why"] else "fresh"
-    return (
-        index["type"],
-        names or "?",
-        *(index[name] for name in ("granularity", "placement", "bytes", "values")),
-        state,
-    )
+    cells = {**index, "columns": names or "?", "state": state}
+    return tuple(cells[heading] for heading in HEADINGS)
 
 
 def _column(published: dict[str, Any]) -> str:

@@ -25,7 +25,8 @@ from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay_reference.pm.growth import Compaction, Growth
+    from pqassay_reference.pm.compaction import Compaction
+    from pqassay_reference.pm.growth import Growth
 
 Pair = Annotated[
     Path,
@@ -112,22 +113,43 @@ def compact(
         typer.Option(
             "--if-unused-above",
             metavar="PERCENT",
-            help="Compact only if more of the file is unused.",
+            help="Compact only if more of `data.parquet` or `_pm` is unused.",
         ),
     ] = "0%",
+    txn: Annotated[
+        Path | None,
+        typer.Option(
+            "--txn",
+            metavar="FILE",
+            help="Commit a new folder to the table's `_txn`. Stop the database first.",
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Rewrite `_pm` with only its newest snapshot, if enough of it is unused.
+    """Rewrite a partition without unused bytes, if there are enough of them.
 
-    Readers pinned to earlier snapshots find nothing in the new file. Readers with the old file open keep it.
+    If `data.parquet` has them, writes both files into a new folder with the next number; the old folder stays.
+    Else rewrites `_pm` with only its newest snapshot: readers pinned to earlier ones find nothing in it.
     """
     share = _share(if_unused_above)
-    _, target = pair(folder)
+    data, target = pair(folder)
     with reported(target):
-        from pqassay_reference.pm.growth import compact_file
+        from pqassay_reference.pm.compaction import compact_files
 
         require_pm(target)
-        done = compact_file(target, above=share, dry_run=dry_run)
+        done = compact_files(data, target, above=share, txn=txn, dry_run=dry_run)
+    if done.folder is not None:
+        unused = (
+            f"{100 * done.parquet_share:.1f} % of the {counted(done.parquet_before, 'byte')} of {data.name}"
+        )
+        if dry_run:
+            typer.echo(printable(f"{done.folder}: would write both files: {unused} are dead"))
+            return
+        sizes = f"{counted(done.parquet_after, 'byte')} of {data.name} and {done.after} of {target.name}"
+        typer.echo(printable(f"{done.folder}: wrote {sizes}: {unused} were dead"))
+        if txn is None:
+            typer.echo("readers use the old folder until the table's `_txn` names the new one", err=True)
+        return
     if done.is_due:
         warn_lost(done.dropped, dry_run=dry_run)
     typer.echo(printable(f"{target}: {_compacted(done, share, dry_run=dry_run)}"))
@@ -136,7 +158,8 @@ def compact(
 def _compacted(done: Compaction, share: float, *, dry_run: bool) -> str:
     dead = f"{100 * done.share:.1f} % of {counted(done.before, 'byte')}"
     if not done.is_due:
-        return f"{dead} are dead, no more than {100 * share:g} %; left as it is"
+        also = f", and {100 * done.parquet_share:.1f} % of its Parquet file" if done.parquet_before else ""
+        return f"{dead} are dead{also}, no more than {100 * share:g} %; left as it is"
     return f"{'would write' if dry_run else 'wrote'} {counted(done.after, 'byte')}: {dead} were dead"
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pqassay_reference.cli.tables import Table, counted
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.column_values import shown_value
-from pqassay_reference.pm.query import PlannedRange
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.pm import file as pm_file
@@ -216,14 +215,6 @@ def chain_table(links: Sequence[ChainLink], data_size: int | None) -> Table:
     ]
     headings = ("#", "_pm bytes", "Parquet bytes", "row groups", "new", "unused bytes", "CRC", "")
     return Table("Snapshots, the newest first", headings, rows, right=frozenset(range(6)))
-
-
-# -------------------------------------------------------------------------------------------------------- the plan
-
-
-def plan_table(ranges: Sequence[PlannedRange]) -> Table:
-    """The ranges of a plan."""
-    return Table("", ("row group", "column", "offset", "bytes"), ranges, right=frozenset((0, 2, 3)))
 
 
 # ------------------------------------------------------------------------------------------------ where a time is

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pqassay_reference.directory.making.described_data import OpenFile
-from pqassay_reference.directory.making.entry import WRITER, MadeIndex, Request, at_offset, make_index
+from pqassay_reference.directory.making.entry import WRITER, MadeIndex, Request, make_index
 from pqassay_reference.directory.reading.inventory import size_settings
 from pqassay_reference.directory.reading.usable_entries import why_unknown
 from pqassay_reference.errors import Refused
@@ -255,7 +255,7 @@ def changed_file(
     placed: list[Entry] = []
     for index in made:
         if index.entry.head.placement == Placement.BODY:
-            placed.append(at_offset(index.entry, body_end + len(added)))
+            placed.append(index.entry.at_offset(body_end + len(added)))
             added += index.stored
         elif index.entry.head.placement == Placement.INLINE:
             placed.append(index.entry)

@@ -1,9 +1,9 @@
-"""Bringing ``_pm`` up to a Parquet file that grew, and clearing what is dead in it.
+"""Bringing ``_pm`` up to a Parquet file that grew.
 
 An update appends: the new row groups, and a footer that refers to them and to the old ones.  Readers that are pinned to an
-earlier snapshot go on with that.  A compaction writes the newest snapshot alone into a new file, and drops the others.
+earlier snapshot go on with that.
 
-Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Migration".
+Source: "Parquet metadata file" (``parquet-metadata.md``), section "Concurrent access".
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from pathlib import Path
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.generate import continued
 from pqassay_reference.pm.history import Prefix, Version, earlier_versions
-from pqassay_reference.pm.query import migrated
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.pm.storage import FileStorage, MemoryStorage, Storage
 from pqassay_reference.pm.write import update_in
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.sources import FileSource, Source, replaced_file
+from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.file import TAIL_SIZE, Framing, read_footer, read_framing, read_head
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.from_parquet import questdb_key
 from pqassay_spec.pm.from_parquet.fields import fields_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
-from pqassay_spec.pm.from_parquet.snapshot import BloomMode, LeftOut, describe
+from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
 from pqassay_spec.pm.value import Column, SnapshotValue
 
 
@@ -51,33 +50,6 @@ class Growth:
     written: int
     parquet_file_size: int
     left_out: tuple[LeftOut, ...] = ()
-
-
-@dataclass(frozen=True)
-class Compaction:
-    """The outcome of a compaction.
-
-    Attributes:
-        before: Committed bytes of the file as it was.
-        after: Bytes of the newest snapshot alone.
-        dropped: Sizes of the Parquet file at the snapshots that go, newest first.
-        is_due: Whether enough of the file is dead.
-    """
-
-    before: int
-    after: int
-    dropped: tuple[int, ...]
-    is_due: bool
-
-    @property
-    def dead(self) -> int:
-        """Bytes that the newest snapshot does not need."""
-        return max(self.before - self.after, 0)
-
-    @property
-    def share(self) -> float:
-        """Share of the file that is dead, from 0 to 1."""
-        return self.dead / self.before
 
 
 def pair_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -141,17 +113,17 @@ def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growt
         questdb = questdb_key.read(metadata, len(fields_of(metadata)))
     if not _has_grown(source, framing, reader):
         return Growth(0, 0, reader.row_group_count, 0, framing.size)
-    versions = [_Grown(source, framing, metadata, questdb)]
+    versions = [Grown(source, framing, metadata, questdb)]
     if history and questdb is not None:
         earlier = earlier_versions(Version(source, framing, metadata, questdb))
         since = [version for version in earlier if version.source.size > reader.parquet_file_size]
         versions = [
-            *(_Grown(each.source, each.framing, each.metadata, each.questdb) for each in since),
+            *(Grown(each.source, each.framing, each.metadata, each.questdb) for each in since),
             *versions,
         ]
     growth = Growth(0, 0, 0, 0, framing.size)
     for version in versions:
-        value, left_out = _next_value(version, first, storage.name)
+        value, left_out = next_value(version, first, storage.name)
         done = update_in(storage, value)
         appended = growth.appended + done.appended
         growth = Growth(
@@ -161,7 +133,7 @@ def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growt
 
 
 @dataclass(frozen=True)
-class _Grown:
+class Grown:
     """A Parquet file at one time after the newest snapshot."""
 
     source: Source
@@ -190,16 +162,9 @@ def _has_grown(source: Source, framing: Framing, reader: PmReader) -> bool:
     return framing.size > known
 
 
-def _next_value(
-    version: _Grown, first: SnapshotValue, name: str
-) -> tuple[SnapshotValue, tuple[LeftOut, ...]]:
+def next_value(version: Grown, first: SnapshotValue, name: str) -> tuple[SnapshotValue, tuple[LeftOut, ...]]:
     """The snapshot of a Parquet file that grew, as it can follow the first, and what it leaves out."""
-    blooms: BloomMode = (
-        "none" if not first.bloom_columns else "external" if first.bloom_external else "inlined"
-    )
-    described = describe(
-        version.metadata, version.framing, questdb=version.questdb, source=version.source, blooms=blooms
-    )
+    described = described_like(first, version)
     value = described.value
     _require_same_columns(first.columns, value.columns, name)
     if version.questdb is None:
@@ -211,6 +176,16 @@ def _next_value(
         value = replace(value, unused_bytes=first.unused_bytes + first.parquet_footer_length + TAIL_SIZE)
     value = replace(continued(value, first), designated_timestamp=first.designated_timestamp)
     return replace(value, squash_tracker=first.squash_tracker), described.left_out
+
+
+def described_like(first: SnapshotValue, version: Grown) -> Description:
+    """What a Parquet file says, with bloom filters where an earlier snapshot has them."""
+    blooms: BloomMode = (
+        "none" if not first.bloom_columns else "external" if first.bloom_external else "inlined"
+    )
+    return describe(
+        version.metadata, version.framing, questdb=version.questdb, source=version.source, blooms=blooms
+    )
 
 
 def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name: str) -> None:
@@ -233,37 +208,4 @@ def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name:
         )
 
 
-# -------------------------------------------------------------------------------------------------------- compaction
-
-
-def compact_file(path: str | os.PathLike[str], *, above: float = 0.0, dry_run: bool = False) -> Compaction:
-    """Write a file anew with its newest snapshot alone, if more than a share of it is dead.
-
-    Args:
-        path: The ``_pm``, which is replaced whole.
-        above: The share, from 0 to 1.
-        dry_run: Only say what would be done.
-
-    Raises:
-        Malformed: The file is damaged.
-        Refused: It says what cannot be written.
-        BusyError: Another process is writing it.
-        OSError: It cannot be read or replaced.
-    """
-    opened = FileSource(path) if dry_run else FileStorage(path)
-    with opened as source:
-        with about(os.fspath(path)):
-            reader = PmReader(source)
-            raw = migrated(reader)
-            chain = [snapshot.fields.parquet_file_size for snapshot in reader.snapshots()]
-        done = Compaction(reader.size, len(raw), tuple(chain[1:]), is_due=False)
-        # What lies behind the committed size counts as dead, too: an update that was stopped has left it.
-        done = replace(done, before=max(done.before, source.size))
-        done = replace(done, is_due=done.dead > 0 and done.share > above)
-        if done.is_due and not dry_run:
-            with replaced_file(Path(path)) as file:
-                file.write(raw)
-    return done
-
-
-__all__ = ["Compaction", "Growth", "compact_file", "grow_in", "pair_of", "update_beside"]
+__all__ = ["Grown", "Growth", "described_like", "grow_in", "next_value", "pair_of", "update_beside"]

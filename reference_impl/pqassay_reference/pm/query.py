@@ -44,11 +44,6 @@ class Range(NamedTuple):
     offset: int
     length: int
 
-    @property
-    def end(self) -> int:
-        """Offset behind it."""
-        return self.offset + self.length
-
 
 # ------------------------------------------------------------------------------------------------ what to fetch
 
@@ -119,9 +114,7 @@ def planned(
         block = reader.block(number)
         for column in positions:
             chunk = block.chunks[column]
-            facts = Facts(reader.columns[column], chunk.num_values, _null_count(chunk), None, None)
-            # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
-            if leave_out_nulls and not is_nested(facts.column) and is_all_null(facts):
+            if leave_out_nulls and has_only_nulls(reader.columns[column], chunk, block.num_rows):
                 left_out += 1
                 continue
             name = reader.columns[column].name
@@ -129,26 +122,18 @@ def planned(
     return Plan(ranges, left_out)
 
 
-def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None) -> list[Range]:
-    """Fewer ranges that cover the same bytes, by offset.
+MOST_BYTES_OF_NULLS = 1 << 24
+"""Bytes of the most nulls that are made without a look at the chunk, which alone proves that there are so many rows."""
 
-    Args:
-        ranges: Ranges in any order.
-        gap: Bytes between two ranges that are fetched along, so that one request does for both.
-        longest: Bytes of the longest range that is made of several.
 
-    >>> coalesced([Range(40, 10), Range(4, 16), Range(20, 10)], gap=0)
-    [Range(offset=4, length=26), Range(offset=40, length=10)]
-    """
-    joined: list[Range] = []
-    for following in sorted(ranges):
-        if joined and following.offset - joined[-1].end <= gap:
-            length = max(joined[-1].end, following.end) - joined[-1].offset
-            if longest is None or length <= longest:
-                joined[-1] = Range(joined[-1].offset, length)
-                continue
-        joined.append(following)
-    return joined
+def has_only_nulls(column: Column, chunk: pm.ColumnChunk, num_rows: int) -> bool:
+    """Whether every row of a chunk is null: then its rows are known, and it need not be fetched."""
+    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+    if is_nested(column) or not column.max_def_level or chunk.num_values != num_rows:
+        return False
+    if num_rows * max(column.fixed_byte_len, 8) > MOST_BYTES_OF_NULLS:
+        return False
+    return is_all_null(Facts(column, chunk.num_values, _null_count(chunk), None, None))
 
 
 # --------------------------------------------------------------------------------------------- what to leave out

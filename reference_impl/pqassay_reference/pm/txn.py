@@ -1,4 +1,4 @@
-"""``_txn`` of a table: read while a writer is at work, and asked for a partition.
+"""``_txn`` of a table: read while a writer is at work, asked for a partition, and written.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Reader flow".
 """
@@ -7,25 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from pathlib import Path
 
 from pqassay_reference.errors import Refused, about
+from pqassay_reference.pm.storage import Storage
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.pm.txn import Partition, Txn, read_txn
+from pqassay_spec.pm.txn import Partition, Txn, TxnHead, read_txn
 
 PAUSE_SECONDS = 0.0001
 """Pause between two attempts of a read that a writer came into."""
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-BY_DAY = "%Y-%m-%d"
-"""Name of a partition by day."""
-
-FOLDER_NAMES = (BY_DAY, "%Y", "%Y-%m", "%G-W%V", "%Y-%m-%dT%H")
-"""Names of partitions by day, which most are, and by year, month, week and hour."""
-
-MICROSECONDS = timedelta(microseconds=1)
 
 
 def read_file(path: str | os.PathLike[str]) -> Txn:
@@ -51,23 +42,72 @@ def partition_of(txn: Txn, folder: str | os.PathLike[str]) -> Partition:
         Refused: No partition of the transaction has such a folder, or it is not stored as Parquet.
     """
     name = Path(folder).name
-    for partition in txn.partitions:
-        if name in folder_names(partition):
-            if not partition.is_parquet:
-                raise Refused(f"partition {name} of transaction {txn.version} is not stored as Parquet")
-            return partition
-    known = ", ".join(sorted(folder_names(each)[0] for each in txn.partitions[:10])) or "none"
-    raise Refused(f"transaction {txn.version} has no partition {name}; there are, by day: {known}")
+    partition = txn.partition_in(name)
+    if partition is None:
+        known = ", ".join(sorted(each.folder_names[0] for each in txn.partitions[:10])) or "none"
+        raise Refused(f"transaction {txn.version} has no partition {name}; there are, by day: {known}")
+    if not partition.is_parquet:
+        raise Refused(f"partition {name} of transaction {txn.version} is not stored as Parquet")
+    return partition
 
 
-def folder_names(partition: Partition) -> list[str]:
-    """Names that the folder of a partition has, for each way to partition a table; its timestamp counts micro- or nanoseconds."""
-    number = "" if partition.name_txn < 0 else f".{partition.name_txn}"
-    names: list[str] = []
-    for unit in (1, 1000):
-        try:
-            start = EPOCH + MICROSECONDS * (partition.timestamp // unit)
-        except OverflowError:
-            continue
-        names += [f"{start:{form}}{number}" for form in FOLDER_NAMES]
-    return names
+def moved(txn: Txn, folder: Path, new: Path, size: int) -> Txn:
+    """The next transaction, in which a partition is in another folder, and its Parquet file has another size.
+
+    Raises:
+        Refused: As `partition_of`.
+    """
+    old = partition_of(txn, folder)
+    other = old.changed(name_txn=int(new.name.rpartition(".")[2]), parquet_file_size=size)
+    record = txn.record.changed(
+        txn=txn.version + 1, partition_table_version=txn.record.partition_table_version + 1
+    )
+    return replace(
+        txn, record=record, partitions=tuple(other if each == old else each for each in txn.partitions)
+    )
+
+
+def commit(storage: Storage, txn: Txn) -> None:
+    """Write a transaction into the area that readers do not read, and when it is on disk, the version that names it.
+
+    Args:
+        storage: A ``_txn`` file that nobody else writes, or nothing yet.
+        txn: The transaction; its number is the version that becomes valid, one more than the one before.
+
+    Raises:
+        Refused: The number is not the next one.
+    """
+    raw = txn.build()
+    if storage.size:
+        fields = TxnHead.read(storage.read(0, TxnHead.size))
+    else:
+        fields = TxnHead.read(bytes(TxnHead.size)).changed(version=txn.version - 1)
+    if txn.version != fields.version + 1:
+        raise Refused(f"transaction {txn.version} does not follow {fields.version}")
+    read_now = fields.area
+    end = read_now.offset + read_now.length if read_now.offset else TxnHead.size
+    free_before = bool(read_now.offset) and TxnHead.size + len(raw) <= read_now.offset
+    offset = TxnHead.size if free_before else end
+    side = "b" if txn.version % 2 else "a"
+    head = fields.changed(
+        **{
+            f"offset_{side}": offset,
+            f"symbols_size_{side}": len(txn.symbol_counts),
+            f"partitions_size_{side}": len(txn.partitions) * Partition.size,
+        }
+    )
+    if not storage.size:
+        storage.write(0, head.build())
+    if storage.size < offset:
+        storage.write(storage.size, bytes(offset - storage.size))
+    storage.write(offset, raw)
+    start, _ = TxnHead.place(f"offset_{side}")
+    last, width = TxnHead.place(f"partitions_size_{side}")
+    storage.write(start, head.build()[start : last + width])
+    storage.sync()
+    first, length = TxnHead.place("version")
+    storage.write(first, txn.version.to_bytes(length, "little"))
+    storage.sync()
+
+
+__all__ = ["commit", "moved", "partition_of", "read_file"]

@@ -147,6 +147,11 @@ def embed_columns(
     with finished_file(path, inside_table=inside_table) as file:
         metadata = file.metadata
         located = [find_column(leaves(metadata), column) for column in columns]
+        if len(located[0][1].path) > 1:
+            raise Refused(
+                f"column {columns[0]} is in a struct, where readers do not use this index; they use that of "
+                f"`pqassay index add --type distinct-set --columns {columns[0]}`"
+            )
         if metadata.encryption_algorithm is not None:
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"

@@ -1,7 +1,6 @@
 """The index directory of a footer: what is there, and a footer with other entries.
 
-Nothing here reads data or makes an index.  Directories of other major versions stay as they are; whatever cannot be read is
-left out of the next footer, since nobody can read it.
+Nothing here reads data or makes an index.  Directories of other major versions stay; what cannot be read is left out of the next footer.
 
 Source: chapter ``directory.md``, sections "Several indexes", "Placement" and "Writing".
 """
@@ -158,7 +157,7 @@ def relocated(
         blob = coming
         if blob is None and movable and entry in inside:
             blob = old[entry.head.offset : entry.head.offset + entry.head.stored_length]
-        placed = entry if blob is None else replace(entry, head=entry.head.changed(offset=len(area)))
+        placed = entry if blob is None else entry.at_offset(len(area))
         entries.append(placed)
         area += blob or b""
     is_needed = added or inside or not movable

@@ -235,7 +235,7 @@ def replaced_file(
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
 def _keep_attributes(target: Path, descriptor: int) -> None:
@@ -321,7 +321,8 @@ def remove_leftover(temporary: str | os.PathLike[str]) -> bool:
     return True
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
+    """Return when the names in a folder are on disk."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -19,7 +19,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 from construct import Array, Bytes, Const, GreedyBytes, Int8ul, Int16ul, Int32ul, Int64ul, Struct, this
@@ -186,6 +186,10 @@ class Entry:
     def names(self) -> str:
         """The described columns, for people."""
         return ", ".join(".".join(column) for column in self.columns)
+
+    def at_offset(self, offset: int) -> Entry:
+        """The entry, with its blob at another place."""
+        return replace(self, head=self.head.changed(offset=offset))
 
     def build(self) -> bytes:
         """The bytes of the entry, without the length before them; counts and lengths follow from its parts.

@@ -25,13 +25,14 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.strict_json import Closed, exact_integer
 from pqassay_spec.directory import entries as directory_entries
 from pqassay_spec.grammar.trace import Leaf
-from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
+from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout, txn_tree
 from pqassay_spec.mutation.directory_tree import with_raw
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
 from pqassay_spec.mutation.file_tree import pair_with
 from pqassay_spec.mutation.operators import OPERATORS, Operator
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import trace as pm_trace
+from pqassay_spec.pm.txn import FILE_NAME as TXN_NAME
 
 FormName = Literal["parquet", "pm"]
 
@@ -74,11 +75,17 @@ FORMS: Mapping[FormName, Form] = {
 """The forms of files that can be mutated, by the names of their kinds."""
 
 
+TXN_FORM = Form(txn_tree.take_apart, txn_tree.put_together, txn_tree.derived, OPERATORS, lambda _: [])
+"""The form of a ``_txn``, which is looked at beside a ``_pm`` and never by itself."""
+
 IN_DIRECTORY = "directory."
 """Begins the paths of the fields of an index directory, which are in Base64."""
 
 IN_DATA = "data."
 """Begins the paths of mutations that change the Parquet file beside a ``_pm`` file."""
+
+IN_TXN = "txn."
+"""Begins the paths of mutations that change the ``_txn`` beside a ``_pm`` file."""
 
 
 def form_of(file_name: str) -> FormName:
@@ -139,12 +146,16 @@ def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes
         FormatError: The file cannot be taken apart.
         Inapplicable: See there.
     """
+    return _mutated(data, mutation, FORMS[form])
+
+
+def _mutated(data: bytes, mutation: Mutation, form: Form) -> bytes:
     try:
         if mutation.raw:
-            return _raw(data, mutation, FORMS[form])
-        tree = FORMS[form].take_apart(data)
-        FORMS[form].operators[mutation.op](tree, mutation.path, mutation.to)
-        return FORMS[form].put_together(tree, mutation.named)
+            return _raw(data, mutation, form)
+        tree = form.take_apart(data)
+        form.operators[mutation.op](tree, mutation.path, mutation.to)
+        return form.put_together(tree, mutation.named)
     except KeyError as error:
         raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {error.args[0]}") from None
     except FormatError:
@@ -155,13 +166,16 @@ def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes
 
 
 def mutate_files(files: Mapping[str, bytes], name: str, mutation: Mutation) -> dict[str, bytes]:
-    """Apply a mutation to one of several files: to the named one, or to the Parquet file beside it (`IN_DATA`).
+    """Apply a mutation to one of several files: to the named one, to the Parquet file or the ``_txn`` beside it (`IN_DATA`, `IN_TXN`).
 
     Raises:
         FormatError, Inapplicable: See `mutate`.
     """
     if form_of(name) == "pm" and mutation.path.startswith(IN_DATA):
         name, mutation = pm.DATA_NAME, replace(mutation, path=mutation.path.removeprefix(IN_DATA))
+    elif form_of(name) == "pm" and mutation.path.startswith(IN_TXN) and TXN_NAME in files:
+        mutation = replace(mutation, path=mutation.path.removeprefix(IN_TXN))
+        return {**files, TXN_NAME: _mutated(files[TXN_NAME], mutation, TXN_FORM)}
     if name not in files:
         raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {name}")
     return {**files, name: mutate(files[name], mutation, form_of(name))}

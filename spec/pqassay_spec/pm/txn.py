@@ -11,7 +11,7 @@ that the version names, and believes what it read only if the version is still t
     9
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Reader flow", which name the two
-areas, field 3 and the safe read; the layout around them is that of QuestDB's public sources, and nothing here judges it.
+areas, field 3 and the safe read; the layout around them is that of QuestDB's public sources.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from construct import Int32sl, Int32ul, Int64sl, Int64ul
@@ -26,6 +27,9 @@ from construct import Int32sl, Int32ul, Int64sl, Int64ul
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
+
+FILE_NAME = "_txn"
+"""Its name, in the folder of the table."""
 
 MOST_PARTITION_BYTES = 1 << 28
 """Bytes of the longest list of partitions that is read."""
@@ -121,11 +125,30 @@ class Partition(FlatStruct):
         """Whether the partition is a Parquet file."""
         return bool(self.masked_size & PARQUET_BIT)
 
+    @property
+    def folder_names(self) -> list[str]:
+        """Names that its folder has, for each way to partition a table; its timestamp counts micro- or nanoseconds."""
+        number = "" if self.name_txn < 0 else f".{self.name_txn}"
+        names: list[str] = []
+        for unit in (1, 1000):
+            try:
+                start = EPOCH + MICROSECONDS * (self.timestamp // unit)
+            except OverflowError:
+                continue
+            names += [f"{start:{form}}{number}" for form in FOLDER_NAMES]
+        return names
+
 
 # --8<-- [end:txn]
 
 PARTITIONS_SIZE = struct.Struct("<I")
 """The bytes of the partitions, before them."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECONDS = timedelta(microseconds=1)
+
+FOLDER_NAMES = ("%Y-%m-%d", "%Y", "%Y-%m", "%G-W%V", "%Y-%m-%dT%H")
+"""Names of partitions by day, which most are, and by year, month, week and hour."""
 
 ROW_MASK = (1 << 44) - 1
 PARQUET_BIT = 1 << 61
@@ -144,10 +167,20 @@ class Txn:
         """The transaction."""
         return self.record.txn
 
+    def partition_in(self, folder: str) -> Partition | None:
+        """The partition that is stored in a folder of this name, ``2024-01-01.6`` for instance."""
+        return next((each for each in self.partitions if folder in each.folder_names), None)
+
     def build(self) -> bytes:
         """The bytes of the record and the lists behind it."""
         partitions = b"".join(partition.build() for partition in self.partitions)
         return self.record.build() + self.symbol_counts + PARTITIONS_SIZE.pack(len(partitions)) + partitions
+
+
+def partition_offset(area: Area, number: int) -> int:
+    """Where a partition of an area is stored."""
+    start = area.offset + TxnRecord.size + area.symbols_size + PARTITIONS_SIZE.size
+    return start + number * Partition.size
 
 
 def read_txn(source: Source, again: Callable[[], object] = lambda: None) -> Txn:
@@ -199,4 +232,4 @@ def _read_area(source: Source, head: TxnHead) -> Txn:
 
 
 def _broken(reason: str) -> Malformed:
-    return Malformed(f"no transaction can be read: {reason}", field="txn")
+    return Malformed(f"no transaction can be read: {reason}", rule="PM-150", field="txn")

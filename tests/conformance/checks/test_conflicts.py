@@ -117,6 +117,10 @@ def test_the_rule_that_speaks_names_the_others() -> None:
     ]
 
 
+def test_a_box_of_geo_that_does_not_hold_the_values_is_one_finding() -> None:
+    assert ["PQF-182"] == found((GOLDEN_FILES / "pqf/geo-document-other-box/data.parquet").read_bytes())
+
+
 PARENT = "sta/audited"
 
 DAMAGES = {

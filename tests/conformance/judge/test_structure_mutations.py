@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import secrets
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 import pqassay
-from damage import Damaged, bounded_memory, require_report
+from damage import SUGGESTED, Damaged, bounded_memory, require_report
 from pqassay_golden.tiny.parquet import (
     BODY,
     AnyType,
@@ -105,8 +106,8 @@ FILES = {
 DATA = {name: file.build() for name, file in FILES.items()}
 LEAVES = {name: [leaf for leaf in traced_file(data) if leaf.length] for name, data in DATA.items()}
 TIERS: tuple[Tier, ...] = ("index", "pages")
-DECODED = 10
-"""One file of so many is judged by its values, too."""
+DECODED = 10 * SUGGESTED
+"""One file of so many is judged by its values, too; one of ten by `make damages`."""
 
 HOSTILE = (
     b"\0",
@@ -169,19 +170,26 @@ class TestDamagedStructures(Damaged):
     def test_values_of_damaged_files_are_judged_in_workers_and_no_mistake_comes_to_light(
         self, tmp_path: Path
     ) -> None:
-        files = [self.damaged(Random(seed)) for seed in range(self.drawn // DECODED)]
+        first = secrets.randbits(40)  # others each time; the seed of a file is its name
+        files = {
+            f"{seed}": self.damaged(Random(seed)) for seed in range(first, first + self.drawn // DECODED)
+        }
         for name in DATA:
-            for mutation in self.possible(name)[::DECODED]:
+            for number, mutation in enumerate(list(self.tried(name))[:: DECODED // SUGGESTED]):
                 with contextlib.suppress(Inapplicable):
-                    files.append(self.mutated(name, mutation))
-        for number, data in enumerate(files):
-            (tmp_path / f"{number:05}.parquet").write_bytes(data)
+                    files[f"{name} {number}"] = self.mutated(name, mutation)
+        for stem, data in files.items():
+            (tmp_path / f"{stem}.parquet").write_bytes(data)
         report = pqassay.check(tmp_path, tier="values", jobs=2)
 
         assert len(files) == len(report.files)
-        assert len(files) > 1_500
+        assert len(files) > 1_500 // SUGGESTED
         for file in report.files:
-            require_report(file)
+            try:
+                require_report(file)
+            except AssertionError as error:
+                error.add_note(f"the file: {files[Path(file.path).stem].hex()}")
+                raise
 
 
 # ----------------------------------------------------------------------------------------------- hostile files

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from damage import TOGETHER
+from damage import EXAMPLES, TOGETHER
 from pqassay.values.claims.count_claims import NullsOfChunk
 
 pytestmark = pytest.mark.slow
 
-DAMAGES = 1_000
+DAMAGES = 900 // EXAMPLES
 
 
 @settings(max_examples=DAMAGES // TOGETHER, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import weighing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +24,7 @@ from places import GOLDEN_FILES
 from pqassay.report.model import Finding
 from pqassay.report.renderers.details import details
 from pqassay.report.renderers.text import render
-from pqassay.report.weighing import Weighing, worst
+from pqassay.report.weighing import SIDES, Weighing, worst
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay.under_test.pages.walk import PageUnderTest
@@ -168,6 +170,54 @@ def test_a_value_far_beyond_two_structures_is_damage_and_one_beside_a_bound_is_n
 
     assert {"values"} == sides(with_value(1 << 62))
     assert "values" not in sides(with_value(int(values.max()) + 1))
+
+
+def test_a_number_that_one_bit_keeps_beyond_the_bounds_is_damage_and_another_far_number_is_not() -> None:
+    data, values = written("int64", 3)
+
+    def with_value(value: int) -> bytes:
+        return damaged(data, 8, lambda rows: np.append(rows.reshape(-1).view("<i8")[:-1], np.int64(value)))
+
+    assert {"values"} == sides(with_value(int(values[0]) ^ 1 << 40))
+    assert {"metadata"} == sides(with_value(999_999))
+
+
+def test_a_page_that_is_there_twice_is_damage() -> None:
+    data, _ = written("double", 5, write_page_index=True, data_page_size=1, write_batch_size=ROWS // 3)
+    first, second, _ = pages(data)
+    size = first.header.compressed_page_size
+    twice = data[: second.body_start] + data[first.body_start :][:size] + data[second.body_start + size :]
+
+    assert {"values"} == sides(twice)
+    (finding,) = findings(twice)
+    assert finding.weighed is not None
+    assert "pages 0 and 1 hold the same values" in finding.weighed.reasons
+
+
+@pytest.mark.parametrize("how", ["values of another column", "bounds of another column"])
+def test_columns_that_are_confused_are_told_apart(how: str) -> None:
+    setting = weighing.Setting(
+        has_index=True, has_filter=False, pages=1, has_dictionary=False, is_nullable=False
+    )
+    file = weighing.written("int32", setting, 1)
+    draw = np.random.default_rng(1)
+    if how == "values of another column":
+        spoilt = weighing.with_damaged_values(file, how, draw, in_all=True)
+        assert {"values"} == sides(spoilt)
+    else:
+        assert {"metadata"} == sides(weighing.with_false_claims(file, how, "both"))
+
+
+def test_the_figures_of_the_guide_are_those_of_this_weighing() -> None:
+    kept = {(kind["wrong"], kind["how"]): kind for kind in json.loads(weighing.FIGURES.read_text())}
+    trials = [trial for trial in weighing.trials() if " ".join(trial.place.split()[:1]) == "double"][::17]
+    right = [weighing.answered(trial.data)[0] == trial.wrong for trial in trials]
+
+    assert {(trial.wrong, trial.how) for trial in trials} <= kept.keys()
+    assert sum(right) / len(right) > 0.85
+    for side in ("values", "metadata"):
+        mine = [kind for (wrong, _), kind in kept.items() if wrong == side]
+        assert sum(kind[side] for kind in mine) > 0.9 * sum(kind[each] for kind in mine for each in SIDES)
 
 
 def test_golden_files_of_false_metadata_blame_the_metadata() -> None:

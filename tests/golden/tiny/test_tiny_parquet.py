@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
+from damage import EXAMPLES
 from pqassay_golden.rows import literal_rows
 from pqassay_golden.tiny.columns import leaves_of
 from pqassay_golden.tiny.parquet import (
@@ -202,7 +203,7 @@ Counts left out, statistics in page headers, bloom filters of few bytes or of bo
 """
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 // EXAMPLES, deadline=None)
 @given(files())
 def test_what_is_written_is_read_back_and_breaks_no_rule(file: TinyParquet) -> None:
     data = file.build()

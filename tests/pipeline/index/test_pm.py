@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import pqassay
 from places import INTEROP
+from pqassay.cli.main import app
+from pqassay_reader.query.scan import scan
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate
 from pqassay_reference.rewrite.embed import embed_file
@@ -110,7 +113,30 @@ def test_files_that_share_a_folder_get_theirs_in_a_mirror_of_the_names(
         expected = generate(BytesSource((tmp_path / "sales" / name).read_bytes())).raw
         assert (tmp_path / "pm" / name / "_pm").read_bytes() == expected
     assert generate_files(spark, tmp_path / "sales", into=tmp_path / "pm").count(Outcome.FRESH) == 6
-    assert {file.outcome for file in pqassay.check(tmp_path / "pm").files} == {"conformant"}
+    report = pqassay.check(tmp_path / "pm", tier="values")
+    assert [("pm", "conformant"), ("parquet", "conformant")] * 6 == [
+        (file.kind, file.outcome) for file in report.files
+    ]
+    assert "PM-102" in {rule for coverage in report.coverages.values() for rule in coverage.checked}
+    for rows, name in enumerate(names):
+        data = tmp_path / "pm" / name / "data.parquet"
+        expected_rows = pq.read_table(tmp_path / "sales" / name, partitioning=None).to_pylist()
+        assert expected_rows == scan(data, metadata="pm").to_table().to_pylist()
+        done_reading = CliRunner().invoke(
+            app, ["pm", "read", str(data.parent), "--rows", "0..9", "--format", "json"]
+        )
+        assert rows == len(done_reading.stdout.splitlines())
+    with pytest.raises(Refused, match="name a folder outside"):
+        generate_files(spark, tmp_path / "sales", into=tmp_path / "sales" / "year=2022" / "pm")
+    (tmp_path / "pm" / names[0] / "data.parquet").unlink()
+    write(tmp_path / "pm" / names[0] / "data.parquet")
+    moved = shutil.move(tmp_path / "sales" / names[1], tmp_path / "sales" / "other.parquet")
+    again = generate_files(spark, tmp_path / "sales", into=tmp_path / "pm")
+    assert [("other.parquet", "generated"), (names[0], "refused")] == [
+        pair for pair in outcomes(again.files) if pair[1] != "fresh"
+    ]
+    assert "is a file of its own" in again.refused[0].reason
+    assert pq.read_table(moved).equals(pq.read_table(tmp_path / "pm" / "other.parquet" / "data.parquet"))
 
 
 @pytest.mark.spark

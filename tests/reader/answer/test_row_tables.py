@@ -52,8 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(folder: Path, names: Sequence[str], predicate: Tree | None) -> tuple[pa.Table, int]:
     """The rows of all files that satisfy a condition, and the bytes of the chunks that were read."""
     lake = Answerer.open(folder).lake
-    condition = None if predicate is None else condition_of(predicate, lake.schema)
-    reader = RowTables(lake, names, condition)
+    reader = RowTables(lake, names, None if predicate is None else condition_of(predicate, lake.schema))
     every = lake.row_counts > 0
     tables = list(reader.rows(every, np.zeros(len(every), np.bool_)))
     return pa.concat_tables(tables), reader.length

@@ -153,6 +153,11 @@ def test_folders_are_read_with_the_columns_that_they_stand_for(lake: Path) -> No
     assert done.stderr.rstrip().endswith(" in 2 files")
 
 
+def test_a_size_of_batches_changes_no_row(lake: Path) -> None:
+    assert run(lake).stdout == run(lake, "--batch-size", 1).stdout
+    assert 2 == run(lake, "--batch-size", 0).exit_code
+
+
 def test_a_limit_ends_the_scan(lake: Path) -> None:
     assert 2 == len(run(lake, "--limit", 1).stdout.splitlines())
     assert ["year  n  word"] != run(lake, "--limit", 0).stdout.splitlines()

@@ -154,7 +154,6 @@ def test_a_known_schema_spares_the_full_parse(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("pqassay_reader.lake.index_tail.extract", refused)
     monkeypatch.setattr("pqassay_reader.lake.index_tail.read_footer", refused)
-    monkeypatch.setattr("pqassay_reader.lake.index_tail.value_of", refused)
 
     assert expected == quick_extract(whole(GOOD), known)
 

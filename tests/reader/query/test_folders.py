@@ -206,29 +206,6 @@ def _stored(lake: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def test_a_column_that_only_a_later_file_has_can_be_asked_for(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"n": [1]}), tmp_path / "a.parquet")
-    pq.write_table(
-        pa.table({"n": [2, 3], "extra": pa.array([7, None], pa.int16()), "st": [{"x": 1}, None]}),
-        tmp_path / "b.parquet",
-    )
-    pq.write_table(pa.table({"n": [4]}), tmp_path / "c.parquet")
-
-    for condition, numbers in (
-        ("extra > 5.5", [2]),
-        ("extra IS NULL", [1, 3, 4]),
-        ("NOT extra > 7", [2]),
-        ("st.x = 1 AND n < 9", [2]),
-        ("st.x = 1 OR n = 4", [2, 4]),
-    ):
-        assert {"n": numbers} == scan(tmp_path, condition).to_table().to_pydict()
-    rows = scan(tmp_path, "n <> 3", ["extra", "n"]).to_table()
-    assert {"extra": [None, 7, None], "n": [1, 2, 4]} == rows.to_pydict()
-    assert pa.int16() == rows.schema.field("extra").type
-    with pytest.raises(Refused, match="at character 11: there is no column nowhere; columns are: n"):
-        scan(tmp_path, "n = 1 AND nowhere = 1")
-
-
 def test_what_is_not_data_is_left_out_as_check_leaves_it_out(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", n=[1])
     write(tmp_path / "b.PARQ", n=[2])
@@ -256,3 +233,26 @@ def test_a_folder_without_a_single_name_of_a_parquet_file_is_read_all_the_same(t
     write(tmp_path / "000000_0", n=[1])
 
     assert [1] == scan(tmp_path).to_table()["n"].to_pylist()
+
+
+def test_a_column_that_only_a_later_file_has_can_be_asked_for(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1]}), tmp_path / "a.parquet")
+    pq.write_table(
+        pa.table({"n": [2, 3], "extra": pa.array([7, None], pa.int16()), "st": [{"x": 1}, None]}),
+        tmp_path / "b.parquet",
+    )
+    pq.write_table(pa.table({"n": [4]}), tmp_path / "c.parquet")
+
+    for condition, numbers in (
+        ("extra > 5.5", [2]),
+        ("extra IS NULL", [1, 3, 4]),
+        ("NOT extra > 7", [2]),
+        ("st.x = 1 AND n < 9", [2]),
+        ("st.x = 1 OR n = 4", [2, 4]),
+    ):
+        assert {"n": numbers} == scan(tmp_path, condition).to_table().to_pydict()
+    rows = scan(tmp_path, "n <> 3", ["extra", "n"]).to_table()
+    assert {"extra": [None, 7, None], "n": [1, 2, 4]} == rows.to_pydict()
+    assert pa.int16() == rows.schema.field("extra").type
+    with pytest.raises(Refused, match="at character 11: there is no column nowhere; columns are: n"):
+        scan(tmp_path, "n = 1 AND nowhere = 1")

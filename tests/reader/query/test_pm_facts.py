@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from places import GOLDEN_FILES, INTEROP
+from pqassay_reader.query.facts import pm_chunks as chunk_reading
 from pqassay_reader.query.facts import pm_facts
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import scan
 from pqassay_reference.errors import Refused
-from pqassay_reference.pm import chunk_reading
 from pqassay_spec.parquet.file import TAIL_SIZE
 
 REAL = sorted(path.parent for path in INTEROP.glob("questdb-*/*/_pm"))

@@ -38,7 +38,7 @@ from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.fetching.ranges import FetchedRanges
 from pqassay_reader.query.file_scan import FileScan
 from pqassay_reader.query.rungs import Rung
-from pqassay_reader.query.scan import scan
+from pqassay_reader.query.scan import BATCH_ROWS, scan
 from pqassay_reader.query.scan_query import Query
 from pqassay_reader.query.targets import target_of
 from pqassay_reference.errors import Refused, Undecodable
@@ -221,12 +221,14 @@ def test_any_rungs_give_the_rows_of_a_full_reading(data: st.DataObject) -> None:
     without = data.draw(st.lists(st.sampled_from(list(Rung)), max_size=5, unique=True))
     expected = filtered(table, predicate).select(columns)
     limit = data.draw(st.none() | st.integers(0, 60))
+    batch_size = data.draw(st.none() | st.integers(1, 30))
+    gap = data.draw(st.sampled_from([0, 100, 1 << 16]))
     source = CountingSource(content)
-    rows = scan(
-        source, predicate, columns, without=without, gap=data.draw(st.sampled_from([0, 100, 1 << 16])), limit=limit
-    )  # fmt: skip
+    rows = scan(source, predicate, columns, without=without, gap=gap, limit=limit, batch_size=batch_size)
+    batches = list(rows)
 
-    assert same(expected.slice(0, limit), rows.to_table())
+    assert same(expected.slice(0, limit), pa.Table.from_batches(batches, rows.schema))
+    assert all(len(batch) <= (batch_size or BATCH_ROWS) for batch in batches)
     assert_each_byte_once(source)
 
 
@@ -398,6 +400,14 @@ def test_bloom_filters_are_not_held_once_they_were_asked(tmp_path: Path) -> None
         fetched = sum(length for _, length in source.ranges)
         assert sum(one.stop - one.start for one in file.ranges._held) < fetched / 3
     assert_each_byte_once(source)
+
+
+def test_no_more_rows_are_decoded_at_once_than_a_batch_holds(long_file: Path) -> None:
+    query = Query(["!=", "n", 7], None, frozenset(Rung), None, batch_size=1000)
+    with FileScan(target_of(CountingSource(long_file.read_bytes())), query, Counters()) as file:
+        assert 1000 == max(len(window.rows) for window in file.windows())
+    with pytest.raises(Refused, match="batches of 0 rows"):
+        scan(long_file, batch_size=0)
 
 
 def test_a_limit_reads_a_small_part_of_a_long_file(long_file: Path) -> None:

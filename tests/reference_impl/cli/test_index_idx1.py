@@ -164,3 +164,19 @@ def test_what_it_cannot_be_is_refused(path: Path, options: list[str]) -> None:
         done.exit_code,
         done.stderr.partition("leave")[0],
     )
+
+
+def test_a_column_in_a_struct_is_refused_at_once_with_what_scans_use(tmp_path: Path) -> None:
+    path = tmp_path / "nested.parquet"
+    rows = {"st": [{"x": "a"}, {"x": "c"}, None, {"x": None}], "st.y": ["a", "b", "c", "d"]}
+    pq.write_table(pa.table(rows), path, row_group_size=2)
+    before = path.read_bytes()
+    done = run("embed", path, "--column", "st.x")
+
+    assert (1, before) == (done.exit_code, path.read_bytes())
+    command = "pqassay index add --type distinct-set --columns st.x"
+    reason = "is in a struct, where readers do not use this index; they use that of"
+    assert f"error: {path}: column st.x {reason} `{command}`\n" == done.stderr
+    assert 0 == run(*command.split()[1:3], path, *command.split()[3:]).exit_code
+    assert "0 rows; fetched 0 bytes of data" in run("scan", path, "st.x = 'b'").stderr
+    assert 0 == run("embed", path, "--column", "st.y").exit_code

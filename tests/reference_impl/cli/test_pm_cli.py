@@ -380,7 +380,7 @@ def test_plan_sums_up(made: Path, data: Path) -> None:
     assert "row group column offset bytes" == shown[0]
     assert shown[5].startswith("2 of 3 row groups, 4 ranges, ")
     assert f" of {size} (" in shown[5]
-    assert "1 request:" == shown[6]
+    assert "1 request, 769 bytes:" == shown[6]
     assert shown[7].startswith("bytes=")
     nothing = words(run("plan", made, "-c", "n", "--where", "n > 100"))
     assert f"0 of 3 row groups, 0 ranges, 0 bytes of {size} (0.0 %)" == nothing
@@ -416,21 +416,16 @@ def test_what_cannot_be_planned_is_refused(arguments: list[str], said: str, made
 # --------------------------------------------------------------------------------------------------------- tables
 
 
-def test_plan_can_leave_out_chunks_of_nothing_but_nulls(tmp_path: Path) -> None:
+def test_plan_leaves_out_chunks_of_nothing_but_nulls(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     table = pa.table({"a": range(4), "b": pa.array([None, None, 1, None], pa.int64())})
     pq.write_table(table, path, row_group_size=2)
     assert 0 == run("generate", path).exit_code
     pm = path.with_name("_pm")
-    whole = json.loads(run("plan", pm, "--columns", "a,b", "--json").stdout)["ranges"]
-    left = json.loads(run("plan", pm, "--columns", "a,b", "--json", "--skip-nulls").stdout)["ranges"]
+    left = json.loads(run("plan", pm, "--columns", "a,b", "--json").stdout)["ranges"]
 
-    assert [(0, "a"), (0, "b"), (1, "a"), (1, "b")] == [(each["row_group"], each["column"]) for each in whole]
     assert [(0, "a"), (1, "a"), (1, "b")] == [(each["row_group"], each["column"]) for each in left]
-    assert (
-        "; 1 chunk of nothing but nulls left out"
-        in run("plan", pm, "--columns", "a,b", "--skip-nulls").stdout
-    )
+    assert "; 1 chunk of nothing but nulls left out" in run("plan", pm, "--columns", "a,b").stdout
 
 
 # ------------------------------------------------------------------------------------------------------------ find
@@ -493,7 +488,28 @@ def test_update_refuses_a_file_that_was_rewritten_and_says_what_to_do(data: Path
     assert f"`pqassay pm generate {data}` writes it anew" in result.stderr
 
 
+def test_compact_reports_the_new_folder(chain: Path) -> None:
+    folder = chain.parent.with_name("chain.1")
+    asked = [chain.parent, "--if-unused-above"]
+    left, would, did = (
+        run("compact", *asked, "62%"),
+        run("compact", *asked, "60%", "--dry-run"),
+        run("compact", *asked, "60"),
+    )
+    unused = "61.1 % of the 15374 bytes of data.parquet"
+
+    assert (
+        f"{chain}: 44.0 % of 3400 bytes are dead, and 61.1 % of its Parquet file, no more than 62 %; left as it is\n"
+        == left.stdout
+    )
+    assert f"{folder}: would write both files: {unused} are dead\n" == would.stdout
+    assert f"{folder}: wrote 4590 bytes of data.parquet and 1904 of _pm: {unused} were dead\n" == did.stdout
+    assert "readers use the old folder until the table's `_txn` names the new one\n" == did.stderr
+    assert {"_pm", "data.parquet"} == {each.name for each in folder.iterdir()}
+
+
 def test_compact_says_what_was_dead_and_who_finds_nothing_now(chain: Path) -> None:
+    chain.with_name("data.parquet").unlink()
     asked = [chain.parent, "--if-unused-above"]
     left, would, did = (
         run("compact", *asked, "50%"),

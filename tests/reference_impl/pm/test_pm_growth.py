@@ -16,11 +16,8 @@ from places import INTEROP
 from pm_pairs import with_footer
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate_file
-from pqassay_reference.pm.growth import Growth, compact_file, pair_of, update_beside
-from pqassay_reference.pm.query import migrated
+from pqassay_reference.pm.growth import Growth, pair_of, update_beside
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.pm.storage import FileStorage
-from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import FileMetaData
 
 CHAIN = [INTEROP / "questdb-9.4.3" / f"o3-chain-{number}" for number in range(6)]
@@ -191,62 +188,6 @@ def test_an_update_can_be_killed_at_every_write(tmp_path: Path) -> None:
         assert (CHAIN[5] / "_pm").read_bytes()[:3400] == target.read_bytes()[:3400]
 
     assert states == seen
-
-
-# ---------------------------------------------------------------------------------------------------- compaction
-
-
-def test_a_compaction_keeps_the_newest_snapshot_alone(tmp_path: Path) -> None:
-    data, target = taken(tmp_path, CHAIN[5], CHAIN[5])
-    with PmReader.map(target) as reader:
-        expected = migrated(reader)
-        value = reader.value()
-    told = compact_file(target, dry_run=True)
-    assert (CHAIN[5] / "_pm").read_bytes() == target.read_bytes()
-    done = compact_file(target)
-
-    assert told == done
-    assert (3400, len(expected), True) == (done.before, done.after, done.is_due)
-    assert (13185, 10884, 7186, 5405, 3540) == done.dropped
-    assert expected == target.read_bytes()
-    with PmReader.map(target) as reader:
-        assert value.row_groups == reader.value().row_groups
-    assert (0, False) == (compact_file(target).dead, compact_file(target).is_due)
-    assert data.read_bytes() == (CHAIN[5] / "data.parquet").read_bytes()
-
-
-def test_a_compaction_waits_until_enough_is_dead(tmp_path: Path) -> None:
-    _, target = taken(tmp_path, CHAIN[5], CHAIN[5])
-    share = compact_file(target, dry_run=True).share
-
-    assert not compact_file(target, above=share).is_due
-    assert (CHAIN[5] / "_pm").read_bytes() == target.read_bytes()
-    assert compact_file(target, above=share - 0.01).is_due
-    assert [15374] == sizes(target)
-
-
-def test_bytes_that_a_stopped_update_left_are_dead(tmp_path: Path) -> None:
-    _, target = taken(tmp_path, CHAIN[0], CHAIN[0])
-    target.write_bytes(target.read_bytes() + bytes(500))
-
-    assert 500 <= compact_file(target).dead
-    assert target.stat().st_size == compact_file(target).before
-
-
-def test_a_damaged_file_is_not_compacted(tmp_path: Path) -> None:
-    _, target = taken(tmp_path, CHAIN[5], CHAIN[5])
-    raw = bytearray(target.read_bytes())
-    raw[40] ^= 1
-    target.write_bytes(raw)
-    with pytest.raises(FormatError, match="the checksum is wrong"):
-        compact_file(target)
-    assert bytes(raw) == target.read_bytes()
-
-
-def test_a_compaction_and_an_update_do_not_meet(tmp_path: Path) -> None:
-    _, target = taken(tmp_path, CHAIN[5], CHAIN[5])
-    with FileStorage(target), pytest.raises(OSError, match="another process is writing it"):
-        compact_file(target)
 
 
 @pytest.mark.parametrize("named", ["", "_pm", "data.parquet"])

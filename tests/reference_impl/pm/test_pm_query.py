@@ -24,7 +24,6 @@ from pqassay_reference.pm import query, write
 from pqassay_reference.pm.column_values import with_stored_values
 from pqassay_reference.pm.generate import generate
 from pqassay_reference.pm.parts import Extensions
-from pqassay_reference.pm.query import Range
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
@@ -93,36 +92,6 @@ def test_a_nested_column_stands_for_its_parts() -> None:
     reader = reader_of(replace(VALUE, columns=(COLUMNS[0], *(replace(COLUMNS[2], name="point"),) * 2)))
     assert [(104, 50), (154, 160)] == query.plan(reader, ["point"], [0])
     assert [0, 1, 2, 3] == query.prune(reader, ["=", "point", bytes(16)])
-
-
-@pytest.mark.parametrize(
-    ("gap", "longest", "expected"),
-    [
-        (0, None, [(0, 30), (35, 5), (50, 10)]),
-        (5, None, [(0, 40), (50, 10)]),
-        (10, None, [(0, 60)]),
-        (10, 40, [(0, 40), (50, 10)]),
-        (10, 5, [(0, 10), (10, 20), (12, 8), (35, 5), (50, 10)]),
-    ],
-)
-def test_ranges_near_each_other_are_fetched_at_once(
-    gap: int, longest: int | None, expected: list[tuple[int, int]]
-) -> None:
-    ranges = [Range(50, 10), Range(10, 20), Range(0, 10), Range(12, 8), Range(35, 5)]
-    assert expected == query.coalesced(ranges, gap, longest)
-
-
-@given(
-    st.lists(st.builds(Range, st.integers(0, 50), st.integers(0, 9))),
-    st.integers(0, 9),
-    st.none() | st.integers(0, 60),
-)
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_byte_is_lost_when_ranges_are_joined(ranges: list[Range], gap: int, longest: int | None) -> None:
-    found = query.coalesced(ranges, gap, longest)
-    asked = {byte for one in ranges for byte in range(one.offset, one.end)}
-    assert asked <= {byte for one in found for byte in range(one.offset, one.end)}
-    assert len(found) <= len(ranges)
 
 
 @pytest.mark.parametrize(

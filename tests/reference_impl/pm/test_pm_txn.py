@@ -14,7 +14,6 @@ import pytest
 from typer.testing import CliRunner
 
 import processes
-from committed_txn import commit, with_sizes
 from places import INTEROP
 from pm_values import row_group, snapshot
 from pqassay.cli.main import app
@@ -22,7 +21,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.pm.storage import FileStorage, MemoryStorage
-from pqassay_reference.pm.txn import partition_of, read_file
+from pqassay_reference.pm.txn import commit, partition_of, read_file
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm.txn import PARQUET_BIT, Partition, Txn, TxnHead, TxnRecord, read_txn
@@ -44,6 +43,15 @@ def transaction(number: int, *sizes: int, name_txn: int = 6) -> Txn:
         Partition(FIRST + day * DAY, PARQUET_BIT | 9, name_txn, size) for day, size in enumerate(sizes)
     ]
     return Txn(record, b"", tuple(partitions))
+
+
+def with_sizes(txn: Txn, *sizes: int) -> Txn:
+    """The next transaction, with other sizes of the partitions' Parquet files."""
+    partitions = tuple(
+        partition.changed(parquet_file_size=size)
+        for partition, size in zip(txn.partitions, sizes, strict=True)
+    )
+    return Txn(txn.record.changed(txn=txn.version + 1), txn.symbol_counts, partitions)
 
 
 def written(*transactions: Txn) -> MemoryStorage:
@@ -136,7 +144,7 @@ def test_a_read_that_a_writer_came_into_starts_again() -> None:
             if offset and len(waits) < 2:
                 commit(
                     storage,
-                    with_sizes(read_txn(storage), [read_txn(storage).partitions[0].parquet_file_size + 1]),
+                    with_sizes(read_txn(storage), read_txn(storage).partitions[0].parquet_file_size + 1),
                 )
             return raw
 

@@ -28,6 +28,7 @@ from pqassay_spec.idx1.blob import BLOB
 from pqassay_spec.parquet.file import HEAD, TAIL
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, OffsetIndex, PageHeader
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import txn
 from pqassay_spec.rules import catalogue
 from pqassay_spec.rules.catalogue import (
     CatalogueError,
@@ -195,6 +196,7 @@ ROOTS: dict[str, Any] = {
         "footer_length": None,
     },
     "data": {"footer": FileMetaData},
+    "txn": {"head": txn.TxnHead, "partitions": txn.Partition},
     "row_groups": {
         "columns": {
             "pages": {"header": PageHeader, "body": None},

@@ -29,6 +29,7 @@ from pqassay_golden.iceberg.files import (
 )
 from pqassay_golden.iceberg.files import metadata as iceberg_metadata
 from pqassay_golden.iceberg.schemas import one_file
+from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import NAME_MAPPING
 
 UTC = dt.UTC
@@ -380,6 +381,37 @@ def test_stored_row_ids_are_those_of_one_row_each(
 def test_bounds_that_changed_places_are_one_finding(case: str, rule: str) -> None:
     report = pqassay.check(GOLDEN_FILES / case / "table", tier="values")
     assert [rule] == [finding.rule for file in report.files for finding in file.findings]
+
+
+COMMIT, LATER = (f"_delta_log/{version:020}.json" for version in (0, 1))
+CHECKPOINT = "_delta_log/00000000000000000001.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
+
+
+@pytest.mark.parametrize(
+    ("table", "mutation", "also"),
+    [
+        ("partitioned", TableMutation(file=LATER, op="remove", line=1, path="add.partitionValues"), ["DLT-016", "DLT-056"]),
+        ("deleted", TableMutation(file=COMMIT, op="remove", line=1, path="protocol.readerFeatures"), ["DLT-057", "DLT-058"]),
+        ("beside-its-log", TableMutation(file=CHECKPOINT, op="remove", line=1, path="protocol.readerFeatures"), ["DLT-044", "DLT-057"]),
+        ("beside-its-log", TableMutation(file=CHECKPOINT, op="set", line=1, path="protocol.minWriterVersion", to=2), ["DLT-044", "DLT-057"]),
+        ("beside-its-log", TableMutation(file=CHECKPOINT, op="remove", line=2, path="metaData.format"), ["DLT-044", "DLT-056"]),
+        ("beside-its-log", TableMutation(file=CHECKPOINT, op="set", line=2, path="metaData.schemaString.fields.[1].type", to="date"), ["DLT-044", "DLT-017"]),
+        ("beside-its-log", TableMutation(file=CHECKPOINT, op="set", line=2, path="metaData.schemaString.fields.[0].type", to="date"), ["DLT-044", "DLT-010"]),
+    ],
+)  # fmt: skip
+def test_one_damage_of_a_log_is_one_finding(
+    tmp_path: Path, table: str, mutation: TableMutation, also: list[str]
+) -> None:
+    folder = GOLDEN_FILES / "dlt" / table / "table"
+    good = {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+    for name, data in {**good, **mutation.applied(good)}.items():
+        (tmp_path / "t" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "t" / name).write_bytes(data)
+    report = pqassay.check(tmp_path / "t", tier="meta")
+
+    assert [also] == [[finding.rule, *finding.also] for file in report.files for finding in file.findings]
 
 
 @pytest.mark.parametrize("path", ["file:/warehouse/metals/data/part-0.parquet", "/warehouse/metals/data/part-0.parquet"])  # fmt: skip

@@ -22,9 +22,11 @@ from pqassay.values.claims.bound_claims import (
     ExactBoundsOfPages,
     bounds_of,
 )
+from pqassay.values.claims.rearranged import is_of_one_width
 from pqassay.values.claims.value_rules import Compared
 from pqassay.values.decoding.chunk_values import ChunkValues, plain
 from pqassay.values.decoding.extremes import beyond
+from pqassay.values.decoding.hashes import physical_rows
 from pqassay.values.decoding.keys import bound_keys, decimal_width, equal, keys_of
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
 
@@ -36,6 +38,9 @@ SHORTEST_PREFIX = 4
 
 FAR = 1000.0
 """Distances between two bounds by which a value beyond them is far away."""
+
+NEAR = 0.02
+"""Distances between two bounds up to which values beyond them are close."""
 
 TINY = 2.0**-64
 """Part of a bound which a value far below it is at most."""
@@ -133,26 +138,50 @@ class Range:
         below, above = self.crossed
         return float((below | above).mean()) if len(below) else 0.0
 
-    @property
-    def are_far(self) -> bool:
-        """Whether all numbers beyond the bounds are far from them."""
+    @cached_property
+    def distances(self) -> NDArray[np.float64] | None:
+        """How far each number beyond the bounds is from them, in distances between the bounds; ``None`` where that says nothing."""
         outside = self.crossed[0] | self.crossed[1]
         if (
             len(self.raws) < 2
             or not outside.any()
             or self.order in (Order.BYTES, Order.DECIMAL, Order.TIMESTAMP, *TOTAL)
         ):
-            return False
+            return None
         keys, usable = bound_keys(self.order, self.raws, self.values.type, 0)
         numbers = _numbers(keys_of(self.order, self.values))[outside]
         low, high = np.asarray(keys, np.float64)
         if not usable.all() or not low < high:
-            return False
-        distance = np.maximum(low - numbers, numbers - high)
+            return None
+        distances: NDArray[np.float64] = np.maximum(low - numbers, numbers - high) / (high - low)
         nearest = min(abs(low), abs(high)) if (low > 0) == (high > 0) else 0.0
-        return bool(
-            ((distance > FAR * (high - low)) | ((numbers != 0) & (np.abs(numbers) < TINY * nearest))).all()
-        )
+        distances[(numbers != 0) & (np.abs(numbers) < TINY * nearest)] = np.inf
+        return distances
+
+    @property
+    def are_far(self) -> bool:
+        """Whether all numbers beyond the bounds are far from them."""
+        return self.distances is not None and bool((self.distances > FAR).all())
+
+    @property
+    def are_near(self) -> bool:
+        """Whether all numbers beyond the bounds are close to them."""
+        return self.distances is not None and bool((self.distances < NEAR).all())
+
+    @property
+    def is_off_by_a_bit(self) -> bool:
+        """Whether one number lies beyond the bounds, farther than these are apart, which another value of one of its bits brings between them."""
+        if self.distances is None or not (self.distances > 1).all() or not is_of_one_width(self.values):
+            return False
+        outliers = pc.unique(self.values.filter(pa.array(self.crossed[0] | self.crossed[1])))
+        if len(outliers) != 1:
+            return False
+        row = physical_rows(outliers)
+        flips = np.packbits(np.eye(8 * row.shape[1], dtype=np.uint8), axis=1)
+        flipped: Any = np.ascontiguousarray(row ^ flips)
+        buffers: Any = [None, pa.py_buffer(flipped)]
+        below, above = self.outside(pa.Array.from_buffers(self.values.type, len(flipped), buffers))
+        return not bool((below | above).all())
 
 
 def _numbers(keys: Any) -> NDArray[np.float64]:

@@ -19,13 +19,14 @@ import pyarrow.compute as pc
 
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.report.weighing import Side, Weighing
-from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.weighed import Topic, topic_of
+from pqassay.values.claims.bloom import absent
 from pqassay.values.claims.ranges import MOST_LOOKED_AT, Bounds, Range, bounds_among, page_of
 from pqassay.values.claims.rearranged import fitting_arrangement, holds_nothing, is_of_one_width
 from pqassay.values.claims.value_rules import Compared
-from pqassay.values.decoding.chunk_values import ChunkValues
+from pqassay.values.decoding.chunk_values import ChunkValues, plain
 from pqassay.values.decoding.faults import FaultKind
 from pqassay.values.decoding.survey import survey
 from pqassay_spec.base.errors import FormatError
@@ -45,15 +46,22 @@ STRUCTURES = {
 }
 """Structures that are made by themselves, by how the paths of their fields begin; the first that fits."""
 
+STATISTICS = STRUCTURES["footer.row_groups.columns.meta_data.statistics"]
+
+FILTER = STRUCTURES["row_groups.columns.bloom_filter"]
+
 OF_PAGES = ("the column index", "the page headers")
 """Structures with bounds of each page: what others say of the whole chunk decides nothing about these."""
 
-VOUCHING = ("the bloom filter", "the IDX1 index")
+VOUCHING = (FILTER, "the IDX1 index")
 """Structures without bounds that hardly fit values by chance."""
 
 ENOUGH = 2
 """Points from which on the values count as damaged; up to 0, the metadata counts as false."""
 
+
+MANY = 8
+"""Different values among which one that is wrong stands alone, or in two pages that are then copies."""
 
 MUCH = 0.25
 """Part of the values of a page or chunk from which on they are many."""
@@ -83,7 +91,10 @@ def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, W
             of_pages = structures.issubset(OF_PAGES)
             traces += [(-3, f"the values fit {name}") for name in VOUCHING if name in others and not of_pages]
             with suppress(FormatError, NotChecked):
-                traces += _of_bounds(values, bounds_among(compared), of_pages=of_pages)
+                alone = list(_of_filter(values)) if structures == {FILTER} else []
+                traces += alone or _of_bounds(values, bounds_among(compared), of_pages=of_pages)
+            if STATISTICS in structures and (column := _column_with_bounds_of(values.chunk)):
+                traces.append((-4, f"its bounds are those of column {column}"))
             if any(each.is_broken and not each.compares_values for each in compared):
                 traces.append((2, "values do not fit their type either"))
         traces += _of_checksums(values.chunk)
@@ -102,6 +113,7 @@ Trace = tuple[int, str]
 
 
 def _weighed(traces: list[Trace], structures: Iterable[str]) -> Weighing:
+    traces = list(dict.fromkeys(traces))
     points = sum(each for each, _ in traces)
     wrong: Side = "values" if points >= ENOUGH else "either" if points > 0 else "metadata"
     traces.sort(key=lambda trace: -abs(trace[0]))
@@ -124,6 +136,36 @@ def _agreement(structures: set[str], points: int) -> Iterator[Trace]:
 # --------------------------------------------------------------------------------------------------- the values
 
 
+class BoundsOfColumns(dict[tuple[int, bytes | None, bytes | None], list[str]]):
+    """The columns that claim the same bounds in a row group: a part of a file."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        for chunk in file.part(ColumnChunks).all:
+            if (facts := chunk.statistics) is not None:
+                self.setdefault((chunk.row_group, facts.min_value, facts.max_value), []).append(chunk.column)
+
+
+def _column_with_bounds_of(chunk: ColumnChunkUnderTest) -> str | None:
+    """The one column beside a chunk that claims the same bounds."""
+    facts = chunk.statistics
+    if facts is None or not facts.min_value or not facts.max_value:
+        return None
+    columns = chunk.file.part(BoundsOfColumns)[chunk.row_group, facts.min_value, facts.max_value]
+    return next(iter({*columns} - {chunk.column}), None) if len(columns) == 2 else None
+
+
+def _of_filter(values: ChunkValues) -> Iterator[Trace]:
+    """What the values show that a bloom filter alone contradicts."""
+    missing = absent(values, values.chunk.bitset)
+    if missing is None:
+        return
+    pages = np.unique(np.searchsorted(values.starts, np.flatnonzero(missing), "right") - 1)[:FIRST_POSITIONS]
+    if any(holds_nothing(page_of(values, page)) for page in pages.tolist()):
+        yield 2, "all values of a page that are missing in the bloom filter are zero"
+    elif len(values.distinct()) >= MANY > 1 == len(pc.unique(plain(values.values.filter(pa.array(missing))))):
+        yield 1, "one value alone is missing in the bloom filter"
+
+
 def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool) -> Iterator[Trace]:
     """What the values show beside bounds: those that they contradict first, and those that they keep."""
     pages: list[int] = []
@@ -132,6 +174,8 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
         parts = dict(_suspect_parts(values, suspects[0]))
         pages = [page for page in parts if page is not None]
         yield from _of_suspects(suspects[0], list(parts.values()), len(values.starts) - 1)
+        if copied := _copied(values, pages):
+            yield 4, "pages {} and {} hold the same values".format(*copied)
         if len(suspects) > 1 and not any(each.met for each in suspects):
             yield 1, f"{len(suspects)} pages reach neither of their bounds"
     for kept in bounds:
@@ -148,6 +192,18 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
                 yield 1, f"no value is at a bound in {name}"
 
 
+def _copied(values: ChunkValues, pages: Iterable[int]) -> tuple[int, int] | None:
+    """Two pages of many different values that are all equal, one of them among those given."""
+    sizes = np.diff(values.starts)
+    for page in pages:
+        own = page_of(values, page)
+        alike = np.flatnonzero(sizes == sizes[page]).tolist() if len(pc.unique(own)) >= MANY else []
+        for other in alike:
+            if other != page and own.equals(page_of(values, other)):
+                return min(page, other), max(page, other)
+    return None
+
+
 def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[Trace]:
     """What values show that contradict bounds, in some pages of so many."""
     where = "its values" if suspect.page is None else f"the values of page {suspect.page}"
@@ -155,12 +211,16 @@ def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[T
         yield 2, f"{where} that are suspect are all zero"
     elif arrangement := _arrangement(suspect, parts):
         yield 4, f"{where} lie within the bounds {arrangement}"
-    if suspect.are_far:
+    if suspect.is_off_by_a_bit:
+        yield 4, f"one of {where} lies far beyond the bounds, and one bit of it keeps it there"
+    elif suspect.are_far:
         yield 3, f"{where} that lie beyond the bounds are far from them"
+    elif suspect.are_near:
+        yield -2, f"{where} lie beyond the bounds by little"
     met, (below, above) = suspect.met, suspect.crossed
     is_of_both, is_much = bool(below.any() and above.any()), suspect.share >= MUCH
-    if not any(map(any, suspect.raws)) and len(suspect.raws) > 1:
-        yield -2, "all bytes of the bounds are zero"
+    if not any(map(any, suspect.raws)) and len(suspect.raws) > 1 and not met:
+        yield -4, "all bytes of the bounds are zero"
     elif met and pages > 2 and len(parts) == 1 and _are_met_elsewhere(suspect, parts):
         share = Range(parts[0], suspect.order, suspect.low, suspect.high).share
         if share >= MUCH:

@@ -41,7 +41,7 @@ def _missing(table: DeltaTable, kind: str, action: Mapping[str, Any], place: Pla
         if action.get(name) is None:
             of = f" of {action.get('path')}" if kind == "add" else ""
             said = f"the {kind} action{of} has no {name}"
-            yield Violation(said, claim_field(table.file, place), f"a member {name}", "none")
+            yield Violation(said, claim_field(table.file, place.below(name)), f"a member {name}", "none")
 
 
 @rule("DLT-057", of=TABLE)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import copy
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.pages.chunk_claims import ChunkClaims
+from pqassay_reader.query.fetching.ranges import Piece
 from pqassay_reference.directory.reading.arrays import Sets
 from pqassay_reference.directory.reading.sketches import EntrySketches
 from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside
@@ -171,6 +172,16 @@ class FileFacts:
                     field=f"footer.row_groups[{number}].columns",
                 )
         return found
+
+    def has_only_nulls(self, row_group: int, leaf: int) -> bool:
+        """Whether every row of a chunk is null, so that it is not fetched; only ``_pm`` is relied on for it."""
+        del row_group, leaf
+        return False
+
+    def pieces(self, row_groups: Iterable[int], leaves: Sequence[int]) -> list[Piece]:
+        """The ranges of all chunks of some leaves that are fetched; none where pages decide what is."""
+        del row_groups, leaves
+        return []
 
     def require_counts(self) -> None:
         """Raise `Malformed` where a row group says that it has fewer than no rows."""

@@ -10,18 +10,21 @@ Source: chapters ``scan.md``, section "Metadata", and ``pm.md``, section "Readin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import cast, overload
 
 import numpy as np
 
 from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_reader.query.facts.footer_facts import ChunkSizes, FileFacts, SchemaField
+from pqassay_reader.query.facts.pm_chunks import facts_of, pieces_of
 from pqassay_reader.query.facts.pm_schema import FieldsOfColumns, LeavesOfColumns
+from pqassay_reader.query.fetching.ranges import Piece
 from pqassay_reference.errors import Refused
-from pqassay_reference.pm.chunk_reading import facts_of
+from pqassay_reference.pm.query import has_only_nulls, planned
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
@@ -160,6 +163,21 @@ class PmFacts(FileFacts):
             raise ValueError("facts of _pm without its reader")
         claims.reader, claims.row_group, claims.place = self.reader, row_group, leaf
         return claims
+
+    def has_only_nulls(self, row_group: int, leaf: int) -> bool:
+        """See `FileFacts.has_only_nulls`."""
+        if self.reader is None:
+            return False
+        block = self.metadata.row_groups[row_group].columns.block  # type: ignore[attr-defined] # of `_Chunks`
+        return has_only_nulls(self.reader.columns[leaf], block.chunks[leaf], block.num_rows)
+
+    def pieces(self, row_groups: Iterable[int], leaves: Sequence[int]) -> list[Piece]:
+        """See `FileFacts.pieces`: those of `pqassay pm plan`."""
+        if self.reader is None:
+            return []
+        names = [self.reader.columns[leaf].name for leaf in leaves]
+        chunks = planned(self.reader, names, row_groups, leave_out_nulls=True).ranges
+        return pieces_of(chunks, list(accumulate(self.row_counts)))
 
     def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
         """Nothing is kept: ``_pm`` is read as fast again."""

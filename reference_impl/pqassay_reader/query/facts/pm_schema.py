@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reader.query.facts.footer_facts import SchemaField
+from pqassay_reader.query.facts.pm_chunks import schema_of
 from pqassay_reference.pages.mini_file import ROOT, mini_file
-from pqassay_reference.pm.chunk_reading import schema_of
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 from pqassay_spec.pm.value import Column

@@ -78,10 +78,13 @@ class FieldPages:
         self._row_group, self._first_row = row_group, first_row
         self._end = first_row + self.row_count
         self._without_index: PageLayout | None = None
+        self._is_null = len(wanted.leaves) == 1 and facts.has_only_nulls(row_group, wanted.leaves[0])
 
     @cached_property
     def _bare(self) -> list[Leaf]:
-        """The leaves, their pages not known."""
+        """The leaves, their pages not known; none where every row is null, whatever the pages hold."""
+        if self._is_null:
+            return []
         found: list[Leaf] = []
         for place in self.field.leaves:
             claims = self._facts.claims_of(self._ranges, self._row_group, place)
@@ -91,7 +94,7 @@ class FieldPages:
     @cached_property
     def _indexed(self) -> PageLayout:
         """The layout by the offset indexes, if all are there and count; else one without pages."""
-        if self._reading.indexed:
+        if self._reading.indexed and not self._is_null:
             try:
                 found = [leaf.indexed() for leaf in self._bare]
             except Mistrusted:
@@ -140,6 +143,8 @@ class FieldPages:
             Malformed: A page header cannot be read.
             Undecodable: The pages cannot be decoded, or hold other rows than the file says.
         """
+        if self._is_null:
+            return pa.chunked_array([pa.nulls(len(rows), self.field.arrow.type)])
         if self.uses_index:
             try:
                 return self._values(self._indexed, rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right, insort
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from threading import Lock
@@ -52,6 +52,37 @@ class Piece(NamedTuple):
     start: int
     stop: int
     until: float = FOREVER
+
+
+def joined(
+    pieces: Iterable[Piece], gap: int | None, keeps_apart: Callable[[int, int], object] | None = None
+) -> list[Piece]:
+    """Fewer ranges that hold the same bytes, by offset: each is a request.
+
+    Args:
+        pieces: Ranges in any order.
+        gap: Bytes between two ranges that are fetched along; ``None`` to join only ranges that overlap.
+        keeps_apart: Whether what lies between two offsets keeps the ranges around it apart.
+
+    >>> joined([Piece(40, 50), Piece(4, 20), Piece(20, 30)], gap=0)
+    [Piece(start=4, stop=30, until=inf), Piece(start=40, stop=50, until=inf)]
+    """
+    requests: list[Piece] = []
+    for part in sorted(piece for piece in pieces if piece.stop > piece.start):
+        if requests:
+            last = requests[-1]
+            is_near = (
+                gap is not None
+                and part.start - last.stop <= gap
+                and part.stop - last.start <= LONGEST
+                and not (keeps_apart and keeps_apart(last.stop, part.start))
+            )
+            if part.start < last.stop or is_near:
+                until = max(last.until, part.until)
+                requests[-1] = Piece(last.start, max(last.stop, part.stop), until)
+                continue
+        requests.append(part)
+    return requests
 
 
 @dataclass
@@ -100,7 +131,16 @@ class FetchedRanges:
         """What a further step costs, in bytes of one request."""
         self._source = source
         self._held: list[_Segment] = []
+        self._planned: list[Piece] = []
         self._lock = Lock()
+
+    def plan(self, pieces: Iterable[Piece]) -> None:
+        """Make requests of ranges that will all be wanted; each is fetched whole when the first part of it is.
+
+        What lies outside the file is left out here: it is reported when it is wanted.
+        """
+        inside = (piece for piece in pieces if piece.start >= 0 and piece.stop <= self.size)
+        self._planned = joined(inside, self.gap)
 
     def want(self, pieces: Iterable[Piece]) -> None:
         """Fetch what is missing of some ranges, in as few requests as the gap allows; return when all is there.
@@ -113,7 +153,8 @@ class FetchedRanges:
         for piece in wanted:
             require_range(self, piece.start, piece.stop - piece.start)
         with self._lock:
-            missing = self._joined(sorted(part for piece in wanted for part in self._missing(piece)))
+            parts = [part for piece in wanted for part in self._missing(piece)]
+            missing = self._joined(self._with_planned(parts) if self._planned else parts)
             for segment in missing:
                 insort(self._held, segment)
                 counted = self.metadata if segment.until == FOREVER else self.data
@@ -133,7 +174,7 @@ class FetchedRanges:
     def is_little(self, pieces: Iterable[Piece]) -> bool:
         """Whether some ranges are rather fetched along than waited for in a step of their own."""
         with self._lock:
-            lengths = [one.stop - one.start for one in self._joined(sorted(pieces))]
+            lengths = [one.stop - one.start for one in self._joined(pieces)]
         return max(lengths, default=0) <= self.step and sum(lengths) <= STEP_REQUESTS * self.step
 
     def read(self, offset: int, length: int) -> bytes:
@@ -194,26 +235,20 @@ class FetchedRanges:
             parts.append(Piece(start, piece.stop, piece.until))
         return parts
 
-    def _joined(self, parts: list[Piece]) -> list[_Segment]:
-        joined: list[_Segment] = []
+    def _with_planned(self, parts: Iterable[Piece]) -> Iterator[Piece]:
+        """The same parts, or the planned requests that hold them."""
+        taken: set[Piece] = set()
         for part in parts:
-            last = joined[-1] if joined else None
-            if last is not None and part.start < last.stop:
-                # Two ranges that were wanted overlap.
-                last.stop, last.until = max(last.stop, part.stop), max(last.until, part.until)
-            elif last is not None and self._joins(last, part):
-                last.stop, last.until = part.stop, max(last.until, part.until)
-            else:
-                joined.append(_Segment(*part))
-        return joined
+            place = bisect_right(self._planned, part.start, key=lambda planned: planned.start) - 1
+            whole = self._planned[place] if place >= 0 else part
+            if whole.stop < part.stop:
+                yield part
+            elif whole not in taken:
+                taken.add(whole)
+                yield from self._missing(whole)
 
-    def _joins(self, last: _Segment, part: Piece) -> bool:
-        return (
-            self.gap is not None
-            and part.start - last.stop <= self.gap
-            and part.stop - last.start <= LONGEST
-            and not self._overlapping(last.stop, part.start)
-        )
+    def _joined(self, parts: Iterable[Piece]) -> list[_Segment]:
+        return [_Segment(*part) for part in joined(parts, self.gap, self._overlapping)]
 
     def _fetch(self, segment: _Segment) -> None:
         try:
@@ -224,4 +259,4 @@ class FetchedRanges:
             segment.data.set_exception(error)
 
 
-__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "STEP_GAPS", "Fetched", "FetchedRanges", "Piece"]
+__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "STEP_GAPS", "Fetched", "FetchedRanges", "Piece", "joined"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -203,7 +203,7 @@ def _require_frame(request: Request, size: int) -> None:
     if len(set(request.columns)) < max(len(request.columns), 1):
         raise Refused("an index describes at least one column, and each once")
     if request.granularity == Granularity.PAGE and len(request.columns) > 1:
-        raise Refused("an index of pages describes one column: the pages of two begin at different rows")
+        raise Refused("an index of pages describes one column")
     if request.most is not None:
         raise Refused("--most limits the values of a distinct set")
     SizeLimit(request.max_bytes, request.names).require(size)
@@ -216,8 +216,3 @@ def compressed(data: bytes, codec: CompressionCodec) -> bytes:
     name: Any = CODEC_NAMES[codec]
     opened: Any = pa.Codec(name)
     return bytes(opened.compress(data, asbytes=True))
-
-
-def at_offset(entry: Entry, offset: int) -> Entry:
-    """An entry whose blob begins somewhere."""
-    return replace(entry, head=entry.head.changed(offset=offset))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,12 +21,15 @@ from typer.testing import CliRunner
 from places import INTEROP
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
 from pqassay.cli.main import app
+from pqassay_reader.query.facts.pm_chunks import ChunkRows, schema_of
+from pqassay_reader.query.scan import scan
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pm import write as pm_write
-from pqassay_reference.pm.chunk_reading import ChunkRows, schema_of
+from pqassay_reference.pm.generate import generate_file
+from pqassay_reference.pm.query import planned
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.thrift import ConvertedType, FileMetaData
 from pqassay_spec.pm.codes import PhysicalType, Repetition
 from pqassay_spec.pm.value import Column
@@ -95,13 +101,126 @@ def test_each_chunk_is_fetched_once_and_nothing_else() -> None:
     pair = real("questdb-9.4.3/o3-chain-5")
     reader = PmReader.from_bytes(pair.raw)
     wanted = [reader.column("l"), reader.column("sy")]
-    _, source = rows_of(pair, columns=["l", "sy"])
-
-    assert [
+    _, source = rows_of(pair, columns=["l", "sy"], gap=0)
+    chunks = [
         (chunk.byte_range_start, chunk.total_compressed)
         for number in range(reader.row_group_count)
         for chunk in (reader.block(number).chunks[place] for place in wanted)
-    ] == source.ranges
+    ]
+
+    assert sum(length for _, length in chunks) == sum(length for _, length in source.ranges)
+    assert {byte for at, length in chunks for byte in range(at, at + length)} == {
+        byte for at, length in source.ranges for byte in range(at, at + length)
+    }
+
+
+# ------------------------------------------------------------------------------------- the plan, and what is fetched
+
+
+def _all_null(folder: Path) -> None:
+    shutil.copytree(INTEROP / "questdb-9.4.3" / "all-null", folder, dirs_exist_ok=True)
+
+
+def _chain(folder: Path) -> None:
+    shutil.copytree(INTEROP / "questdb-9.4.3" / "o3-chain-5", folder, dirs_exist_ok=True)
+
+
+def _many_row_groups(folder: Path) -> None:
+    path = folder / "data.parquet"
+    pq.write_table(pa.table({"n": range(1000), "none": pa.nulls(1000, pa.int64())}), path, row_group_size=2)
+    generate_file(path)
+
+
+def _long_chunks(folder: Path) -> None:
+    """Row groups that take more than the longest request."""
+    path, rows = folder / "data.parquet", 3 << 18
+    noise = np.random.default_rng(7).integers(1 << 62, size=rows)
+    pq.write_table(pa.table({"n": range(rows), "noise": noise}), path, row_group_size=1 << 18)
+    generate_file(path)
+
+
+@pytest.mark.parametrize("make", [_all_null, _chain, _many_row_groups, _long_chunks])
+@pytest.mark.parametrize("options", [(), ("--gap", "0")])
+def test_plan_read_and_scan_make_the_same_requests(
+    make: Callable[[Path], None],
+    options: Sequence[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make(tmp_path)
+    data, pm = tmp_path / "data.parquet", tmp_path / "_pm"
+    made: list[tuple[int, int]] = []
+    read_range = FileSource.read
+
+    def counted(source: FileSource, offset: int, length: int) -> bytes:
+        if Path(source.name) == data:
+            made.append((offset, length))
+        return read_range(source, offset, length)
+
+    def requests_of(*arguments: object) -> list[tuple[int, int]]:
+        made.clear()
+        done = CliRunner().invoke(app, list(map(str, arguments)))
+        assert 0 == done.exit_code, done.stderr
+        return sorted(made)
+
+    with PmReader.map(pm) as reader:
+        names = ",".join(column.name for column in reader.columns)
+    planned = CliRunner().invoke(app, ["pm", "plan", str(pm), "-c", names, "--json", *options])
+    monkeypatch.setattr(FileSource, "read", counted)
+    expected = [(each["offset"], each["length"]) for each in json.loads(planned.stdout)["requests"]]
+
+    assert expected == requests_of("pm", "read", tmp_path, "-o", tmp_path / "rows.parquet", *options)
+    output = ("-o", tmp_path / "same.parquet")
+    assert expected == requests_of("scan", data, "--metadata", "pm", *output, *options)
+    assert (
+        pq.read_table(data).to_pylist()
+        == pq.read_table(tmp_path / "rows.parquet").to_pylist()
+        == pq.read_table(tmp_path / "same.parquet").to_pylist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "ranges", "requests"), [(_all_null, (9, 453), (1, 2008)), (_many_row_groups, (500, 53000), (1, 75455))]
+)  # fmt: skip
+def test_a_plan_counts_ranges_and_requests(
+    make: Callable[[Path], None], ranges: tuple[int, int], requests: tuple[int, int], tmp_path: Path
+) -> None:
+    make(tmp_path)
+    with PmReader.map(tmp_path / "_pm") as reader:
+        names = ",".join(column.name for column in reader.columns)
+    done = CliRunner().invoke(app, ["pm", "plan", str(tmp_path / "_pm"), "-c", names, "--json"])
+    record = json.loads(done.stdout)
+
+    assert ranges == (len(record["ranges"]), record["bytes"])
+    assert requests == (len(record["requests"]), sum(each["length"] for each in record["requests"]))
+
+
+def test_a_scan_whose_condition_is_one_column_plans_that_column_alone(tmp_path: Path) -> None:
+    _long_chunks(tmp_path)
+    found = scan(tmp_path / "data.parquet", "n < 3", ["noise"], metadata="pm", without=["row-groups"])
+
+    assert 3 == found.to_table().num_rows
+    with PmReader.map(tmp_path / "_pm") as reader:
+        plan = planned(reader, ["n"]).ranges + planned(reader, ["noise"], [0]).ranges
+    assert sum(chunk.length for chunk in plan) == found.counters.data.length
+
+
+def test_rows_that_a_limit_leaves_out_are_not_fetched(tmp_path: Path) -> None:
+    _many_row_groups(tmp_path)
+    found = scan(tmp_path / "data.parquet", columns=["n"], limit=2, metadata="pm", gap=0)
+    found.to_table()
+
+    with PmReader.map(tmp_path / "_pm") as reader:
+        assert planned(reader, ["n"], [0]).ranges[0].length == found.counters.data.length
+
+
+def test_more_nulls_than_memory_should_hold_are_not_made_up() -> None:
+    pair, many = generated(written(pa.table({"n": pa.nulls(4, pa.int64())}))), 3_000_000
+    value = with_chunk(pair.value, 0, 0, num_values=many, null_count=many)
+    (group,) = value.row_groups
+    lying = pair.saying(replace(value, row_groups=(replace(group, num_rows=many),)))
+    with pytest.raises(Undecodable):
+        rows_of(lying)
 
 
 ROWS = 60
@@ -218,7 +337,7 @@ def test_read_prints_a_table_and_says_what_it_fetched(folder: Path) -> None:
     result = run(folder, "--columns", "l,sy", "--rows", "1..3")
 
     assert ["l  sy", "2  k2", "3  k0"] == result.stdout.splitlines()
-    assert "bytes in 2 requests; the Parquet footer was not read" in result.stderr
+    assert "bytes in 1 request; the Parquet footer was not read" in result.stderr
 
 
 def test_read_shows_the_first_rows_unasked(folder: Path) -> None:

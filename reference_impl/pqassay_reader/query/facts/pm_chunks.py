@@ -9,17 +9,18 @@ Source: "Parquet metadata file" (``parquet-metadata.md``), section "Access patte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pqassay_reader.query.fetching.ranges import GAP, Fetched, FetchedRanges, Piece
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pages.page_headers import dictionary_end
+from pqassay_reference.pm.query import PlannedRange, has_only_nulls, planned
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
@@ -41,12 +42,9 @@ _ENCODING_BITS = [(encoding, int(bit)) for encoding, bit in ENCODING_BITS.items(
 # Plain numbers: flags with names take many times longer to combine, and a scan asks for each chunk.
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """What a reading has fetched from the Parquet file: requests, and their bytes."""
-
-    requests: int
-    length: int
+def pieces_of(chunks: Iterable[PlannedRange], until: Sequence[float]) -> list[Piece]:
+    """The ranges of column chunks as they are fetched, each needed until the number of its row group."""
+    return [Piece(chunk.offset, chunk.offset + chunk.length, until[chunk.row_group]) for chunk in chunks]
 
 
 class ChunkRows:
@@ -55,6 +53,7 @@ class ChunkRows:
     Args:
         reader: The snapshot.
         data: The Parquet file, of which column chunks are read and nothing else.
+        gap: Bytes between two ranges that are fetched along, so that one request does for both.
         columns: Names of the columns; all by default. A nested one yields each of its parts.
         rows: Numbers of the rows, from 0; all by default.
         logical: Whether values get the types that QuestDB's type codes say.
@@ -70,19 +69,26 @@ class ChunkRows:
         columns: Sequence[str] | None = None,
         rows: range | None = None,
         *,
+        gap: int = GAP,
         logical: bool = True,
     ) -> None:
         reader.require_distinct_blocks()
         names = [column.name for column in reader.columns] if columns is None else columns
-        self._reader, self._data, self._logical = reader, data, logical
-        self._positions = [place for name in dict.fromkeys(names) for place in reader.columns_of(name)]
+        self._reader, self._logical = reader, logical
+        self._ranges = FetchedRanges(data, gap=gap)
+        self._names = list(dict.fromkeys(names))
+        self._positions = [place for name in self._names for place in reader.columns_of(name)]
         self._rows = rows
-        self.fetched = Fetched(0, 0)
-        """What was fetched so far."""
+        self._kinds: dict[int, Any] = {place: self._kind(place) for place in self._positions}
         self.schema = pa.schema(
-            list(zip(self._labels(), (self._kind(place) for place in self._positions), strict=True))
+            list(zip(self._labels(), (self._kinds[place] for place in self._positions), strict=True))
         )
         """Names and types of the columns."""
+
+    @property
+    def fetched(self) -> Fetched:
+        """What was fetched so far."""
+        return self._ranges.data
 
     def batches(self) -> Iterator[pa.Table]:
         """A table of each row group that has rows of those asked for. At most one is in memory at a time.
@@ -91,18 +97,21 @@ class ChunkRows:
             Malformed: A block, or the page that a chunk begins with, cannot be read.
             Undecodable: A chunk cannot be decoded, or holds other rows than ``_pm`` says.
         """
-        start = 0
-        for number in range(self._reader.row_group_count):
-            block = self._reader.block(number)
-            taken = _overlap(range(start, start + block.num_rows), self._rows)
-            start += block.num_rows
-            if not taken:
-                continue
+        reader, taken, start = self._reader, dict[int, range](), 0
+        for number in range(reader.row_group_count):
+            stop = start + reader.block(number).num_rows
+            if rows := _overlap(range(start, stop), self._rows):
+                taken[number] = range(rows.start - start, rows.stop - start)
+            start = stop
+        chunks = planned(reader, self._names, taken, leave_out_nulls=True).ranges
+        self._ranges.plan(pieces_of(chunks, range(reader.row_group_count)))
+        for number, rows in taken.items():
+            block = reader.block(number)
             columns = [
                 self._column(number, place, block.chunks[place], block.num_rows) for place in self._positions
             ]
-            table = pa.table(columns, schema=self.schema)
-            yield table.slice(taken.start - (start - block.num_rows), len(taken))
+            yield pa.table(columns, schema=self.schema).slice(rows.start, len(rows))
+            self._ranges.release(number)
 
     def table(self) -> pa.Table:
         """All of it. Raises as `batches` does."""
@@ -126,17 +135,20 @@ class ChunkRows:
 
     def _column(self, row_group: int, place: int, chunk: pm.ColumnChunk, rows: int) -> Any:
         column = self._reader.columns[place]
+        if has_only_nulls(column, chunk, rows):
+            return pa.nulls(rows, self._kinds[place])
         where = f"column {column.name} in row group {row_group}"
         try:
-            raw = self._data.read(chunk.byte_range_start, chunk.total_compressed)
-            self.fetched = Fetched(self.fetched.requests + 1, self.fetched.length + len(raw))
-            split = dictionary_end(memoryview(raw))
+            fetched = PlannedRange(row_group, column.name, chunk.byte_range_start, chunk.total_compressed)
+            self._ranges.want(pieces_of([fetched], range(row_group + 1)))
+            raw = self._ranges.view(fetched.offset, fetched.length)
+            split = dictionary_end(raw)
             schema = schema_of(column, logical=self._logical)
             facts = facts_of(schema, chunk.codec, chunk.encodings, chunk.num_values)
             pages = LeafPages(facts, raw[:split], [raw[split:]])
             found = _decoded(column, mini_file(schema, [pages], rows))
         except FormatError as error:
-            raise error.within(file=self._data.name, field=where, offset=chunk.byte_range_start) from None
+            raise error.within(file=self._ranges.name, field=where, offset=chunk.byte_range_start) from None
         except (pa.ArrowException, OSError) as error:
             raise Undecodable(f"{where} cannot be decoded: {' '.join(str(error).split())}") from error
         if len(found) != rows:
@@ -235,4 +247,4 @@ def _repetition(optional: bool | None) -> int:
     return FieldRepetitionType.OPTIONAL if optional else FieldRepetitionType.REQUIRED
 
 
-__all__ = ["ChunkRows", "Fetched", "facts_of", "schema_of"]
+__all__ = ["ChunkRows", "facts_of", "pieces_of", "schema_of"]

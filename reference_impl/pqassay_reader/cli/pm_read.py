@@ -8,12 +8,18 @@ from typing import Annotated
 
 import typer
 
+from pqassay_reader.query.fetching.ranges import GAP
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.pm import PM_CODES, ParquetSize, Txn, pinned, pm_app, require_pm
 from pqassay_reference.cli.pm_changes import Pair, pair
 from pqassay_reference.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog
+
+Gap = Annotated[
+    int,
+    typer.Option("--gap", metavar="BYTES", help="Join ranges at most BYTES apart into one request.", min=0),
+]
 
 
 @pm_app.command(
@@ -49,6 +55,7 @@ def read(
     physical: Annotated[
         bool, typer.Option("--physical", help="Print values as stored, without QuestDB's types.")
     ] = False,
+    gap: Gap = GAP,
     parquet_size: ParquetSize = None,
     txn: Txn = None,
 ) -> None:
@@ -61,7 +68,7 @@ def read(
     data, target = pair(folder)
     size = pinned(target, txn, parquet_size)
     with reported(target), reported(data):
-        from pqassay_reference.pm.chunk_reading import ChunkRows
+        from pqassay_reader.query.facts.pm_chunks import ChunkRows
         from pqassay_reference.pm.read import PmReader
         from pqassay_spec.base.sources import FileSource
 
@@ -76,7 +83,7 @@ def read(
             )
             cut = form is Form.TABLE and output is None and not rows
             found = ChunkRows(
-                reader, source, wanted, range(MOST_ROWS) if cut else asked, logical=not physical
+                reader, source, wanted, range(MOST_ROWS) if cut else asked, gap=gap, logical=not physical
             )
             write_rows(found.batches(), found.schema, form, output)
             count = (

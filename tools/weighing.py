@@ -1,0 +1,408 @@
+"""Measure how often the side that is wrong is named, where values and metadata contradict each other: ``docs/data/weighing.json``.
+
+    python tools/weighing.py            measure, and store the figures
+    python tools/weighing.py --missed   print what is weighed wrongly, and change nothing
+
+Small files without CRCs are damaged: the bytes of pages, or what is claimed of them. They are checked at tier ``values``; only what contradicts
+something is counted.  ``make generate`` then makes the table of the guide.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import pqassay
+from pqassay.report.weighing import SIDES, Side, worst
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_layout import put_together
+from pqassay_spec.mutation.file_tree import Chunk, FileTree, Page
+
+FIGURES = Path(__file__).parents[1] / "docs/data/weighing.json"
+
+ROWS, PAGES = 240, 4
+
+SEEDS = 1
+"""Files of each kind and setting."""
+
+Raws = np.ndarray[Any, Any]
+Draw = np.random.Generator
+
+WORDS = (
+    ("adit", "assay", "bar", "collar", "drift", "gold", "ore", "shaft"),
+    ("copper", "crosscut", "flux", "gangue", "lode", "slag", "tin", "vein"),
+)
+
+
+def _numbers(draw: Draw, of: int) -> Any:
+    return draw.integers(-500 + 900 * of, 5000 + 900 * of, ROWS)
+
+
+COLUMNS: Mapping[str, tuple[pa.DataType, str, Callable[[Draw, int], Any]]] = {
+    "int32": (pa.int32(), "<i", _numbers),
+    "ascending": (pa.int64(), "<q", lambda _, of: np.arange(1000, 1000 + ROWS) + 300 * of),
+    "few": (pa.int64(), "<q", lambda draw, of: draw.integers(1 + of, 9 + 3 * of, ROWS)),
+    "double": (pa.float64(), "<d", lambda draw, of: draw.normal(20 + 8 * of, 5, ROWS).round(2)),
+    "float": (pa.float32(), "<f", lambda draw, of: draw.normal(-3 + 8 * of, 5, ROWS).astype(np.float32)),
+    "time": (pa.int64(), "<q", lambda draw, of: 16 * 10**14 + draw.integers(0, 10**13, ROWS) + of * 10**12),
+    "decimal": (pa.decimal128(30, 2), "", lambda draw, of: [Decimal(int(each)) / 100 for each in _numbers(draw, of)]),
+    "number in text": (pa.string(), "", lambda draw, of: [f"{'kn'[of]}{each:05d}" for each in draw.integers(0, 10**5, ROWS)]),
+    "words": (pa.string(), "", lambda draw, of: [" ".join(WORDS[of][each] for each in row) for row in draw.integers(0, 8, (ROWS, 3))]),
+}  # fmt: skip
+"""Kinds of columns: type, form of a value as bytes, and values of column ``a`` (0) and of ``b`` (1) beside it, which are of the same kind."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a file is written."""
+
+    has_index: bool
+    has_filter: bool
+    pages: int
+    has_dictionary: bool
+    is_nullable: bool
+
+
+SETTINGS = [
+    Setting(has_index, has_filter, pages, has_dictionary, is_nullable)
+    for has_index, has_filter in ((False, False), (True, False), (False, True), (True, True))
+    for pages in (1, PAGES)
+    for has_dictionary, is_nullable in ((False, False), (True, False), (False, True))
+]
+
+
+@dataclass
+class Written:
+    """A file before it is damaged.
+
+    Attributes:
+        kind: The kind of its two columns.
+        setting: How it was written.
+        data: Its bytes.
+        values: The values of column ``a`` that are not null, by page.
+        other: Those of column ``b``.
+    """
+
+    kind: str
+    setting: Setting
+    data: bytes
+    values: list[list[Any]]
+    other: list[list[Any]]
+
+    @property
+    def tree(self) -> FileTree:
+        """The file, taken apart."""
+        return take_apart(self.data)
+
+    def raw(self, value: Any) -> bytes:
+        """A value as bytes."""
+        _, form, _ = COLUMNS[self.kind]
+        if form:
+            return struct.pack(form, value)
+        if isinstance(value, str):
+            return value.encode()
+        return int(value * 100).to_bytes(13, "big", signed=True)
+
+
+@cache
+def written(kind: str, setting: Setting, seed: int) -> Written:
+    """A file of two columns."""
+    draw = np.random.default_rng(seed)
+    data_type, _, drawn = COLUMNS[kind]
+    lists = [np.asarray(drawn(draw, of)).tolist() for of in (0, 1)]
+    if setting.is_nullable:
+        lists = [[None if row % 9 == 4 else value for row, value in enumerate(each)] for each in lists]
+    schema = pa.schema([pa.field(name, data_type, setting.is_nullable) for name in "ab"])
+    filters = {name: {"ndv": ROWS, "fpp": 0.001} for name in "ab"}
+    out = io.BytesIO()
+    step = ROWS // setting.pages
+    more: Any = {"bloom_filter_options": filters} if setting.has_filter else {}
+    pq.write_table(
+        pa.Table.from_arrays([pa.array(each, data_type) for each in lists], schema=schema),
+        out,
+        compression="none",
+        use_dictionary=setting.has_dictionary,
+        write_page_index=setting.has_index,
+        data_page_size=1 if setting.pages > 1 else 1 << 20,
+        write_batch_size=step,
+        **more,
+    )
+    pages = [
+        [
+            [value for value in each[start : start + step] if value is not None]
+            for start in range(0, ROWS, step)
+        ]
+        for each in lists
+    ]
+    return Written(kind, setting, out.getvalue(), *pages)
+
+
+# ------------------------------------------------------------------------------------------------ damaged values
+
+WIDTHS = {"<i": 4, "<q": 8, "<d": 8, "<f": 4}
+
+
+def _width(kind: str) -> int:
+    """Bytes of a value; 0 of texts."""
+    return WIDTHS.get(COLUMNS[kind][1], 13 if kind == "decimal" else 0)
+
+
+def _value_pages(chunk: Chunk) -> list[Page]:
+    """The pages with the values: the dictionary where there is one."""
+    return [page for page in chunk.pages if page.header.dictionary_page_header is not None] or chunk.pages
+
+
+def _levels(page: Page, setting: Setting) -> int:
+    """Bytes of levels before the values of a page."""
+    has_levels = setting.is_nullable and page.header.dictionary_page_header is None
+    return 4 + int.from_bytes(page.body[:4], "little") if has_levels else 0
+
+
+def _rows(change: Callable[[Raws], Raws]) -> ValueDamage:
+    def damage(content: bytes, width: int, _: Draw) -> bytes:
+        if not width:
+            return content
+        return np.ascontiguousarray(change(np.frombuffer(content, np.uint8).reshape(-1, width))).tobytes()
+
+    return damage
+
+
+ValueDamage = Callable[[bytes, int, Draw], bytes]
+"""``(values, width of one, draw)`` to other bytes; the same where the damage makes no sense."""
+
+
+def _flipped(content: bytes, _: int, draw: Draw) -> bytes:
+    changed = bytearray(content)
+    changed[int(draw.integers(0, len(content)))] ^= 1 << int(draw.integers(0, 8))
+    return bytes(changed)
+
+
+def _noise(content: bytes, _: int, draw: Draw) -> bytes:
+    at = int(draw.integers(0, max(len(content) - 24, 1)))
+    return content[:at] + draw.bytes(min(24, len(content) - at)) + content[at + 24 :]
+
+
+def _characters(content: bytes, width: int, draw: Draw) -> bytes:
+    changed, at = bytearray(content), 0
+    while at < len(content) and not width:
+        length = int.from_bytes(content[at : at + 4], "little")
+        if draw.integers(0, 6) == 0 and length:
+            changed[at + 4 + int(draw.integers(0, min(length, 3)))] ^= 1 << int(draw.integers(0, 8))
+        at += 4 + length
+    return bytes(changed)
+
+
+VALUES_OF_OTHERS = ("values of another column", "values of another page")
+
+DAMAGES_IN_PLACE: Mapping[str, ValueDamage] = {
+    "bytes of values in another order": _rows(lambda rows: rows[:, ::-1]),
+    "values shifted by a byte": _rows(lambda rows: np.append(rows.reshape(-1)[1:], 0).astype(np.uint8)),
+    "values split into streams": _rows(lambda rows: rows.T),
+    "zeros": _rows(np.zeros_like),
+    "noise": _rows(lambda rows: np.random.default_rng(len(rows)).integers(0, 256, rows.shape, np.uint8)),
+    "some bytes of noise": _noise,
+    "a flipped bit": _flipped,
+    "changed characters": _characters,
+}
+
+
+def with_damaged_values(file: Written, how: str, draw: Draw, *, in_all: bool) -> bytes:
+    """The file with other bytes in one of its pages, or in all of them."""
+    tree = file.tree
+    chunk, beside = (tree.row_groups[0].columns[number] for number in (0, 1))
+    pages, of_others = _value_pages(chunk), _value_pages(beside)
+    if how == "values of another page":
+        of_others = [*pages[1:], pages[0]]
+    bodies = [page.body for page in of_others]
+    chosen = range(len(pages)) if in_all else [int(draw.integers(0, len(pages)))]
+    for number in chosen:
+        page = pages[number]
+        start = _levels(page, file.setting)
+        content = page.body[start:]
+        if how in VALUES_OF_OTHERS:
+            other = bodies[number][_levels(of_others[number], file.setting) :]
+            content = other if len(other) == len(content) else content
+        else:
+            content = DAMAGES_IN_PLACE[how](content, _width(file.kind), draw)
+        page.body = page.body[:start] + content
+    return put_together(tree, ())
+
+
+# ---------------------------------------------------------------------------------------------- damaged metadata
+
+
+Falsehood = Callable[[list[list[Any]], list[list[Any]]], tuple[list[Any], list[Any]]]
+"""``(values by part, those of the other column)`` to false bounds of each part."""
+
+
+def _less(value: Any) -> Any:
+    """A value that is a little less."""
+    if isinstance(value, str):
+        return value[:-1]
+    return value - (Decimal("0.01") if isinstance(value, Decimal) else 1)
+
+
+def _more(value: Any) -> Any:
+    if isinstance(value, str):
+        return value + "0"
+    return value + (Decimal("0.01") if isinstance(value, Decimal) else 1)
+
+
+def _coarse(value: Any) -> Any:
+    """A value as somebody stores it who has fewer digits."""
+    if isinstance(value, str):
+        return value[:4]
+    return type(value)(value // 10 * 10)
+
+
+FALSEHOODS: Mapping[str, Falsehood] = {
+    "greatest value left out": lambda own, _: ([min(part) for part in own], [sorted(set(part))[-2] for part in own]),
+    "bounds of half of the values": lambda own, _: ([min(part[: len(part) // 2]) for part in own], [max(part[: len(part) // 2]) for part in own]),
+    "upper bound a little too low": lambda own, _: ([min(part) for part in own], [_less(max(part)) for part in own]),
+    "both bounds a little too narrow": lambda own, _: ([_more(min(part)) for part in own], [_less(max(part)) for part in own]),
+    "digits cut off both bounds": lambda own, _: ([_coarse(min(part)) for part in own], [_coarse(max(part)) for part in own]),
+    "bounds of another column": lambda _, other: ([min(part) for part in other], [max(part) for part in other]),
+    "bounds of another page or row group": lambda own, _: _of_the_next(own),
+    "bounds of the values before an update": lambda own, _: _before(own),
+    "zeros or nothing as bounds": lambda own, _: ([type(part[0])() for part in own], [type(part[0])() for part in own]),
+}  # fmt: skip
+
+
+def _of_the_next(own: list[list[Any]]) -> tuple[list[Any], list[Any]]:
+    if len(own) == 1:
+        third = len(own[0]) // 3
+        return [min(own[0][:third])], [max(own[0][:third])]
+    turned = [*own[1:], own[0]]
+    return [min(part) for part in turned], [max(part) for part in turned]
+
+
+def _before(own: list[list[Any]]) -> tuple[list[Any], list[Any]]:
+    """The bounds of parts of which one value was another one."""
+    lows, highs = list[Any](), list[Any]()
+    for part in own:
+        old = list(part)
+        old.remove(max(old))
+        lows.append(min(old))
+        highs.append(max(old))
+    return lows, highs
+
+
+WHERE = ("the chunk", "the pages", "both")
+
+
+def with_false_claims(file: Written, how: str, where: str) -> bytes:
+    """The file with other bounds of its first column."""
+    tree = file.tree
+    facts: Any = tree.footer.row_groups[0].columns[0].meta_data
+    statistics = facts.statistics
+    index = tree.row_groups[0].columns[0].column_index
+    if where != "the pages":
+        whole = [[value for part in each for value in part] for each in (file.values, file.other)]
+        lows, highs = FALSEHOODS[how]([whole[0]], [whole[1]])
+        statistics.min_value, statistics.max_value = file.raw(lows[0]), file.raw(highs[0])
+        statistics.min = statistics.max = None
+        if lows[0] > highs[0]:
+            return file.data
+    if where != "the chunk":
+        if index is None:
+            return file.data
+        lows, highs = FALSEHOODS[how](file.values, file.other)
+        index.min_values, index.max_values = list(map(file.raw, lows)), list(map(file.raw, highs))
+        index.boundary_order = type(index.boundary_order)(0)
+        if any(low > high for low, high in zip(lows, highs, strict=True)):
+            return file.data
+    return put_together(tree, ())
+
+
+def with_other_filter(file: Written, how: str, draw: Draw) -> bytes:
+    """The file with a false bloom filter of its first column."""
+    tree = file.tree
+    own, other = (tree.row_groups[0].columns[number].bloom_filter for number in (0, 1))
+    if own is None or other is None:
+        return file.data
+    if how == "filter of another column":
+        own.bitset = other.bitset
+    else:
+        bits = np.unpackbits(np.frombuffer(own.bitset, np.uint8))
+        bits[draw.choice(np.flatnonzero(bits), max(1, int(bits.sum()) // 50), replace=False)] = 0
+        own.bitset = np.packbits(bits).tobytes()
+    return put_together(tree, ())
+
+
+# ------------------------------------------------------------------------------------------------------- measure
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A damaged file: which side is wrong, how, and its bytes."""
+
+    wrong: Side
+    how: str
+    place: str
+    data: bytes
+
+
+def trials() -> Iterator[Trial]:
+    """All damaged files."""
+    for seed in range(SEEDS):
+        draw = np.random.default_rng(1000 + seed)
+        for kind in COLUMNS:
+            for setting in SETTINGS:
+                file = written(kind, setting, seed)
+                place = f"{kind} {setting}"
+                for how in (*DAMAGES_IN_PLACE, *VALUES_OF_OTHERS):
+                    for in_all in {False, setting.pages > 1 and how != "values of another page"}:
+                        data = with_damaged_values(file, how, draw, in_all=in_all)
+                        if data != file.data:
+                            yield Trial("values", how, f"{place} in_all={in_all}", data)
+                for how in FALSEHOODS:
+                    for where in WHERE:
+                        data = with_false_claims(file, how, where)
+                        if data != file.data:
+                            yield Trial("metadata", how, f"{place} of {where}", data)
+                for how in ("filter of another column", "bits missing in a filter"):
+                    data = with_other_filter(file, how, draw)
+                    if data != file.data:
+                        yield Trial("metadata", how, place, data)
+
+
+def answered(data: bytes) -> tuple[Side | None, list[str]]:
+    """The side that a report calls likelier to be wrong, and why; ``None`` where nothing was weighed."""
+    findings = pqassay.check(data, tier="values").files[0].findings
+    weighed = worst(each.weighed for each in findings if each.weighed is not None)
+    return (None, []) if weighed is None else (weighed.wrong, weighed.reasons)
+
+
+def main() -> None:
+    """Measure, and store the figures, or print what is weighed wrongly."""
+    parser = argparse.ArgumentParser(description="Measure how often the side that is wrong is named.")
+    parser.add_argument("--missed", action="store_true", help="Print what is weighed wrongly")
+    is_shown = parser.parse_args().missed
+    counts: dict[tuple[Side, str], Counter[Side]] = {}
+    for trial in trials():
+        side, reasons = answered(trial.data)
+        if side is None:
+            continue
+        counts.setdefault((trial.wrong, trial.how), Counter())[side] += 1
+        if is_shown and side != trial.wrong:
+            print(trial.wrong, trial.how, trial.place, side, "; ".join(reasons), sep=" | ")
+    kinds = [{"wrong": wrong, "how": how, **{side: count[side] for side in SIDES}} for (wrong, how), count in counts.items()]  # fmt: skip
+    if not is_shown:
+        FIGURES.write_text("[\n " + ",\n ".join(map(json.dumps, kinds)) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()
