@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages observe drivers matrix matrix-spark docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe drivers matrix matrix-spark docs docs-serve bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,9 @@ recall: $(VENV)/.core ## measure which false facts are found, and write docs/rec
 
 damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and all others of which `make test` does a part
 	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q $$(grep -rlE '^from damage import.*(Damaged|EXAMPLES)' tests --include 'test_*.py')
+
+conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
+	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q tests/reader/condition
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
 	@$(HAVE_JAVA)

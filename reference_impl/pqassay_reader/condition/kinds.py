@@ -159,6 +159,8 @@ class Kind:
             return (
                 self._among_steps(number / self.step) if self.step is not None else self._among_floats(number)
             )
+        if not (_is_text(kind) or _is_bytes(kind)):
+            raise Incomparable
         return self._among_texts(constant)
 
     def _among_steps(self, steps: Any) -> tuple[Cut, Cut]:
@@ -190,7 +192,7 @@ class Kind:
         width = self._width
         if isinstance(constant, str) and width == UUID_WIDTH and UUID_TEXT.fullmatch(constant):
             constant = UUID(constant).bytes
-        if pa.types.is_string(self.arrow) or pa.types.is_large_string(self.arrow):
+        if _is_text(self.arrow):
             if isinstance(constant, TypedText):
                 raise Incomparable("write the text alone, without a type")
             if not isinstance(constant, str):
@@ -223,11 +225,6 @@ class Kind:
             exponent = FARTHEST if constant.adjusted() > 0 else -FARTHEST
             constant = Decimal((constant.is_signed(), (1,), exponent))
         return Fraction(constant)
-
-    def require_comparable(self) -> None:
-        """Raise `Incomparable` for a type of which only null can be asked."""
-        if not any(fits(self.arrow) for fits in (pa.types.is_null, pa.types.is_duration, *ADVICE.values())):
-            raise Incomparable
 
     @property
     def advice(self) -> str:

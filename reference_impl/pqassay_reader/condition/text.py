@@ -7,7 +7,6 @@ and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.  Loading sqlglot tak
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -43,7 +42,7 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     ['=', 'a b', 'Peru']
 
     Raises:
-        Refused: The text is no condition, or one that a tree cannot say.
+        Refused: The text is not a condition, or one that a tree cannot express.
     """
     if len(text) > LONGEST:
         raise Refused(f"the condition has {len(text)} characters, where {LONGEST} are the most")
@@ -51,7 +50,7 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
         parsed = sqlglot.parse_one(text, dialect=dialect, into=exp.Condition)
     except SqlglotError as error:
         first = str(error).partition("\n")[0].split(". Line")[0]
-        raise Refused(f"{_short(text)!r} is no condition: {_short(first)}") from None
+        raise Refused(f"{_short(text)!r} is not a condition: {_short(first)}") from None
     except RecursionError:
         raise Refused("the condition is nested too deeply") from None
     return parsed_tree(parsed)
@@ -61,7 +60,7 @@ def parsed_tree(condition: Any) -> Tree:
     """The tree of a condition that sqlglot has parsed.
 
     Raises:
-        Refused: It is one that a tree cannot say.
+        Refused: A tree cannot express it.
     """
     try:
         return _tree(condition)
@@ -74,23 +73,31 @@ def _short(text: str) -> str:
 
 
 def _tree(node: Any) -> Tree:
-    readers: dict[type[Any], Callable[[Any], Tree]] = {
-        exp.Paren: lambda node: _tree(node.this),
-        exp.Not: lambda node: ["not", _tree(node.this)],
-        exp.And: lambda node: _joined("and", node),
-        exp.Or: lambda node: _joined("or", node),
-        exp.Between: _between,
-        exp.In: _in,
-        exp.Is: _is,
-    }
-    readers |= dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _comparison)
     kind = type(node)
-    reader = readers.get(kind)
+    if kind is exp.Paren:
+        return _tree(node.this)
+    if kind is exp.Not:
+        return ["not", _tree(node.this)]
+    if kind in (exp.And, exp.Or):
+        return _joined("and" if kind is exp.And else "or", node)
+    if kind.__name__ in NAMES:
+        return _comparison(node)
+    reader = {exp.Between: _between, exp.In: _in, exp.Is: _is}.get(kind)
     if reader is None:
-        raise Refused(
-            f"{node.sql()!r} is no comparison, IN, BETWEEN or IS NULL, and no AND, OR, NOT of those"
+        raise _refusal(
+            node, "is not supported; write comparisons, IN, BETWEEN and IS NULL, joined by AND, OR and NOT"
         )
     return reader(node)
+
+
+def _refusal(node: Any, message: str) -> Refused:
+    """The refusal of a part of the text, with its position."""
+    return Refused(f"at character {_position(node)}: {_short(node.sql())!r} {message}")
+
+
+def _position(node: Any) -> int:
+    """The character at which a part begins, counted from 1."""
+    return 1 + min((int(part.meta["start"]) for part in node.walk() if "start" in part.meta), default=0)
 
 
 def _joined(name: str, node: Any) -> Tree:
@@ -105,23 +112,22 @@ def _joined(name: str, node: Any) -> Tree:
     return [name, *map(_tree, reversed(parts))]
 
 
-_NAMES = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
-_MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+NAMES = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _comparison(node: Any) -> Tree:
-    name = _NAMES[type(node).__name__]
+    name = NAMES[type(node).__name__]
     left, right = node.this, node.expression
     if _column(left) is None and _column(right) is not None:
-        left, right, name = right, left, _MIRRORED[name]
-    return _placed([name, _required_column(left, node), _constant(right)], node)
+        left, right, name = right, left, MIRRORED[name]
+    return _placed([name, _required_column(left), _constant(right)], node)
 
 
 def _between(node: Any) -> Tree:
-    column = _required_column(node.this, node)
+    column = _required_column(node.this)
     low, high = _constant(node.args["low"]), _constant(node.args["high"])
-    from_low, to_high = _placed([">=", column, low], node), _placed(["<=", column, high], node)
-    tree = ["and", from_low, to_high]
+    tree = ["and", _placed([">=", column, low], node), _placed(["<=", column, high], node)]
     if not node.args.get("symmetric"):
         return tree
     return ["or", tree, ["and", [">=", column, high], ["<=", column, low]]]
@@ -129,22 +135,21 @@ def _between(node: Any) -> Tree:
 
 def _in(node: Any) -> Tree:
     if not node.expressions or node.args.get("query") is not None:
-        raise Refused(f"{node.sql()!r}: IN takes a list of constants")
-    column, constants = _required_column(node.this, node), [_constant(part) for part in node.expressions]
-    return _placed(["in", column, constants], node)
+        raise _refusal(node, "is not supported; IN takes a list of constants")
+    return _placed(["in", _required_column(node.this), [_constant(part) for part in node.expressions]], node)
 
 
 def _placed(comparison: Tree, node: Any) -> Tree:
     """A comparison that knows where it is in the text."""
     placed = PlacedTree(comparison)
-    placed.position = 1 + min((part.meta["start"] for part in node.walk() if "start" in part.meta), default=0)
+    placed.position = _position(node)
     return placed
 
 
 def _is(node: Any) -> Tree:
     if not isinstance(node.expression, exp.Null):
-        raise Refused(f"{node.sql()!r}: IS takes NULL or NOT NULL")
-    return ["is null", _required_column(node.this, node)]
+        raise _refusal(node, "is not supported; IS takes NULL or NOT NULL")
+    return ["is null", _required_column(node.this)]
 
 
 def _column(node: Any) -> str | None:
@@ -154,10 +159,10 @@ def _column(node: Any) -> str | None:
     return ".".join(part.name for part in node.parts)
 
 
-def _required_column(node: Any, whole: Any) -> str:
+def _required_column(node: Any) -> str:
     name = _column(node)
     if name is None:
-        raise Refused(f"{whole.sql()!r}: {node.sql()!r} is no column; a column is compared with constants")
+        raise _refusal(node, "is not a column; compare a column with constants")
     return name
 
 
@@ -176,19 +181,19 @@ def _constant(node: Any) -> Any:
     elif isinstance(node, exp.Boolean):
         return bool(node.this)
     elif isinstance(node, exp.HexString):
-        return _bytes(node)
+        try:
+            return bytes.fromhex(node.this)
+        except ValueError:
+            raise _refusal(node, "does not hold whole bytes; write bytes as x'00ff'") from None
     elif isinstance(node, exp.Literal):
         return node.this if node.is_string else _number(node.this)
-    raise Refused(f"{node.sql()!r} is no constant; text is in single quotes")
+    raise _refusal(node, "is not a constant; write text in single quotes")
 
 
 CASTS_OF_TEXT = re.compile(
     "DATE|TIME|TIMETZ|DATETIME|TIMESTAMP|TIMESTAMPTZ|TIMESTAMPLTZ|TIMESTAMPNTZ|TEXT|VARCHAR|UUID"
 )
-"""Types that text may be said to have, without a length or precision that would cut it."""
-
-PLAIN_TEXT = ("TEXT", "VARCHAR")
-"""Those of them by which text stays text."""
+"""Types that text may have, without a length or precision that would cut it; with ``TEXT`` and ``VARCHAR`` it stays text."""
 
 _DAY = re.compile(r"\s*\d+-\d+-\d+\s*")
 
@@ -200,18 +205,8 @@ def _cast(node: Any) -> Any:
         return value
     is_text = isinstance(value, str) and CASTS_OF_TEXT.fullmatch(kind) is not None
     if is_text and (kind != "DATE" or _DAY.fullmatch(value)):
-        return value if kind in PLAIN_TEXT else TypedText(value)
-    raise Refused(
-        f"{node.sql()!r}: the cast may change the constant; write what it results in, without a cast"
-    )
-
-
-def _bytes(node: Any) -> bytes:
-    """``x'00ff'``, which the parser holds as digits."""
-    try:
-        return bytes.fromhex(node.this)
-    except ValueError:
-        raise Refused(f"{node.sql()!r}: bytes are written as x'00ff'") from None
+        return value if kind in ("TEXT", "VARCHAR") else TypedText(value)
+    raise _refusal(node, "may change the constant by its cast; write what it results in, without a cast")
 
 
 def _number(text: str) -> int | float | Decimal:
@@ -224,4 +219,4 @@ def _number(text: str) -> int | float | Decimal:
         exact, nearest = Decimal(text), float(text)
         return nearest if Decimal(repr(nearest)) == exact else exact
     except (ValueError, InvalidOperation):
-        raise Refused(f"{_short(text)!r} is no number") from None
+        raise Refused(f"{_short(text)!r} is not a number") from None

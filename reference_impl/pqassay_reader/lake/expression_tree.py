@@ -88,7 +88,7 @@ def _read(lines: deque[tuple[str, str]], batch: pa.RecordBatch) -> Node:
     key, value = lines.popleft()
     match key:
         case "literal":
-            return Constant(batch.column(int(value))[0].as_py())
+            return Constant(_python_value(batch.column(int(value))[0]))
         case "field_ref":
             return Column((value,))
         case "nested_field_ref":
@@ -100,6 +100,14 @@ def _read(lines: deque[tuple[str, str]], batch: pa.RecordBatch) -> Node:
             return _call(value, lines, batch)
         case _:
             raise ValueError(f"{key} begins no expression")
+
+
+def _python_value(constant: pa.Scalar[Any]) -> Any:
+    """A constant as Python has it; as Arrow has it where Python does not, such as a day in the year -5000."""
+    try:
+        return constant.as_py()
+    except (OverflowError, ValueError):
+        return constant
 
 
 def _call(function: str, lines: deque[tuple[str, str]], batch: pa.RecordBatch) -> Call:

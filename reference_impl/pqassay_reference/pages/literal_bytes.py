@@ -35,7 +35,9 @@ def plain_bytes(leaf: SchemaLeaf, literal: Any) -> bytes | None:
             case str():
                 return _text(element, literal)
             case bytes():
-                return literal if _is_plain(element) and _holds(element, literal) else None
+                logical = element.logicalType
+                is_raw = _is_plain(element) or (logical is not None and logical.UUID is not None)
+                return literal if is_raw and _holds(element, literal) else None
             case _:
                 return None
     except (ConstructError, OverflowError, struct.error, UnicodeError, ArithmeticError):
@@ -59,7 +61,8 @@ def _number(element: SchemaElement, number: float | Decimal) -> bytes | None:
         code = "<f" if element.type == Type.FLOAT else "<d"
         raw = struct.pack(code, number)
         return raw if struct.unpack(code, raw)[0] == number and not math.isnan(number) else None
-    if element.type not in (Type.INT32, Type.INT64):
+    is_decimal = logical is not None and logical.DECIMAL is not None
+    if element.type not in (Type.INT32, Type.INT64, *([Type.FIXED_LEN_BYTE_ARRAY] if is_decimal else [])):
         return None
     scale = 0
     if logical is not None and logical.DECIMAL is not None:
@@ -69,7 +72,11 @@ def _number(element: SchemaElement, number: float | Decimal) -> bytes | None:
     if not math.isfinite(number):
         return None
     unscaled = Fraction(str(number)) * 10**scale
-    return _integer(element, int(unscaled)) if unscaled.denominator == 1 else None
+    if unscaled.denominator != 1:
+        return None
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        return int(unscaled).to_bytes(element.type_length or 0, "big", signed=True)
+    return _integer(element, int(unscaled))
 
 
 def _text(element: SchemaElement, text: str) -> bytes | None:

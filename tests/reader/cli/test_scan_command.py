@@ -180,7 +180,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path: Path) -> None:
     [
         (["nowhere"], 2, "nowhere: no such file or folder"),
         (["FILE", "colour = 1"], 1, "there is no column colour"),
-        (["FILE", "metal ="], 1, "is no condition"),
+        (["FILE", "metal ="], 1, "is not a condition"),
         (["FILE", "metal = 1"], 1, "at character 1: column metal is string"),
         (["FILE", "--columns", "colour"], 1, "there is no column colour"),
         (["FILE", "--columns", "metal,,mass"], 2, "--columns: names are separated by commas"),

@@ -145,7 +145,7 @@ def test_a_file_that_was_changed_after_the_table_was_made_is_kept_and_that_is_sa
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["{lake}", "nation ="], 1, "is no condition"),
+        (["{lake}", "nation ="], 1, "is not a condition"),
         (["{lake}", "notion = 'Peru'"], 1, "there is no column notion; columns are: id, nation, amount"),
         (["{lake}", "id = 'Peru'"], 1, "column id is int64 and cannot be compared with the text 'Peru'"),
         (["{lake}/missing", "nation = 'Peru'"], 2, "no such file or folder"),

@@ -207,3 +207,20 @@ def test_a_question_finds_nan_beside_bounds(tmp_path: Path, is_uniform: bool) ->
         ("NOT (x > 5)", 4),
     ):
         assert [{"n": count}] == lake.ask(f"SELECT COUNT(*) AS n FROM t WHERE {condition}").table.to_pylist()
+
+
+def test_bounds_of_decimals_and_uuids_in_bytes_are_asked(tmp_path: Path) -> None:
+    uuids: Any = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"a" * 16, b"z" * 16], pa.binary(16)))
+    prices = pa.array([Decimal("1.00"), Decimal("-9.01")], pa.decimal128(30, 2))
+    pq.write_table(pa.table({"price": prices, "u": uuids}), tmp_path / "a.parquet", row_group_size=1)
+
+    for condition, rows in (
+        ("price > 0.995", 1),
+        ("price = -9.01", 1),
+        ("price = 1.005", 0),
+        ("u = UUID '61616161-6161-6161-6161-616161616161'", 1),
+        ("u > x'70'", 1),
+    ):
+        found = scan(tmp_path / "a.parquet", condition)
+        assert rows == found.to_table().num_rows
+        assert rows == found.counters.left[Rung.ROW_GROUPS].row_groups, condition
