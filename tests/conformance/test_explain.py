@@ -54,7 +54,10 @@ def test_a_rule_for_readers_is_explained_with_its_cases() -> None:
     shown = [" ".join(line.split()) for line in explain("BLM-023")]
 
     assert "level MUST for the reader" in shown
-    assert "tested by blm/audited, blm/without-negative-zero, blm/zero-for-negative-zero, blm/zeros-and-nan" in shown
+    assert (
+        "tested by blm/audited, blm/without-negative-zero, blm/zero-for-negative-zero, blm/zeros-and-nan"
+        in shown
+    )
     assert "ask pqassay suite run --case blm/audited -- DRIVER" in shown
 
 
