@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from page_tables import Figures, grid
 
@@ -11,7 +11,7 @@ SIDES = {"values": "Damaged values", "metadata": "False metadata"}
 """What was made false, as the table calls it."""
 
 
-def weighings(kinds: Figures) -> Iterator[str]:
+def weighings(kinds: Sequence[Figures]) -> Iterator[str]:
     """A row for each kind of damage, and one for each side before those of it."""
     rows = list[list[str]]()
     for wrong, title in SIDES.items():
