@@ -158,7 +158,6 @@ ROOTS: dict[str, Any] = {
     "checkpoint": None,
     "metaData": delta.METADATA,
     "add": delta.ADD,
-    "checkpointMetadata": delta.CHECKPOINT_METADATA,
     "stats": delta.STATISTICS,
     "deletionVector": delta.DELETION_VECTOR,
     "crc": delta.CHECKSUM,
