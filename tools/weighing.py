@@ -14,7 +14,7 @@ import io
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -355,11 +355,11 @@ class Trial:
     data: bytes
 
 
-def trials() -> Iterator[Trial]:
-    """All damaged files."""
+def trials(kinds: Iterable[str] = COLUMNS) -> Iterator[Trial]:
+    """All damaged files with columns of some kinds."""
     for seed in range(SEEDS):
         draw = np.random.default_rng(1000 + seed)
-        for kind in COLUMNS:
+        for kind in kinds:
             for setting in SETTINGS:
                 file = written(kind, setting, seed)
                 place = f"{kind} {setting}"

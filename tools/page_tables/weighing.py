@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+<<<<<<< HEAD
 from collections.abc import Iterator, Mapping, Sequence
+=======
+from collections.abc import Iterator, Sequence
+>>>>>>> rest40
 
 from page_tables import Figures, grid
 

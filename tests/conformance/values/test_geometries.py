@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import defaultdict
+from time import process_time
 from unittest import mock
 
 import pyarrow as pa
@@ -16,16 +17,16 @@ import pqassay
 from pqassay.values.claims import geometries
 from pqassay.values.claims.geometries import Geometries
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
-from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.encoding.wkb import GeometryKind, coordinates
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.encoding.wkb import DEEPEST, MEMBERS, GeometryKind, coordinates
 
 ORDINATES = st.sampled_from([0.0, 1.5, -3.0, math.nan])
 
 
 @st.composite
-def shapes(draw: st.DrawFn, depth: int = 0) -> bytes:
+def shapes(draw: st.DrawFn, depth: int = 0, member: int | None = None) -> bytes:
     order, axes = draw(st.sampled_from("<>")), draw(st.integers(0, 3))
-    kind = draw(st.integers(1, 7 if depth < 3 else 3))
+    kind = member or draw(st.integers(1, 7 if depth < 3 else 3))
     head = (b"\1" if order == "<" else b"\0") + struct.pack(f"{order}I", axes * 1000 + kind)
     width = (2, 3, 3, 4)[axes]
 
@@ -41,7 +42,8 @@ def shapes(draw: st.DrawFn, depth: int = 0) -> bytes:
     if kind == GeometryKind.POLYGON:
         lengths = [draw(st.integers(0, 3)) for _ in range(count)]
         return head + b"".join(struct.pack(f"{order}I", length) + points(length) for length in lengths)
-    return head + b"".join(draw(shapes(depth=depth + 1)) for _ in range(count))
+    members = MEMBERS.get(GeometryKind(kind)) if draw(st.integers(0, 9)) else None
+    return head + b"".join(draw(shapes(depth=depth + 1, member=members)) for _ in range(count))
 
 
 @st.composite
@@ -58,7 +60,7 @@ def points_of(raw: bytes) -> list[str] | None:
         return sorted(
             str(tuple(math.nan if each is None else each for each in point)) for point in coordinates(raw)
         )
-    except Malformed:
+    except FormatError:
         return None
 
 
@@ -67,9 +69,12 @@ def points_of(raw: bytes) -> list[str] | None:
     st.lists(st.one_of(shapes(), damaged(), st.binary(max_size=9)), max_size=6),
     st.sampled_from([0, 2, 16]),
     st.sampled_from([0, 64]),
+    st.sampled_from([0, 2]),
 )
-def test_all_geometries_at_once_are_what_each_is_by_itself(values: list[bytes], few: int, many: int) -> None:
-    with mock.patch.multiple(geometries, FEW=few, MANY=many):
+def test_all_geometries_at_once_are_what_each_is_by_itself(
+    values: list[bytes], few: int, many: int, alike: int
+) -> None:
+    with mock.patch.multiple(geometries, FEW=few, MANY=many, ALIKE=alike, FIRST=alike):
         read = Geometries(pa.array(values, pa.binary()))
         points: dict[int, list[str]] = defaultdict(list)
         for some in read.points():
@@ -82,6 +87,38 @@ def test_all_geometries_at_once_are_what_each_is_by_itself(values: list[bytes], 
 
 
 POINT = struct.pack("<BIdd", 1, 1, 1.0, 2.0)
+LINE = struct.pack("<BII", 1, 2, 0)
+
+
+def several(kind: int, members: list[bytes]) -> bytes:
+    return struct.pack("<BII", 1, kind, len(members)) + b"".join(members)
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_collections_that_are_too_deep_are_not_checked(count: int) -> None:
+    deep = POINT
+    for _ in range(DEEPEST + 1):
+        deep = several(7, [deep])
+    data = TinyParquet([Column("g", "geometry", [deep] * count)], statistics=False).build()
+    report = pqassay.check(data, tier="values", only=("PQF-181",))
+
+    assert [] == report.files[0].findings
+    (coverage,) = report.coverages.values()
+    assert ("a geometry is nested more than 32 deep", "tool") == (
+        coverage.not_checked["PQF-181"].reason,
+        coverage.not_checked["PQF-181"].obstacle,
+    )
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_many_points_of_one_geometry_take_little_time(count: int) -> None:
+    points = 400_000 // count
+    array = pa.array([several(4, [POINT] * points)] * count)
+    before = process_time()
+    read = Geometries(array)
+
+    assert points * count == sum(len(part.of) for part in read.points())
+    assert process_time() - before < 400_000 * 3e-6
 
 
 @pytest.mark.parametrize("kind", ["geometry", "geography"])
@@ -100,6 +137,12 @@ POINT = struct.pack("<BIdd", 1, 1, 1.0, 2.0)
         (struct.pack("<BIdd", 1, 8, 1.0, 2.0), ["PQF-181"]),
         (struct.pack("<BII", 1, 2, 1 << 31), ["PQF-181"]),
         (POINT + POINT, ["PQF-181"]),
+        (several(4, [POINT] * 40), []),
+        (several(4, [POINT] * 40 + [LINE]), ["PQF-181"]),
+        (several(4, [LINE]), ["PQF-181"]),
+        (several(5, [LINE, POINT]), ["PQF-181"]),
+        (several(6, [several(3, []), LINE]), ["PQF-181"]),
+        (several(7, [LINE, POINT, several(4, [POINT])]), []),
     ],
 )
 def test_the_last_value_of_a_column_is_looked_at(

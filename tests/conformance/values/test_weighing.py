@@ -7,6 +7,7 @@ import json
 import struct
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -210,8 +211,9 @@ def test_columns_that_are_confused_are_told_apart(how: str) -> None:
 
 def test_the_figures_of_the_guide_are_those_of_this_weighing() -> None:
     kept = {(kind["wrong"], kind["how"]): kind for kind in json.loads(weighing.FIGURES.read_text())}
-    trials = [trial for trial in weighing.trials() if " ".join(trial.place.split()[:1]) == "double"][::17]
-    right = [weighing.answered(trial.data)[0] == trial.wrong for trial in trials]
+    trials = [*islice(weighing.trials(["int32"]), 0, None, 23)]
+    answers = [(trial.wrong, weighing.answered(trial.data)[0]) for trial in trials]
+    right = [wrong == side for wrong, side in answers if side is not None]
 
     assert {(trial.wrong, trial.how) for trial in trials} <= kept.keys()
     assert sum(right) / len(right) > 0.85

@@ -17,11 +17,12 @@ from pqassay.under_test.file import NotChecked
 from pqassay.values.claims.texts import bytes_of
 from pqassay.values.claims.variants import Flags, Ints, spread
 from pqassay.values.decoding.chunk_values import ChunkValues
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.parquet.encoding.wkb import (
     AXES_STEP,
     DEEPEST,
     HEAD_SIZE,
+    MEMBERS,
     NUMBER_SIZE,
     ORDINATE_SIZE,
     PLANAR_POINT_HEAD,
@@ -41,6 +42,12 @@ PIECE = 1 << 16
 FEW = 16
 """Geometries that are read one by one."""
 
+FIRST = 2
+"""Steps that are taken together even by few: after those, most have nothing but points left."""
+
+ALIKE = 16
+"""Points with heads of their own from which on it is looked whether all are alike."""
+
 MANY = 64
 """Points of a run that is taken by itself."""
 
@@ -51,6 +58,9 @@ _COLUMNS = {
     code // AXES_STEP: [AXES.index(axis) for axis in f"xy{axes_of(code)}"] for code in map(int, _CODES)
 }
 _AXES = {axes_of(code): code // AXES_STEP for code in map(int, _CODES)}
+_MEMBERS = np.array([0, *(MEMBERS.get(kind, 0) for kind in GeometryKind)])
+"""The kind of the members of each kind, 0 for any."""
+
 _DIMENSIONS = np.array([len(columns) for _, columns in sorted(_COLUMNS.items())])
 
 
@@ -80,13 +90,14 @@ class Geometries:
 
     Attributes:
         is_malformed: Whether each cannot be read, bool.
+        is_too_deep: Whether each is nested deeper than it is followed, bool; those are malformed as well.
         codes: The type of each that can be read, int64.
     """
 
     def __init__(self, array: Any) -> None:
         self._raw, self._ends = bytes_of(array)
         count = len(array)
-        self.is_malformed = np.zeros(count, np.bool_)
+        self.is_malformed, self.is_too_deep = np.zeros((2, count), np.bool_)
         self._runs: list[Runs] = []
         if self._are_planar_points(count):
             self.codes = np.full(count, int(GeometryKind.POINT))
@@ -137,8 +148,11 @@ class Geometries:
 
     def _walk(self, count: int) -> None:
         state = _State(np.arange(count), self._ends[:-1], self._ends[1:])
-        while len(state.of) > FEW:
-            self._runs.append(state.step(self._raw))
+        steps = 0
+        while len(state.of) > FEW or (len(state.of) and steps < FIRST):
+            steps += 1
+            self._runs += state.step(self._raw)
+            self.is_too_deep[state.of[state.is_too_deep]] = True
             self.is_malformed[state.drop()] = True
         self._walk_one_by_one(state.of)
 
@@ -149,8 +163,9 @@ class Geometries:
             begin = int(self._ends[number])
             try:
                 runs = point_runs(self._raw[begin : self._ends[number + 1]].tobytes())
-            except Malformed:
+            except FormatError as error:
                 self.is_malformed[number] = True
+                self.is_too_deep[number] = isinstance(error, Unsupported)
                 continue
             ints = np.array(
                 [(number, begin + run.start, run.points, _AXES[run.axes]) for run in runs], np.int64
@@ -173,22 +188,24 @@ class _State:
     Attributes:
         of: Their numbers.
         is_lost: Those that cannot be read, bool.
+        is_too_deep: Those of them that are nested too deep, bool.
     """
 
     def __init__(self, of: Ints, position: Ints, end: Ints) -> None:
         self.of, self._position, self._end = of, position.copy(), end
         count = len(of)
         self._depth = np.zeros(count, np.int64)
-        self._left = np.ones((count, 1), np.int64)
+        self._left, self._members = np.ones((count, 1), np.int64), np.zeros((count, 1), np.int64)
         self._is_ring, self._is_little = np.zeros((2, count), np.bool_)
         self._axes = np.zeros(count, np.int64)
-        self.is_lost = np.zeros(count, np.bool_)
+        self.is_lost, self.is_too_deep = np.zeros((2, count), np.bool_)
 
-    def step(self, raw: NDArray[np.uint8]) -> Runs:
+    def step(self, raw: NDArray[np.uint8]) -> list[Runs]:
         """Read the next head, ring or point of each, and return the points."""
         each = np.arange(len(self.of))
         self._left[each, self._depth] -= 1
-        self.is_lost |= self._depth > DEEPEST
+        self.is_too_deep = ~self.is_lost & (self._depth > DEEPEST)
+        self.is_lost |= self.is_too_deep
         heads = ~self._is_ring & ~self.is_lost
         self.is_lost |= heads & (self._position + HEAD_SIZE > self._end)
         heads &= ~self.is_lost
@@ -196,7 +213,9 @@ class _State:
         orders = raw[at]
         is_little = orders == ByteOrder.LITTLE
         codes = _number(raw, at + 1, is_little)
+        member = self._members[each, self._depth][heads]
         is_known = np.isin(orders, list(ByteOrder)) & np.isin(codes, _CODES)
+        is_known &= (member == 0) | (member == codes % AXES_STEP)
         self.is_lost[heads] = ~is_known
         kinds = np.full(len(each), int(GeometryKind.LINE_STRING))
         kinds[heads], self._axes[heads], self._is_little[heads] = (
@@ -217,15 +236,42 @@ class _State:
         self.is_lost |= has_points & (ends > self._end)
         has_points &= ~self.is_lost
         runs = Runs(self.of, self._position, counts, self._axes, self._is_little)
-        taken = runs.at(has_points)
+        taken = [runs.at(has_points)]
         self._position[has_points] = ends[has_points]
         opened = ~has_points & ~self.is_lost
+        for number in np.flatnonzero(
+            opened & (kinds == GeometryKind.MULTI_POINT) & (counts > ALIKE)
+        ).tolist():
+            if (points := self._points_alike(raw, number, int(counts[number]))) is not None:
+                taken.append(points)
+                opened[number] = False
         self._depth[opened] += 1
         if int(self._depth.max(initial=0)) >= self._left.shape[1]:
-            self._left = np.pad(self._left, ((0, 0), (0, 1)))
-        self._left[np.flatnonzero(opened), self._depth[opened]] = counts[opened]
+            self._left, self._members = (np.pad(of, ((0, 0), (0, 1))) for of in (self._left, self._members))
+        inner = np.flatnonzero(opened), self._depth[opened]
+        self._left[inner], self._members[inner] = counts[opened], _MEMBERS[kinds[opened]]
         self._is_ring[opened] = kinds[opened] == GeometryKind.POLYGON
         return taken
+
+    def _points_alike(self, raw: NDArray[np.uint8], number: int, count: int) -> Runs | None:
+        """The points of a geometry that has nothing else and no other heads, which is then behind them; ``None`` otherwise."""
+        axes, is_little, start = (
+            int(self._axes[number]),
+            bool(self._is_little[number]),
+            int(self._position[number]),
+        )
+        size = HEAD_SIZE + int(_DIMENSIONS[axes]) * ORDINATE_SIZE
+        end = start + count * size
+        if end > self._end[number]:
+            return None
+        code = (axes * AXES_STEP + GeometryKind.POINT).to_bytes(NUMBER_SIZE, "little" if is_little else "big")
+        head = np.frombuffer(bytes([is_little]) + code, np.uint8)
+        if (raw[start:end].reshape(count, size)[:, :HEAD_SIZE] != head).any():
+            return None
+        self._position[number] = end
+        starts = np.arange(start + HEAD_SIZE, end, size)
+        each = [np.full(count, part) for part in (self.of[number], 1, axes, is_little)]
+        return Runs(each[0], starts, *each[1:])
 
     def drop(self) -> Ints:
         """Leave those that are at their end or cannot be read, and return the latter; the others go on with what is to come innermost."""
@@ -240,6 +286,7 @@ class _State:
             "_end",
             "_depth",
             "_left",
+            "_members",
             "_is_ring",
             "_is_little",
             "_axes",
@@ -305,12 +352,27 @@ def geometries_of(decoded: ChunkValues) -> Iterator[tuple[Part, Geometries]]:
     """
     for part in parts_of(decoded):
         geometries = Geometries(part.values)
+        if geometries.is_too_deep.any():
+            raise NotChecked(f"a geometry is nested more than {DEEPEST} deep", "tool")
         if geometries.is_malformed.any():
             raise NotChecked("a geometry cannot be read", "another rule")
         yield part, geometries
 
 
-def no_geometry(array: Any) -> Flags | None:
-    """The values that are not geometries, bool; ``None`` if all are."""
-    wrong = [Geometries(part).is_malformed for _, part in sliced(array)]
-    return np.concatenate(wrong) if any(part.any() for part in wrong) else None
+class GeometryTest:
+    """Looks for values that are not geometries.
+
+    Attributes:
+        is_lost: Whether one was nested deeper than it is followed.
+    """
+
+    is_lost = False
+
+    def __call__(self, array: Any) -> Flags | None:
+        """The values that are not geometries, bool; ``None`` if all may be."""
+        wrong = list[Flags]()
+        for _, part in sliced(array):
+            geometries = Geometries(part)
+            self.is_lost |= bool(geometries.is_too_deep.any())
+            wrong.append(geometries.is_malformed & ~geometries.is_too_deep)
+        return np.concatenate(wrong) if any(part.any() for part in wrong) else None

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from construct import Byte, Float64l, Int32ul
 
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import Malformed, Unsupported
 
 Coordinate = tuple[float, float, float | None, float | None]
 """x, y, z, m; the last two where the geometry has them."""
@@ -42,6 +42,13 @@ class GeometryKind(IntEnum):
     MULTI_POLYGON = 6
     GEOMETRY_COLLECTION = 7
 
+
+MEMBERS = {
+    GeometryKind.MULTI_POINT: GeometryKind.POINT,
+    GeometryKind.MULTI_LINE_STRING: GeometryKind.LINE_STRING,
+    GeometryKind.MULTI_POLYGON: GeometryKind.POLYGON,
+}
+"""The kind of all members of a geometry of several; those of a collection are of any."""
 
 AXES_STEP = 1000
 """The number of a kind is raised by this with z, by twice as much with m, by three times as much with both."""
@@ -143,23 +150,26 @@ def point_runs(raw: bytes) -> list[PointRun]:
 
     Raises:
         Malformed: The bytes are no geometry of this kind.
+        Unsupported: Geometries are nested deeper than they are followed.
     """
     runs: list[PointRun] = []
-    left = [(1, "", ByteOrder.LITTLE)]
-    """Geometries that are to come in each of those that are open; of a polygon its rings, with their axes and byte order."""
+    left: list[tuple[int, str, ByteOrder, GeometryKind | None]] = [(1, "", ByteOrder.LITTLE, None)]
+    """Geometries that are to come in each of those that are open, and their kind where it is given; of a polygon its rings, with their axes and byte order."""
     position = 0
     while left:
-        count, ring, order = left.pop()
+        count, ring, order, member = left.pop()
         if not count:
             continue
-        left.append((count - 1, ring, order))
+        left.append((count - 1, ring, order, member))
         if len(left) > DEEPEST + 1:
-            raise Malformed(f"geometries nested more than {DEEPEST} deep", offset=position)
+            raise Unsupported(f"geometries nested more than {DEEPEST} deep", offset=position)
         if ring:
             axes, kind = ring[1:], GeometryKind.LINE_STRING
         else:
             code = type_of(raw, position)
             order, axes, kind = ByteOrder(raw[position]), axes_of(code), GeometryKind(code % AXES_STEP)
+            if member is not None and kind != member:
+                raise Malformed(f"a geometry of kind {kind} among those of kind {member}", offset=position)
             position += HEAD_SIZE
         number = 1
         if kind != GeometryKind.POINT:
@@ -171,7 +181,8 @@ def point_runs(raw: bytes) -> list[PointRun]:
             if position > len(raw):
                 raise Malformed(f"{number} points do not fit", offset=runs[-1].start)
         else:
-            left.append((number, f"r{axes}" if kind == GeometryKind.POLYGON else "", order))
+            ring = f"r{axes}" if kind == GeometryKind.POLYGON else ""
+            left.append((number, ring, order, MEMBERS.get(kind)))
     if position != len(raw):
         raise Malformed(f"{len(raw) - position} bytes follow a geometry", offset=position)
     return runs
