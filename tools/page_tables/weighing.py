@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-<<<<<<< HEAD
-from collections.abc import Iterator, Mapping, Sequence
-=======
 from collections.abc import Iterator, Sequence
->>>>>>> rest40
 
 from page_tables import Figures, grid
 
@@ -28,7 +24,7 @@ def weighings(kinds: Sequence[Figures]) -> Iterator[str]:
     yield from grid(["", "Files", "Right", "Undecided", "Wrong"], rows)
 
 
-def _row(name: str, wrong: str, count: Mapping[str, int]) -> list[str]:
+def _row(name: str, wrong: str, count: Figures) -> list[str]:
     total = sum(count[side] for side in (*SIDES, "either"))
     other = next(side for side in SIDES if side != wrong)
     return [name, f"{total:,}", *(f"{count[side] / total:.0%}" for side in (wrong, "either", other))]
