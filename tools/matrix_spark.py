@@ -54,26 +54,38 @@ START_SECONDS = 240.0
 FAREWELL_SECONDS = 60
 """Time for a server to end once it is asked to."""
 
-COMMAND_SECONDS = 600.0
+COMMAND_SECONDS = 1200.0
+"""Time for all commands of a session."""
+
+NO_SERVER = "not asked: no server"
+NOT_ASKED = "not asked yet"
+"""Answers of a release that was not asked: here, or since a trial is there."""
 
 FAMILIES = ("sta", "idx1", "blm")
 """Folders of golden files that are checked."""
 
 
 class Trial(NamedTuple):
-    """A command that is tried, and whether a session of Spark Connect can do it."""
+    """A command that is tried, and the folder that `pqassay check` has to pass afterwards, unless it is a check itself."""
 
     name: str
     arguments: tuple[str, ...]
-    needs_rdds: bool = False
+    written: str = "{good}"
 
 
 TRIALS = (
     Trial("check", ("check", "{lake}", "--format", "json")),
     Trial("check at tier values", ("check", "{lake}", "--tier", "values", "--format", "json")),
     Trial("check with --ship", ("check", "{lake}", "--ship", "--format", "json")),
-    Trial("index", ("index", "{good}", "--column", "metal"), needs_rdds=True),
+    Trial("index", ("index", "{good}", "--column", "metal")),
+    Trial("index with --ship", ("index", "{good}", "--type", "distinct-set", "--columns", "metal", "--ship")),
+    Trial("pm", ("pm", "{good}")),
+    Trial("produce", ("produce", "{new}", "--rows", "100", "--files", "2"), "{new}"),
 )
+
+
+Done = tuple[int, str, str]
+"""Exit code, stdout and stderr of a command."""
 
 
 def environment(release: str) -> Path:
@@ -84,7 +96,8 @@ def environment(release: str) -> Path:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         # The constraints of this repository name one Spark: here it is another one.
         free = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
-        wanted = [str(ROOT), f"pyspark=={release}.*", *OF_CONNECT]
+        # Editable, so that an environment of an earlier run has the package as it is today.
+        wanted = ["-e", str(ROOT), f"pyspark=={release}.*", *OF_CONNECT]
         subprocess.run(
             [folder / "bin" / "python", "-m", "pip", "install", "-q", *wanted], check=True, env=free
         )
@@ -169,28 +182,57 @@ def findings(report: str) -> list[Any]:
     ]
 
 
-def tried(program: Path, trial: Trial, master: str, scratch: Path) -> str:
-    """How a trial went: ``works``, or what is wrong in one line."""
-    lake, good = scratch / "lake", scratch / "good"
-    shutil.rmtree(good, ignore_errors=True)
-    shutil.copytree(ROOT / "golden_files" / "sta" / "counted", good)
-    arguments = [one.format(lake=lake, good=good) for one in trial.arguments]
-    command = [str(program / "bin" / "pqassay"), "spark", *arguments, "--master", master]
-    if trial.needs_rdds and master.startswith("sc://"):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS)
-        refused = done.returncode == 2 and "needs RDDs" in done.stderr and done.stderr.count("\n") == 1
-        return "says that it needs RDDs" if refused else f"exit code {done.returncode}: {done.stderr[-300:]}"
+PROGRAM = """
+import json, sys
+from typer.testing import CliRunner
+from pqassay.cli.main import app, spark
+from pqassay_spark.jobs.session import open_session
+
+if __name__ == "__main__":
+    open_session(master=sys.argv[1])
+    for place, arguments in json.loads(sys.argv[2]):
+        on_spark = ["--master", sys.argv[1]] if place == "spark" else []
+        done = CliRunner().invoke(spark if place == "spark" else app, [*arguments, *on_spark])
+        print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)
+"""
+"""Runs commands one after the other, all with one session: starting Spark takes longer than all of them."""
+
+
+def tried(folder: Path, master: str, scratch: Path) -> dict[str, str]:
+    """How each trial went: ``works``, or what is wrong in one line."""
+    program = scratch / "program.py"
+    program.write_text(PROGRAM)
+    commands: list[tuple[str, list[str]]] = []
+    for number, trial in enumerate(TRIALS):
+        place = scratch / f"{number}-{master.partition(':')[0]}"
+        shutil.copytree(ROOT / "golden_files" / "sta" / "counted", place / "good")
+        folders = {"lake": scratch / "lake", "good": place / "good", "new": place / "new"}
+        arguments = [argument.format(**folders) for argument in trial.arguments]
+        plain = [argument for argument in arguments if argument != "--ship"]
+        commands.append(("spark", arguments))
+        is_check = trial.name.startswith("check")
+        commands.append(
+            ("alone", plain if is_check else ["check", trial.written.format(**folders), "--format", "json"])
+        )
     try:
-        told = said(command, 0, 1)
-        if trial.name.startswith("check"):
-            plain = [argument for argument in arguments if argument != "--ship"]
-            alone = said([str(program / "bin" / "pqassay"), *plain], 0, 1)
-            return "works" if findings(alone) == findings(told) else "finds something else"
-        found = json.loads(said([program / "bin" / "pqassay", "check", good, "--format", "json"], 0, 1))
+        lines = said([folder / "bin" / "python", program, master, json.dumps(commands)], 0).splitlines()
     except (RuntimeError, subprocess.TimeoutExpired) as error:
-        return " ".join(str(error).split())[:300]
-    summary = found["summary"]
-    return "works" if summary["files"] == summary["conformant"] else "writes a file with findings"
+        return dict.fromkeys((trial.name for trial in TRIALS), " ".join(str(error).split())[:300])
+    done = [json.loads(line) for line in lines if line.startswith("[")]
+    return {
+        trial.name: _verdict(trial, *done[2 * number : 2 * number + 2]) for number, trial in enumerate(TRIALS)
+    }
+
+
+def _verdict(trial: Trial, on_spark: Done, alone: Done) -> str:
+    for code, _, errors in (on_spark, alone):
+        if code not in (0, 1):
+            return f"exit code {code}: {' '.join(errors.split())[-300:]}"
+    if trial.name.startswith("check"):
+        return "works" if findings(alone[1]) == findings(on_spark[1]) else "finds something else"
+    summary = json.loads(alone[1])["summary"]
+    is_good = on_spark[0] == 0 and summary["files"] and summary["files"] == summary["conformant"]
+    return "works" if is_good else f"writes files with findings: {summary}"
 
 
 def answers(release: str) -> dict[str, Any]:
@@ -201,16 +243,25 @@ def answers(release: str) -> dict[str, Any]:
         scratch = Path(name)
         for family in FAMILIES:
             shutil.copytree(ROOT / "golden_files" / family, scratch / "lake" / family)
-        own = {trial.name: tried(folder, trial, "local[2]", scratch) for trial in TRIALS}
+        own = tried(folder, "local[2]", scratch)
         print(f"Spark {version}: {own}", flush=True)
         try:
             with server(folder, version, scratch) as address:
-                connect = {trial.name: tried(folder, trial, address, scratch) for trial in TRIALS}
+                connect = tried(folder, address, scratch)
         except RuntimeError as error:
             print(error, flush=True)
-            connect = dict.fromkeys((trial.name for trial in TRIALS), "not asked: no server")
+            connect = dict.fromkeys((trial.name for trial in TRIALS), NO_SERVER)
         print(f"Spark {version} over Spark Connect: {connect}", flush=True)
     return {"version": version, "own": own, "connect": connect}
+
+
+def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
+    """An earlier answer of a release, which says of trials that are newer that they were not asked."""
+    asked = {
+        place: {trial.name: answer[place].get(trial.name, NOT_ASKED) for trial in TRIALS}
+        for place in ("own", "connect")
+    }
+    return {**answer, **asked}
 
 
 def main() -> int:
@@ -219,7 +270,7 @@ def main() -> int:
     parser.add_argument("releases", nargs="*", default=RELEASES, metavar="VERSION", help="3.5, 4.1, ...")
     asked = parser.parse_args().releases
     known = json.loads(ANSWERS.read_text()) if ANSWERS.is_file() else {"releases": []}
-    kept = {one["version"].rpartition(".")[0]: one for one in known["releases"]}
+    kept = {one["version"].rpartition(".")[0]: with_all_trials(one) for one in known["releases"]}
     told: dict[str, Any] = {"releases": []}
     for release in asked:  # what a release said is kept, whatever becomes of the next one
         answer = answers(release)
@@ -229,7 +280,7 @@ def main() -> int:
             "releases": [kept[name] for name in sorted(kept)],
         }
         write_whole(ANSWERS, (json.dumps(told, indent=2) + "\n").encode())
-    good = ("works", "says that it needs RDDs", "not asked: no server")
+    good = ("works", NO_SERVER, NOT_ASKED)
     wrong = [
         f"Spark {one['version']}, {place}, {name}: {answer}"
         for one in told["releases"]
