@@ -39,9 +39,6 @@ class Fake(NamedTuple):
 SLICE = ("*/p*", "interop/questdb-9.4.3/o3-*")
 """Cases of all families: those are enough to see what becomes of a driver that is started for each request."""
 
-PAGES = ("pix/n*", "pix/p*", "sta/n*")
-"""Cases about which a reader without comparisons, or one that is right by chance, could look good."""
-
 FAKE_DRIVERS = {
     "accept_all": Fake("accepts everything, unread: an empty set, no rows, no row groups, no file written"),
     "reject_all": Fake("refuses everything, unread"),
@@ -55,10 +52,10 @@ FAKE_DRIVERS = {
         "reads and scans rightly without the index, and keeps all row groups; knows only read, scan and prune",
         ("idx1/companion", "idx1/p*", "pqf/p*", "interop/questdb-9.4.3/*"),
     ),
-    "shy": Fake("answers queries for what is not null alone, rightly", PAGES),
-    "repeats": Fake("answers as it did the first time", PAGES, jobs=1),
-    "bleeding": Fake("puts rows into the answer behind a refusal", ("idx1/p*", "pqf/p*", "pix/n*"), jobs=1),
-    "every_fifth": Fake("answers every fifth time without rows", PAGES, jobs=1),
+    "shy": Fake("answers queries for what is not null alone, rightly", ("pix/n*",)),
+    "repeats": Fake("answers as it did the first time", ("pix/no-pages*",), jobs=1),
+    "bleeding": Fake("puts rows into the answer behind a refusal", ("pqf/pa*",), jobs=1),
+    "every_fifth": Fake("answers every fifth time without rows", ("pix/no-pages*",), jobs=1),
     "hang": Fake("never answers", ("idx1/plain",), 0.02),
 }
 """By the name of their file. Slow ones are asked about few cases."""
