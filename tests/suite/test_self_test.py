@@ -119,7 +119,7 @@ def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
     assert 0 == done.exit_code
     assert True is done.driver.serve
     assert set(get_args(Operation)) == {score.operation for score in done.scores}
-    assert all(score.asked == score.passed > 0 for score in done.scores)
+    assert all(score.asked == score.passed > 0 for score in done.scores if score.outcomes)
 
 
 OF_THE_CODEC = [

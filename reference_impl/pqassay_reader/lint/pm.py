@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from pqassay_reference.pm.txn import read_file
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
@@ -50,6 +51,8 @@ from pqassay_spec.pm.codes import (
 from pqassay_spec.pm.file import KNOWN_FOOTER_FEATURES, Snapshot
 from pqassay_spec.pm.header import Header
 from pqassay_spec.pm.skip import INTEGERS, PERHAPS_UNSIGNED, PLAIN_FORMATS, UNSIGNED
+from pqassay_spec.pm.txn import FILE_NAME as TXN_NAME
+from pqassay_spec.pm.txn import Txn
 
 
 def lint_file(path: str | os.PathLike[str]) -> None:
@@ -66,6 +69,22 @@ def lint_file(path: str | os.PathLike[str]) -> None:
             from pqassay_reader.lint.pm_data import lint_data  # noqa: PLC0415 - most files have none beside them
 
             lint_data(source, linted.header, linted.snapshots, beside)
+        table = Path(path).with_name(TXN_NAME)
+        if table.is_file():
+            _pinned(linted.snapshots, read_file(table), beside)
+
+
+def _pinned(snapshots: Sequence[Snapshot], txn: Txn, data: Path) -> None:
+    """The snapshot that the table's transaction pins is there, and so is all of the Parquet file that it describes."""
+    partitions = [each for each in txn.partitions if each.is_parquet]
+    partition = partitions[0] if len(partitions) == 1 else txn.partition_in(data.absolute().parent.name)
+    if partition is None or not partition.is_parquet:
+        return
+    size = partition.parquet_file_size
+    sizes = {snapshot.fields.parquet_file_size for snapshot in snapshots}
+    _require(size in sizes, "PM-151", f"no snapshot describes {size} bytes", "parquet_file_size")
+    is_there = not data.is_file() or data.stat().st_size >= size
+    _require(is_there, "PM-152", f"the Parquet file is shorter than {size} bytes", "parquet_file_size")
 
 
 @dataclass(frozen=True)
