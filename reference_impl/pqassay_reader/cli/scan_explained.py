@@ -47,12 +47,13 @@ def print_explanation(scan: Scan) -> None:
 
 
 def _table(steps: Sequence[Step], *, with_titles: bool) -> Table:
-    headings = ["left after", "files", "row groups", "rows", "pages", "bytes", "requests", "saved", "share"]
+    headings = ["left after", "files", "row groups", "rows", "pages", "bytes", "requests"]
+    headings += ["metadata read", "saved", "share"]
     rows = [_cells(step) for step in steps]
     if with_titles:
         headings.append("what it does")
         rows = [[*row, step.title] for row, step in zip(rows, steps, strict=True)]
-    return Table("", headings, rows, right=frozenset(range(1, 9)))
+    return Table("", headings, rows, right=frozenset(range(1, 10)))
 
 
 def _cells(step: Step) -> list[str]:
@@ -61,7 +62,8 @@ def _cells(step: Step) -> list[str]:
     pages = "?" if left.pages is None else f"{left.pages:,}"
     numbers = [f"{left.files:,}", f"{left.row_groups:,}", f"{left.rows:,}", pages, f"{left.length:,}"]
     saved = "" if not step.saved else f"{step.saved:,}"
-    return [name, *numbers, f"{left.requests:,}", saved, percent(step)]
+    metadata = f"{left.metadata:,}" if left.metadata else ""
+    return [name, *numbers, f"{left.requests:,}", metadata, saved, percent(step)]
 
 
 def percent(step: Step) -> str:

@@ -89,6 +89,7 @@ class FileScan:
         self._sets: FileSets | None = None
         self._visited: list[tuple[GroupScan, Rows]] = []
         self._left_groups: list[GroupScan] | None = None
+        self._metadata_read = 0
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -158,7 +159,8 @@ class FileScan:
         )
         parts = [] if condition is None else parts_of(condition)
         unique = list(dict.fromkeys(output))
-        return Question(condition, parts, unique, needed, constants, query.rungs, reading)
+        reads_all = condition is None and query.limit is None and query.batch_size is None
+        return Question(condition, parts, unique, needed, constants, query.rungs, reading, reads_all)
 
     def _absent(self, names: Collection[str], expected: pa.Schema) -> dict[str, Any]:
         """Null for the columns that this file does not have, and another file has. Raises `Refused` for those that none has."""
@@ -225,6 +227,7 @@ class FileScan:
             leaves = self._needed_leaves
             self._count_groups(Rung.PROJECTION, leaves, groups)
             if self._is_ruled_out():
+                self._counters.count(Rung.FILES, Left(metadata=self._newly_read()))
                 return
             self._count_groups(Rung.FILES, leaves, groups)
             by_group = self._left_by_groups(groups)
@@ -279,16 +282,27 @@ class FileScan:
         query, condition = self._query, self.question.condition
         if condition is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
-        self._sets = self._distinct_sets(condition)
+        self._sets = self._distinct_sets(condition, [group for group, _ in by_group])
         if self._sets is not None:
             self._counters.note("distinct sets")
             is_left = self._sets.row_groups(condition, WHOLE_GROUPS)
             by_group = [(group, rows) for group, rows in by_group if is_left[group.row_group]]
         return self._left_by_sketches(by_group, condition)
 
-    def _distinct_sets(self, condition: Condition) -> FileSets | None:
+    def _may_spare(self, groups: Sequence[GroupScan]) -> int:
+        """Bytes that are read of some row groups, as far as is known yet: of columns beside the condition those of the rows that it may leave."""
+        lengths = self.facts.sizes.lengths[[group.row_group for group in groups]]
+        asked, all_of_them = (
+            int(lengths[:, self._leaves_of(places)].sum())
+            for places in (self._certain_fields, self.question.needed)
+        )
+        parts = self.question.parts
+        share = parts[0].share if len(parts) == 1 and Rung.LATE in self._query.rungs else 1.0
+        return asked + int(share * (all_of_them - asked))
+
+    def _distinct_sets(self, condition: Condition, groups: Sequence[GroupScan]) -> FileSets | None:
         named = condition.columns - self.question.constants.keys()
-        found, aside = file_sets(self.ranges, self.facts, named)
+        found, aside = file_sets(self.ranges, self.facts, named, self._may_spare(groups))
         self.aside = [str(one) for one in aside]
         return found
 
@@ -346,6 +360,7 @@ class FileScan:
             self._counters.note(*group.used)
             cost = group.cost_of(left)
             cost.files = int(bool(left) and not has_rows)
+            cost.metadata = self._newly_read()
             has_rows = has_rows or bool(left)
             self._counters.count(Rung.PAGES, cost)
             self._visited.append((group, left))
@@ -385,6 +400,7 @@ class FileScan:
         late.files = lean.files = int(bool(lean.row_groups))
         fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
+        late.metadata = self._newly_read()
         unread = self._unread() if is_stopped else Left()
         for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
             self._counters.count(rung, read_of_it)
@@ -425,7 +441,14 @@ class FileScan:
         return [self._place(name) for name in sorted(parts[0].columns - self.question.constants.keys())]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
-        self._counters.count(step, self._left_of(leaves, groups))
+        left = self._left_of(leaves, groups)
+        left.metadata = 0 if step == EVERYTHING else self._newly_read()
+        self._counters.count(step, left)
+
+    def _newly_read(self) -> int:
+        """Bytes of metadata that were read since it was last asked."""
+        before, self._metadata_read = self._metadata_read, self.ranges.metadata.length
+        return self._metadata_read - before
 
     def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
         """What it would take to read some columns of some row groups."""

@@ -48,6 +48,7 @@ class Question:
         constants: Columns that have one value in all rows of the file.
         rungs: The rungs that are used.
         reading: How fields are read.
+        reads_all: Whether every row is read, in windows of any length: a row group that is one window needs no offset index.
     """
 
     condition: Condition | None
@@ -57,6 +58,7 @@ class Question:
     constants: dict[str, Any]
     rungs: frozenset[Rung]
     reading: Reading
+    reads_all: bool = False
 
 
 class GroupScan:
@@ -154,6 +156,9 @@ class GroupScan:
     @cached_property
     def fields(self) -> dict[int, FieldPages]:
         """The fields that the query needs, by their positions."""
+        reading = self._question.reading
+        if self._question.reads_all and self.row_count <= self.window_rows():
+            reading = replace(reading, indexed=False)
         return {
             place: FieldPages(
                 self._facts,
@@ -161,7 +166,7 @@ class GroupScan:
                 self.row_group,
                 self.first_row,
                 self._facts.fields[place],
-                self._question.reading,
+                reading,
             )
             for place in self._question.needed
         }

@@ -21,6 +21,7 @@ class Left:
         pages: Pages; ``None`` where the files do not say how many there are.
         length: Bytes of pages and dictionaries.
         requests: Requests, if each page were one.
+        metadata: Bytes of metadata that were read for the step.
     """
 
     files: int = 0
@@ -29,6 +30,7 @@ class Left:
     pages: int | None = 0
     length: int = 0
     requests: int = 0
+    metadata: int = 0
 
     def __iadd__(self, other: Left) -> Self:
         self.files += other.files
@@ -37,6 +39,7 @@ class Left:
         self.pages = None if self.pages is None or other.pages is None else self.pages + other.pages
         self.length += other.length
         self.requests += other.requests
+        self.metadata += other.metadata
         return self
 
     def __sub__(self, other: Left) -> Left:

@@ -92,6 +92,7 @@ def _step_record(step: Step) -> dict[str, Any]:
         "pages": left.pages,
         "bytes": left.length,
         "requests": left.requests,
+        "metadata_bytes_read": left.metadata,
     }
     if step.saved is not None:
         record["bytes_saved"] = step.saved

@@ -15,11 +15,11 @@ from pqassay_reader.pages.excluding import FAILURES, ColumnSets, FileSets
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reference.directory.reading.usable_entries import FileDirectory, LeftAside, read_entries
 from pqassay_spec.base.sources import Source
-from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 
 
 def file_sets(
-    source: Source, facts: FileFacts, names: Collection[str]
+    source: Source, facts: FileFacts, names: Collection[str], may_spare: int
 ) -> tuple[FileSets | None, Sequence[LeftAside]]:
     """The sets of some columns, and what is left aside of the directory.
 
@@ -27,6 +27,7 @@ def file_sets(
         source: The file.
         facts: What its metadata says.
         names: What the condition calls the columns.
+        may_spare: Bytes of pages that the sets may spare: no more bytes are read of them.
 
     Returns:
         The sets, ``None`` if there are none; and what would be used if it were good.
@@ -50,6 +51,11 @@ def file_sets(
         ]
         for one in wanted:
             if one.entry.key not in facts.sets:
+                head = one.entry.head
+                if head.placement == Placement.BODY and head.stored_length > ALWAYS:
+                    if head.stored_length > may_spare:
+                        continue
+                    may_spare -= head.stored_length
                 why: list[LeftAside] = []
                 (read,) = read_indexes([Located(one, source, facts.framing, facts.metadata, why)])
                 facts.sets[one.entry.key] = read if isinstance(read, Sets) else why[0]
@@ -65,6 +71,9 @@ def file_sets(
                 aside.append(LeftAside(one.name, f"its values are none of the column's type: {said}"))
     return (FileSets(columns, facts.row_counts) if columns else None), aside
 
+
+ALWAYS = 8 << 10
+"""Bytes of a set that is read whatever it may spare."""
 
 WHOLE_GROUPS = (Granularity.FILE, Granularity.ROW_GROUP)
 """Granularities that leave row groups out as a whole."""
