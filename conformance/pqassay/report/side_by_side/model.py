@@ -175,9 +175,12 @@ class SideBySide:
 
     @property
     def questions(self) -> list[tuple[str, Operation]]:
-        """Family and operation of every score, in the order of families and operations."""
+        """Family and operation of every score of which something was asked, in the order of families and operations."""
         found: set[tuple[str, Operation]] = {
-            (score.family, score.operation) for each in self.implementations for score in each.scores
+            (score.family, score.operation)
+            for each in self.implementations
+            for score in each.scores
+            if score.outcomes
         }
         operations = get_args(Operation)
         return sorted(found, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
