@@ -15,9 +15,9 @@ def test_the_guide_is_right_about_what_answers_cost() -> None:
         name: one["duckdb"]["least"]["processor"] / one["answer"]["least"]["processor"]
         for name, one in lakes.items()
     }
-    # A fifth where most files are skipped; where half of the rows are read, half of what DuckDB reads is the most that can be saved at its speed.
-    assert ratios["clustered"] >= 5
-    assert 0.8 <= ratios["everywhere"] < 5
+    # DuckDB alone is no faster where most files are skipped, and is where half of the rows have to be decoded for it.
+    assert ratios["clustered"] >= 1
+    assert 0.2 <= ratios["everywhere"] < 1
 
 
 def test_the_guide_is_right_about_what_indexes_cost() -> None:
