@@ -80,7 +80,7 @@ def _constant(kind: Kind, value: Any) -> str:  # noqa: PLR0911 - a form for each
     if types.is_floating(arrow):
         return f"CAST('{value!r}' AS {'FLOAT' if types.is_float32(arrow) else 'DOUBLE'})"
     if types.is_decimal(arrow) and arrow.precision <= MOST_DIGITS:
-        return f"CAST('{kind.constant(value)}' AS DECIMAL({arrow.precision}, {arrow.scale}))"
+        return f"CAST('{kind.constant(value):f}' AS DECIMAL({arrow.precision}, {arrow.scale}))"
     if types.is_date32(arrow) and abs(value) < MOST_DAYS:
         return f"CAST(DATE '1970-01-01' + {value} AS DATE)"
     if types.is_timestamp(arrow) and arrow.unit == "ns" and not arrow.tz and abs(value) < MOST_COUNT:

@@ -17,8 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.extract import extract_file
+from pqassay_spec.directory.codes import Granularity, IndexType
 from verdicts import serious
 from written_files import (
     SPARK_OPTIONS,
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
 
 ROWS = 3_000
 CITIES = ["Lima", "", "東京", "Zürich", "a\rb", "tab\t", None, "\u2028", "😀"]
-INDEX_COLUMNS = ["tag", "place.city"]
 
 
 def every(count: int, step: int, make: Callable[[int], Any]) -> list[Any]:
@@ -194,26 +196,28 @@ def broken(report: Report) -> set[str]:
 
 
 def judge_and_index(writer: str, options: str, path: Path, count: int) -> None:
-    """Check a file of ``count`` rows, then once more for each column with an index of it."""
+    """Check a file of ``count`` rows, then with an index of a column and of a member of a struct."""
     assert pq.read_metadata(path).num_rows == count
     oddities = ODDITIES.get((writer, options), set())
     assert oddities == broken(pqassay.check(path, tier="values"))
     table = rich_table(count)
-    values = {
-        "tag": table.column("tag").to_pylist(),
-        "place.city": [place and place["city"] for place in table.column("place").to_pylist()],
-    }
-    names = INDEX_COLUMNS if "place" in pq.read_schema(path).names else INDEX_COLUMNS[:1]
-    for name in names:
-        indexed = path.with_name("indexed.parquet")
+    indexed = path.with_name("indexed.parquet")
+    if "place" in pq.read_schema(path).names:
         shutil.copyfile(path, indexed)
-        embed_file(indexed, name)
+        add_indexes(indexed, [Request(IndexType.DISTINCT_SET, (("place", "city"),), Granularity.ROW_GROUP)])
         report = pqassay.check(indexed, tier="values")
 
         assert oddities == broken(report)
         (coverage,) = report.coverages.values()
-        assert {"IDX1-009", "IDX1-016", "IDX1-017", "IDX1-022", "IDX1-023"} <= set(coverage.checked)
-        assert set(values[name]) - {None} == set(extract_file(indexed).values)
+        assert {"DIR-016", "DIR-020", "DIR-022"} <= set(coverage.checked)
+    shutil.copyfile(path, indexed)
+    embed_file(indexed, "tag")
+    report = pqassay.check(indexed, tier="values")
+
+    assert oddities == broken(report)
+    (coverage,) = report.coverages.values()
+    assert {"IDX1-009", "IDX1-016", "IDX1-017", "IDX1-022", "IDX1-023"} <= set(coverage.checked)
+    assert set(table.column("tag").to_pylist()) - {None} == set(extract_file(indexed).values)
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -74,7 +74,8 @@ def counted(plan: Plan, tier: Tier) -> tuple[Counter, Counter]:
             return RemoteSource(counter.open(Path(one.path).read_bytes()), one.name, tails)
 
         source = opened(target)
-        beside = {name: opened(target.beside(name)) for name in kinds.beside(target.kind)}
+        others = {name: target.beside(name) for name in kinds.beside(target.kind)}
+        beside = {name: opened(other) for name, other in others.items() if Path(other.path).is_file()}
         report, _ = judge(replace(target, data=source, kept_beside=beside), replace(plan.settings, tier=tier))
         assert report.outcome in ("conformant", "conformant where checked")
         for one in (source, *beside.values()):

@@ -262,7 +262,7 @@ def test_the_first_driver_in_the_protocol_reads_most_of_what_it_is_asked(tmp_pat
     report = run(chosen, Settings([sys.executable, str(driver)], jobs=1, strict=True))
     asked, passed = (sum(getattr(score, name) for score in report.scores) for name in ("asked", "passed"))
 
-    assert {"read"} == {score.operation for score in report.scores}
+    assert {"read"} == {score.operation for score in report.scores if score.outcomes}
     assert True is report.driver.serve
     assert [] == [result for result in report.results if result.outcome in ("crashed", "protocol error")]
     assert passed > 0.8 * asked > 20

@@ -144,7 +144,7 @@ def test_the_published_codec_fails_exactly_as_foretold() -> None:
 
 
 def test_every_fake_has_a_score() -> None:
-    assert {path.name for path in FAKE_FILES.iterdir() if not path.suffix} == set(FAKES)
+    assert {path.name for path in FAKE_FILES.iterdir() if path.is_file() and not path.suffix} == set(FAKES)
 
 
 def test_who_claims_everything_is_asked_everything() -> None:

@@ -61,7 +61,9 @@ class Kind:
         if pa.types.is_floating(self.arrow):
             return Values(is_floating=True, least=-math.inf, most=math.inf)
         width = self._width
-        return Values(least=b"\0" * width, most=b"\xff" * width) if width else Values()
+        if width:
+            return Values(least=b"\0" * width, most=b"\xff" * width)
+        return Values(least="" if _is_text(self.arrow) else b"")
 
     @cached_property
     def step(self) -> Fraction | None:

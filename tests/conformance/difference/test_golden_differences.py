@@ -16,7 +16,7 @@ from pqassay.difference.model import Difference
 from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Unparsed
-from pqassay_spec.mutation.mutations import IN_DATA
+from pqassay_spec.mutation.mutations import IN_DATA, IN_TXN
 from pqassay_spec.pm import grammar as pm
 from pqassay_suite.cases.case import GoldenCase
 
@@ -91,7 +91,7 @@ def mutated() -> list[tuple[GoldenCase, str, Difference]]:
     found: list[tuple[GoldenCase, str, Difference]] = []
     for golden in golden_cases():
         mutation, parent = golden.case.mutation, golden.parent
-        if mutation is None or parent is None:
+        if mutation is None or parent is None or mutation.path.startswith(IN_TXN):
             continue
         name = pm.DATA_NAME if mutation.path.startswith(IN_DATA) else golden.case.input.file
         files = (fields_of(folder / name) for folder in (parent.folder, golden.folder))

@@ -116,7 +116,10 @@ def findings(case: GoldenCase, kind: type[Any]) -> Any:
     return (
         report.outcome,
         report.gaps,
-        [replace(finding, path="", remedy=None) for finding in report.findings],
+        [
+            replace(finding, path="", remedy=None, at=[replace(place, file=None) for place in finding.at])
+            for finding in report.findings
+        ],
     )
 
 
