@@ -45,8 +45,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Replace the placeholders of a page."""
+    """Replace the placeholders of a page. Decisions are found by their index, and not by the search, whose index everybody loads."""
     here = page.file.src_uri
+    if here.startswith("decisions/0"):
+        page.meta["search"] = {"exclude": True}
     if here.startswith("reference/") and page.file.generated_by is None:
         markdown = api_pages.linked(markdown)
 
