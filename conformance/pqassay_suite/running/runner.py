@@ -160,16 +160,12 @@ def run(
     results = [(driver.is_unstable and one.by_itself) or one.result for one in done if one.result]
     if not any(golden.stands_alone for golden in cases):
         results = credited([golden.case for golden in cases], results)
-    report = _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
     scored = [
         (golden.case, operation)
         for golden, operation in undeclared
         if operation != "scan" or golden.case.expect.scan != "exposure"
     ]
-    report = dataclasses.replace(
-        report,
-        scores=scores(report.results, Counter((case.family, operation) for case, operation in scored)),
-    )
+    report = _report(cases, settings, hello, results, done, not_asked, scored, expectations or Expectations())
     asked: dict[str, list[Operation]] = {}
     for golden, operation in work:
         asked.setdefault(golden.case.id, []).append(operation)
@@ -220,6 +216,7 @@ class _Asking:
         self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
         self.facts = CaseFacts()
+        self._of_parents: dict[tuple[str, int], Result] = {}
 
     def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[Task], list[NotAsked]]:
         """The tasks that the driver declares to be able to do, the others, and what these take."""
@@ -273,16 +270,17 @@ class _Asking:
 
     def _is_inherited(self, golden: GoldenCase, result: Result, number: int) -> bool:
         """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
-        parent, wrong = (
-            golden.parent,
-            result.outcome == "failed" and not (result.actual or "").startswith("reject"),
-        )
+        parent = golden.parent
+        wrong = result.outcome == "failed" and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
             return False
         expected = list(ASKING["read"].expected(parent.case))
         if number >= len(expected):
             return False
-        other, _ = self._ask_once(parent, "read", number, expected[number])
+        key = parent.case.id, number
+        if key not in self._of_parents:  # many damaged files have the same parent
+            self._of_parents[key], _ = self._ask_once(parent, "read", number, expected[number])
+        other = self._of_parents[key]
         return (other.outcome, other.actual, other.pin) == (result.outcome, result.actual, result.pin)
 
     def _ask_once(
@@ -471,6 +469,7 @@ def _report(
     results: Sequence[Result],
     done: Sequence[_Done],
     not_asked: list[NotAsked],
+    undeclared: Sequence[tuple[Case, Operation]],
     expectations: Expectations,
 ) -> RunReport:
     by_id = {golden.case.id: golden for golden in cases}
@@ -498,7 +497,7 @@ def _report(
         ),
         limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
-        scores=[],
+        scores=scores(compared, Counter((case.family, operation) for case, operation in undeclared)),
         problems=problems,
         summary=RunSummary(
             cases=len(cases),
