@@ -453,3 +453,13 @@ def test_a_case_of_which_no_query_that_compares_is_answered_is_unsupported(tmp_p
     assert "passed" == bold.outcome
     assert bold.answered is not None
     assert 0 < bold.answered.queries < bold.answered.of
+
+
+def test_what_is_unstable_is_not_excused_by_what_is_unsupported(tmp_path: Path) -> None:
+    for name in "ab":
+        valid_case(tmp_path / "cases", f"made/{name}")
+    shy = f"if tree[0] not in ('is null', 'is not null'): {UNSUPPORTED}"
+    report = scanned(tmp_path, f"{shy}\nelif asked > 1: answer['rows'] = []")
+
+    assert "unstable" in {result.outcome for result in report.results}
+    assert 1 == report.exit_code

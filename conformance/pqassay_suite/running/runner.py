@@ -370,6 +370,8 @@ class _Asking:
         if not wrong:
             if self.hello is not None and any(one.is_not_known for one in judged):
                 result = self._without_answer(case, "scan", NOT_KNOWN)
+            elif before:
+                result = self._unstable_scan(golden, judged, before)
             elif judged and not answered.deciding:
                 reason = f"answers none of the {answered.of_deciding} queries that decide"
                 result = dataclasses.replace(
@@ -377,8 +379,6 @@ class _Asking:
                     outcome="unsupported",
                     reason=reason if answered.queries else "no query is supported",
                 )
-            elif before:
-                result = self._unstable_scan(golden, judged, before)
             return _Done(result, left_aside=left_aside)
         one = worst(own or list(wrong.values()))
         place = judged.index(one)
