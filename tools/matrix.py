@@ -133,7 +133,7 @@ def kept(report: RunReport) -> RunReport:
             cause=anonymous(result.cause),
         )
         for result in report.results
-        if result.outcome != "passed"
+        if result.outcome != "passed" or result.warnings
     ]
     exposures = [replace(one, detail=anonymous(one.detail)) for one in report.exposures]
     return replace(report, results=results, exposures=exposures)

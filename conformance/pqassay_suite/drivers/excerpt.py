@@ -13,7 +13,7 @@ FIRST_LINES = 3
 MOST_LINES = 8
 """Lines that are told, at most."""
 
-TELLING = re.compile(r"panic|fatal error|Exception|Error:|\bpanicked at\b|^SIG|signal ", re.ASCII)
+TELLING = re.compile(r"panic|fatal error|Exception|Error:|^\w*Error$|\bpanicked at\b|^SIG|signal ", re.ASCII)
 """What is in a line that tells why a program ended, in whichever language it was written."""
 
 

@@ -46,6 +46,8 @@ class HelloAnswer(Message):
         serve: Whether ``driver --serve`` answers request after request.
         nan: How NaN is compared.
         zeros: How the two zeros are compared.
+        index_off: Whether the library itself leaves an index aside for a query with index ``off``, all else being equal.
+        raises: Classes of exceptions, or patterns of them, that the library raises on purpose; any other one is an accident.
     """
 
     answer: Literal["accept"]
@@ -56,6 +58,8 @@ class HelloAnswer(Message):
     serve: bool = False
     nan: Nan = "unordered"
     zeros: Zeros = "equal"
+    index_off: bool = False
+    raises: list[str] | None = None
 
 
 @dataclass(frozen=True)

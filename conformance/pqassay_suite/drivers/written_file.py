@@ -39,6 +39,7 @@ class WrittenFile:
         rows: Its rows, the columns in the order asked for.
         value: The logical value of a ``_pm``.
         unfulfilled: Wishes that it does not fulfil.
+        warnings: Id and message of every rule with verdict WARN.
     """
 
     outcome: str
@@ -48,6 +49,7 @@ class WrittenFile:
     rows: list[list[Value]]
     value: dict[str, Any] | None = None
     unfulfilled: list[str] = field(default_factory=list[str])
+    warnings: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
 def inspect(
@@ -57,16 +59,19 @@ def inspect(
     report = check(path, tier="values", crc=True, **cast("Any", options))
     (file,) = report.files
     coverage = report.coverages[file.coverage]
-    failures = [(found.rule, found.message) for found in file.findings if found.verdict == "FAIL"]
+    failures, warnings = (
+        [(found.rule, found.message) for found in file.findings if found.verdict == verdict]
+        for verdict in ("FAIL", "WARN")
+    )
     rows: list[list[Value]] = []
     value, error = None, file.error or ""
     missed: list[str] = []
-    if failures or error:
+    if file.kind == "pm":
+        value = None if failures or error else read_pm(path)
+    elif error:
         pass
-    elif file.kind == "pm":
-        value = read_pm(path)
     else:
-        import pyarrow as pa  # noqa: PLC0415 - only for a file that is in order
+        import pyarrow as pa  # noqa: PLC0415 - only for a Parquet file
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         try:
@@ -76,7 +81,7 @@ def inspect(
             missed = _unfulfilled(path, wishes or {})
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
-    return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value, missed)
+    return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value, missed, warnings)
 
 
 def read_pm(path: str) -> dict[str, Any]:
@@ -116,10 +121,12 @@ def from_json(text: bytes) -> WrittenFile:
     from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
 
     members = json.loads(text)
-    failures = [(rule, message) for rule, message in members.pop("failures")]
+    failures, warnings = (
+        [(rule, message) for rule, message in members.pop(name)] for name in ("failures", "warnings")
+    )
     written: list[list[Written]] = TypeAdapter(list[list[Written]]).validate_python(members.pop("rows"))
     rows = [[read_value(value) for value in row] for row in written]
-    return WrittenFile(failures=failures, rows=rows, **members)
+    return WrittenFile(failures=failures, warnings=warnings, rows=rows, **members)
 
 
 @dataclass(frozen=True)

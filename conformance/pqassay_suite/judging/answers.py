@@ -6,6 +6,7 @@ gets credit, is not decided here.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from pqassay_spec.golden.case import Acceptance, Answering, Case
 from pqassay_spec.golden.literals import Rows
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Accept, Answer, given
-from pqassay_suite.drivers.written_file import Inspection
+from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 from pqassay_suite.judging import directory_answers, pm_answers, row_answers
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
+from pqassay_suite.judging.differences import difference_of_rows
 
 Thing = TypeVar("Thing")
 
@@ -74,7 +76,7 @@ def _decode_request(bench: Bench, _: object) -> protocol.CaseRequest:
 
 def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgement:
     expect = bench.case.expect
-    if (judged := expects(answering, answer)) is not None or not isinstance(answer, Accept):
+    if (judged := expects(answering, answer, bench.accidents)) is not None or not isinstance(answer, Accept):
         return judged or RIGHT
     family, value = FAMILIES[bench.case.family], answer.value or {}
     if family.whole:
@@ -133,8 +135,8 @@ def _lint_request(bench: Bench, _: object) -> protocol.CaseRequest:
     return protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)
 
 
-def _judge_lint(_: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
-    return expects(acceptance, answer) or RIGHT
+def _judge_lint(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
+    return expects(acceptance, answer, bench.accidents) or RIGHT
 
 
 # -------------------------------------------------------------------------------------------------- writing
@@ -167,7 +169,7 @@ def _wishes(bench: Bench) -> protocol.Wishes | None:
 
 def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
     there = bench.output.is_file() and not bench.output.is_symlink()
-    judged = expects(acceptance, answer)
+    judged = expects(acceptance, answer, bench.accidents)
     if judged is not None and judged.right and there:
         return Judgement(False, "refused, and left a file", "no file at the given path", "a file")
     if judged is not None:
@@ -178,7 +180,7 @@ def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judge
 
 
 def _judge_written(bench: Bench) -> Judgement:
-    """Judge the file that a writer wrote: by the rules, and by its rows or its value."""
+    """Judge the file that a writer wrote: by the rules, by its rows or its value, and at last by what was wished for."""
     case = bench.case
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
@@ -187,10 +189,23 @@ def _judge_written(bench: Bench) -> Judgement:
     inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
     if isinstance(inspected, str):
         return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
+    judged = _judged_file(bench, family, rows, inspected)
+    return dataclasses.replace(
+        judged, warnings=tuple(f"{rule}: {message}" for rule, message in inspected.warnings)
+    )
+
+
+def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFile) -> Judgement:
+    case = bench.case
+    other_rows = "" if inspected.error or family.whole else rows_difference(rows.values(), inspected.rows)
     if inspected.failures:
-        told = "; ".join(f"{rule}: {message}" for rule, message in inspected.failures)
         broken = tuple(rule for rule, _ in inspected.failures)
-        return Judgement(False, "the written file breaks rules", "no rule broken", told, broken)
+        parts = [f"{rule}: {message}" for rule, message in inspected.failures]
+        parts += [f"and {problem}" for problem in (inspected.error, other_rows) if problem]
+        cause = f"writes what breaks {', '.join(sorted(set(broken)))}"
+        return Judgement(
+            False, "the written file breaks rules", "no rule broken", "; ".join(parts), broken, cause=cause
+        )
     if inspected.error:
         return Judgement(
             False, "the written file cannot be read", "a file that can be checked and read", inspected.error
@@ -205,18 +220,34 @@ def _judge_written(bench: Bench) -> Judgement:
         )
     if family.whole:
         return pm_answers.judged_value(case.expect.value, inspected.value or {}, "the written file has a ")
-    if inspected.unfulfilled:
+    if other_rows:
+        kind = difference_of_rows(rows.values(), inspected.rows)
         return Judgement(
             False,
-            f"the written file is not as wished: {inspected.unfulfilled[0].partition(':')[0]}",
+            "the written file holds other rows",
+            f"{len(rows.rows)} rows as given",
+            other_rows,
+            cause=f"writes other rows: {kind.words}",
+        )
+    if inspected.unfulfilled:
+        wish = inspected.unfulfilled[0].partition(":")[0]
+        return Judgement(
+            False,
+            f"the written file is not as wished: {wish}",
             "as wished, or unsupported",
             "; ".join(inspected.unfulfilled),
-        )
-    if difference := rows_difference(rows.values(), inspected.rows):
-        return Judgement(
-            False, "the written file holds other rows", f"{len(rows.rows)} rows as given", difference
+            fault="unfulfilled",
+            cause=f"wish not met: {wish}",
         )
     return RIGHT
+
+
+def judged_unsupported(bench: Bench) -> Judgement:
+    """Judge what a writer left that cannot fulfil a wish: nothing, or a file without it whose rules and rows are judged all the same."""
+    if not bench.output.is_file() or bench.output.is_symlink():
+        return RIGHT
+    judged = _judge_written(bench)
+    return dataclasses.replace(RIGHT, warnings=judged.warnings) if judged.fault == "unfulfilled" else judged
 
 
 ASKING: dict[Operation, Asking[Any]] = {

@@ -17,7 +17,7 @@ from pqassay_suite.cases.manifest import handed_over
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.inspector import Inspector
 from pqassay_suite.drivers.protocol import Answer, Reject, Unsupported
-from pqassay_suite.judging.causes import Fault, is_accident
+from pqassay_suite.judging.causes import ACCIDENTS, Accidents, Fault
 
 OUTPUT = "written.parquet"
 
@@ -34,6 +34,8 @@ class Judgement:
         rules: Rules that a written file breaks.
         fault: What is wrong with it; ``accident`` is a refusal that is right in itself.
         difference: The path of the first member of a value that differs.
+        cause: What differs, in words without names and values, where these tell failures of one cause.
+        warnings: What the judge warns of in a written file.
     """
 
     right: bool
@@ -43,6 +45,8 @@ class Judgement:
     rules: tuple[str, ...] = ()
     fault: Fault = "wrong"
     difference: str = ""
+    cause: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 RIGHT = Judgement(right=True)
@@ -50,11 +54,12 @@ RIGHT = Judgement(right=True)
 
 @dataclass(frozen=True)
 class Bench:
-    """The surroundings of one exchange: the case, the folder, and what looks at written files."""
+    """The surroundings of one exchange: the case, the folder, what looks at written files, and which exceptions are accidents."""
 
     golden: GoldenCase
     folder: Path
     inspector: Inspector
+    accidents: Accidents = ACCIDENTS
 
     @property
     def case(self) -> Case:
@@ -123,24 +128,24 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
 
 
-def expects(wanted: str | None, answer: Answer) -> Judgement | None:
+def expects(wanted: str | None, answer: Answer, accidents: Accidents = ACCIDENTS) -> Judgement | None:
     """Judge whether the answer may be what it is; ``None`` if it may and what it carries is still to be judged."""
     if wanted == "reject":
         return (
-            refusal(answer)
+            refusal(answer, accidents)
             if isinstance(answer, Reject)
             else Judgement(False, "accepted", "reject", described(answer), fault="accepted")
         )
     if not isinstance(answer, Reject):
         return None
     if wanted == "either":
-        return refusal(answer)
+        return refusal(answer, accidents)
     return Judgement(False, "refused", "accept", described(answer), fault="refused")
 
 
-def refusal(answer: Reject) -> Judgement:
+def refusal(answer: Reject, accidents: Accidents = ACCIDENTS) -> Judgement:
     """The judgement of a refusal that is right: by accident it is none that anybody could build upon."""
-    if not is_accident(answer.raised):
+    if not accidents.include(answer.raised):
         return RIGHT
     reason = f"refused by an exception that tells of a mistake: {answer.raised}"
     return Judgement(False, reason, "a refusal on purpose", described(answer), fault="accident")

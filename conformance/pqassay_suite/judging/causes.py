@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from pqassay.report.run.model import Operation, Outcome
 from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.excerpt import TELLING
 
-Fault = Literal["wrong", "refused", "accepted", "crashed", "accident", "protocol"]
-"""What is wrong with an answer: what it says, that it is a refusal, that it is none, that there is none."""
+Fault = Literal["wrong", "refused", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
+"""What is wrong with an answer: what it says, that it is a refusal, that it is none, that there is none, that a wish is not met."""
 
-_OF_VALID: Mapping[Fault, int] = {"wrong": 1, "crashed": 2, "refused": 3, "accident": 3, "protocol": 2}
+_OF_VALID: Mapping[Fault, int] = {
+    "wrong": 1,
+    "crashed": 2,
+    "refused": 3,
+    "accident": 3,
+    "protocol": 2,
+    "unfulfilled": 8,
+}
 _OF_DAMAGED: Mapping[Fault, int] = {
     "wrong": 4,
     "crashed": 5,
@@ -23,7 +32,7 @@ _OF_DAMAGED: Mapping[Fault, int] = {
     "protocol": 5,
 }
 
-ACCIDENTS = frozenset(
+MISTAKES = frozenset(
     {
         *("IndexOutOfBoundsException", "ArrayIndexOutOfBoundsException", "StringIndexOutOfBoundsException"),
         *("NullPointerException", "ClassCastException", "NoSuchElementException", "ArithmeticException"),
@@ -33,7 +42,39 @@ ACCIDENTS = frozenset(
         *("AssertionError", "StopIteration", "OverflowError"),
     }
 )
-"""Classes of exceptions that tell of a mistake in the program that raised them, whatever it was given."""
+"""Classes of exceptions that tell of a mistake in the program that raised them, where a driver does not declare which do not."""
+
+
+@dataclass(frozen=True)
+class Accidents:
+    """Which exceptions a library does not raise on purpose.
+
+    Attributes:
+        raises: Patterns of the classes that it does raise on purpose, as its driver declares them; ``None`` if it does not.
+    """
+
+    raises: tuple[str, ...] | None = None
+
+    def include(self, raised: str | None) -> bool:
+        """Whether an exception of this class is an accident.
+
+        >>> Accidents().include("java.util.NoSuchElementException")
+        True
+        >>> Accidents(("org.acme.*", "KeyError")).include("KeyError")
+        False
+        >>> Accidents(("org.acme.*", "KeyError")).include("java.io.IOException")
+        True
+        """
+        if raised is None:
+            return False
+        name = re.split(r"[.:$]", raised)[-1]
+        if self.raises is None:
+            return name in MISTAKES
+        return not any(fnmatchcase(raised, pattern) or name == pattern for pattern in self.raises)
+
+
+ACCIDENTS = Accidents()
+"""What is an accident where nothing is declared."""
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?[0-9]+")
 _FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?/(?:[^\s/:\"']+/)+")
@@ -51,15 +92,6 @@ def severity(case: Case, fault: Fault) -> int:
     return of.get(fault, 3)
 
 
-def is_accident(raised: str | None) -> bool:
-    """Whether an exception of this class is one that no library raises on purpose.
-
-    >>> is_accident("java.util.NoSuchElementException"), is_accident("org.apache.parquet.io.ParquetDecodingException")
-    (True, False)
-    """
-    return raised is not None and re.split(r"[.:$]", raised)[-1] in ACCIDENTS
-
-
 def without_folders(text: str) -> str:
     """A text in which absolute paths are the names of their files: the folders are those of one machine, or of one run.
 
@@ -69,15 +101,30 @@ def without_folders(text: str) -> str:
     return _FOLDERS.sub("", text)
 
 
-def blanked(text: str) -> str:
-    """A message without its numbers and folders, in which two failures of one cause differ.
+def blanked(text: str, names: Collection[str] = ()) -> str:
+    """A message without its numbers, folders and the names of columns, in which failures of one cause differ.
 
     >>> blanked("page 3 at offset 0x1f of /tmp/x/data.parquet")
     'page # at offset # of data.parquet'
     >>> blanked("example.org/owner/reader.Kind.Value")
     'example.org/owner/reader.Kind.Value'
+    >>> blanked("no column 'a', size of metal", ["a", "metal", "size"])
+    "no column '…', size of …"
     """
-    return _NUMBER.sub("#", without_folders(" ".join(text.split())))[:MOST_CHARACTERS]
+    text = without_folders(" ".join(text.split()))
+    if names:
+        either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        text = re.sub(f"(?<=['\"`])(?:{either})(?=['\"`])", "…", text)
+        own = [re.escape(name) for name in names if len(name) > 2 and name not in WORDS]
+        if own:
+            text = re.sub(rf"(?<!\w)(?:{'|'.join(own)})(?!\w)", "…", text)
+    return _NUMBER.sub("#", text)[:MOST_CHARACTERS]
+
+
+WORDS = frozenset(
+    "count counts flag key level levels list map name number numbers place size text time type value values".split()
+)
+"""Names of columns that messages have for other things as well."""
 
 
 def cause_of(
@@ -87,29 +134,52 @@ def cause_of(
     *,
     actual: str | None,
     stderr: str | None,
-    family: str,
+    names: Collection[str] = (),
+    differs: str = "",
 ) -> str:
     """What results of one cause have in common.
 
-    A crash is known by the line that tells of it and the first frame below, a refusal by its message, wrong rows by what was
-    asked of which structure.
+    A crash is known by the line that tells of it and the first frame below, a refusal by its class and message, wrong rows by how
+    they differ, whatever was asked about which structure.
+
+    Args:
+        operation: What was asked.
+        outcome: What became of it.
+        reason: Why, in one line.
+        actual: What came.
+        stderr: What the driver wrote there.
+        names: Names of the columns of the file.
+        differs: How what came differs, see `pqassay_suite.judging.differences`.
     """
     if outcome == "crashed":
-        return f"crash: {_crash(stderr or '') or blanked(reason)}"
+        return f"crash: {_crash(stderr or '', names) or blanked(reason, names)}"
     if outcome == "unstable":
-        return f"unstable: {blanked(reason)}"
+        return f"unstable: {differs or blanked(reason, names)}"
     if outcome == "protocol error":
-        return f"protocol: {blanked(reason)}"
+        return f"protocol: {blanked(reason, names)}"
+    if differs:
+        return differs
     if actual is not None and actual.startswith("reject"):
-        return f"refusal: {blanked(actual.partition(': ')[2])}"
-    return f"{operation} of {family}: {blanked(reason)}"
+        return refusal_of(None, actual.partition(": ")[2], names)
+    return f"{operation}: {blanked(reason, names)}"
 
 
-def _crash(stderr: str) -> str:
+def refusal_of(raised: str | None, message: str, names: Collection[str]) -> str:
+    """What refusals of one cause have in common: the class of the exception, if the driver names it, and the message."""
+    return f"refusal: {': '.join(filter(None, (raised, blanked(message, names))))}"
+
+
+def _crash(stderr: str, names: Collection[str]) -> str:
     lines = stderr.splitlines()
     place = next((number for number, line in enumerate(lines) if TELLING.search(line)), None)
     if place is None:
-        return blanked(lines[0]) if lines else ""
-    frame = next((found for line in lines[place + 1 :] if (found := _FRAME.search(line))), None)
-    told = blanked(lines[place])
-    return f"{told} in {blanked(frame[1] or frame[2])}" if frame else told
+        return blanked(lines[0], names) if lines else ""
+    message = lines[place]
+    if message.endswith(":") and place + 1 < len(
+        lines
+    ):  # a panic of Rust says where, and what in the next line
+        place += 1
+        message = f"{message} {lines[place].strip()}"
+    frame = next((match for line in lines[place + 1 :] if (match := _FRAME.search(line))), None)
+    words = blanked(message, names)
+    return f"{words} in {blanked(frame[1] or frame[2])}" if frame else words

@@ -143,8 +143,8 @@ def _snapshot_request(bench: Bench, expected: SnapshotExpectation) -> protocol.C
     )
 
 
-def _judge_snapshot(_: Bench, expected: SnapshotExpectation, answer: Answer) -> Judgement:
-    judged = expects(expected.answer, answer)
+def _judge_snapshot(bench: Bench, expected: SnapshotExpectation, answer: Answer) -> Judgement:
+    judged = expects(expected.answer, answer, bench.accidents)
     if judged is None and isinstance(answer, Accept):
         judged = judged_value(expected.value, answer.value or {}, needed=NEEDED_OF_A_SNAPSHOT)
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
@@ -178,7 +178,7 @@ def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) 
 
 
 def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
-    judged = expects(expected.answer, answer)
+    judged = expects(expected.answer, answer, bench.accidents)
     if judged is not None or not isinstance(answer, Accept | IgnoredIndex):
         return judged or RIGHT
     kept = answer.row_groups or []
@@ -209,8 +209,8 @@ def _plan_request(bench: Bench, expected: PlanExpectation) -> protocol.CaseReque
     )
 
 
-def _judge_plan(_: Bench, expected: PlanExpectation, answer: Answer) -> Judgement:
-    judged = expects(expected.answer, answer)
+def _judge_plan(bench: Bench, expected: PlanExpectation, answer: Answer) -> Judgement:
+    judged = expects(expected.answer, answer, bench.accidents)
     if judged is None and isinstance(answer, Accept):
         wanted = [[_number(part) for part in given] for given in expected.ranges or ()]
         found = [[_number(part) for part in given] for given in answer.ranges or ()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, described, refusal
+from pqassay_suite.judging.differences import Selection, cause_words, difference_of_rows, feature_of
 
 
 def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
@@ -22,15 +23,34 @@ def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
     return None if answer.rows is None else [[read_value(value) for value in row] for row in answer.rows]
 
 
-def judged_rows(wanted: Sequence[Sequence[Value]], answer: Accept | IgnoredIndex, words: str) -> Judgement:
-    """Compare the rows of an answer with the right ones; ``words`` says what was asked."""
+def judged_rows(
+    golden: GoldenCase,
+    wanted: Sequence[Sequence[Value]],
+    answer: Accept | IgnoredIndex,
+    words: str,
+    chosen: Callable[[], Selection] | None = None,
+) -> Judgement:
+    """Compare the rows of an answer with the right ones.
+
+    Args:
+        golden: The case.
+        wanted: The right rows.
+        answer: The answer.
+        words: What was asked.
+        chosen: From what a query selects; it is asked for where rows are wrong.
+    """
     found = rows_of(answer)
     if found is None:
         if answer.digest == (right := digest(wanted)):
             return RIGHT
-        return Judgement(False, "wrong rows", f"digest {right}", f"digest {answer.digest}")
+        cause = f"wrong rows: another digest ({feature_of(golden)})"
+        return Judgement(False, "wrong rows", f"digest {right}", f"digest {answer.digest}", cause=cause)
     difference = rows_difference(wanted, found)
-    return RIGHT if not difference else Judgement(False, "wrong rows", words, difference)
+    if not difference:
+        return RIGHT
+    kind = difference_of_rows(wanted, found, chosen() if chosen else None)
+    cause = f"wrong rows: {cause_words(kind, golden)}"
+    return Judgement(False, "wrong rows", words, difference, cause=cause)
 
 
 def narrowed(
@@ -81,7 +101,7 @@ def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement
     if isinstance(answer, Reject):
         if expected.refusal == "never":
             return Judgement(False, "refused", "all rows", described(answer), fault="refused")
-        return refusal(answer)
+        return refusal(answer, bench.accidents)
     if not isinstance(answer, Accept):
         return RIGHT
     if expected.refusal == "demanded":
@@ -90,7 +110,7 @@ def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement
     if rows is None or expected.rows == "unspecified":
         return RIGHT
     wanted, found = rows.values(), rows_of(answer)
-    judged = judged_rows(wanted, answer, f"all {counted(len(wanted))}")
+    judged = judged_rows(bench.golden, wanted, answer, f"all {counted(len(wanted))}")
     if judged.right or found is None:
         return judged
     columns, difference = narrowed(rows.names(), wanted, found)

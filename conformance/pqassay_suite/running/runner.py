@@ -23,6 +23,7 @@ from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import (
     SCHEMA_VERSION,
     Answered,
+    Blame,
     Driver,
     Exposure,
     NotAsked,
@@ -45,10 +46,11 @@ from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Unsupported
 from pqassay_suite.drivers.side_by_side import in_order
-from pqassay_suite.judging.answers import ASKING, operations
+from pqassay_suite.judging.answers import ASKING, judged_unsupported, operations
 from pqassay_suite.judging.bench import Bench, Judgement, described
-from pqassay_suite.judging.causes import cause_of, severity
+from pqassay_suite.judging.causes import Accidents, cause_of, severity
 from pqassay_suite.judging.credit import credited
+from pqassay_suite.judging.differences import cause_of_answer, names_of
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.judging.reader_faults import broken_reader_rules
 from pqassay_suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
@@ -216,6 +218,7 @@ class _Asking:
         self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
         self.facts = CaseFacts()
+        self.accidents = Accidents(None if hello is None or hello.raises is None else tuple(hello.raises))
         self._of_parents: dict[tuple[str, int], Result] = {}
 
     def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[Task], list[NotAsked]]:
@@ -289,7 +292,7 @@ class _Asking:
         """The result, and the answer in one line."""
         case, asking = golden.case, ASKING[operation]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.inspector)
+            bench = Bench(golden, Path(name), self.driver.inspector, self.accidents)
             request = asking.request(bench, expected)
             # A writer gets rows or a value, and nothing to copy from.
             if not isinstance(request, protocol.EncodeRequest):
@@ -299,7 +302,12 @@ class _Asking:
                 if isinstance(reply, NoAnswer):
                     result = self._without_answer(case, operation, reply)
                 elif isinstance(reply, Unsupported):
-                    result = Result(case.id, case.family, operation, "unsupported", reply.reason)
+                    judged = judged_unsupported(bench)
+                    result = self._judged(golden, operation, judged, reply)
+                    if judged.right:
+                        result = dataclasses.replace(
+                            result, outcome="unsupported", reason=reply.reason, rules=None
+                        )
                 else:
                     judged = asking.judge(bench, expected, reply)
                     result = self._judged(golden, operation, judged, reply)
@@ -329,9 +337,9 @@ class _Asking:
 
     def _judged(self, golden: GoldenCase, operation: Operation, judged: Judgement, reply: Answer) -> Result:
         case = golden.case
-        rules = list(judged.rules) or case.rules or None
+        rules, warnings = list(judged.rules) or case.rules or None, list(judged.warnings) or None
         if judged.right:
-            return Result(case.id, case.family, operation, "passed", rules=rules)
+            return Result(case.id, case.family, operation, "passed", rules=rules, warnings=warnings)
         return Result(
             case.id,
             case.family,
@@ -343,14 +351,24 @@ class _Asking:
             judged.actual or described(reply),
             first_difference=judged.difference or None,
             severity=severity(case, judged.fault),
+            cause=cause_of_answer(golden, operation, judged, reply),
             pin=pin_of(reply, judged.rules),
+            warnings=warnings,
         )
 
     # ------------------------------------------------------------------------------------------------------ scans
 
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
-        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
+        scanning = Scanning(
+            self.driver,
+            golden,
+            self.facts,
+            self.semantics,
+            self.settings.queries,
+            switches_off=self.hello is not None and self.hello.index_off,
+            accidents=self.accidents,
+        )
         judged, before = scanning.ask(), {}
         if case.expect.scan == "exposure":
             judged = [one.before or one for one in judged]
@@ -413,6 +431,7 @@ class _Asking:
             reason=reason,
             expected=one.judgement.expected,
             actual=one.judgement.actual,
+            cause=_cause_of_scan(one, query.index),
         )
 
     def _keep_scan(self, golden: GoldenCase, scanning: Scanning) -> None:
@@ -434,6 +453,12 @@ def _inherited(result: Result) -> Result:
         query=result.query,
         answered=result.answered,
     )
+
+
+def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
+    """How rows differ, and whether they do without the index; what is wrong without it is wrong of `read` as well."""
+    cause = one.judgement.cause
+    return f"{cause}, {blame}" if blame not in (None, "without it too") else cause
 
 
 def _answered(judged: Sequence[Judged]) -> Answered:
@@ -494,6 +519,8 @@ def _report(
             serve=hello.serve if hello else None,
             nan=hello.nan if hello else None,
             zeros=hello.zeros if hello else None,
+            index_off=hello.index_off if hello else None,
+            raises=hello.raises if hello else None,
         ),
         limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
@@ -528,7 +555,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
         result.reason,
         actual=result.actual,
         stderr=result.stderr,
-        family=case.family,
+        names=names_of(golden),
+        differs=result.cause or "",
     )
     result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
     return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)

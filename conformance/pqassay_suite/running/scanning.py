@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from pqassay.literals.predicate import PredicateError, Semantics, keeps
+from pqassay.literals.predicate import PredicateError, Semantics, columns_of, keeps
 from pqassay.report.run.model import Blame, Exposure, ExposureVerdict, QueryResult
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
@@ -24,7 +24,8 @@ from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
 from pqassay_suite.drivers.protocol import IgnoredIndex, Index, Reject, Unsupported
 from pqassay_suite.judging.bench import RIGHT, Bench, Judgement, described, refusal
-from pqassay_suite.judging.causes import Fault
+from pqassay_suite.judging.causes import ACCIDENTS, Accidents, Fault
+from pqassay_suite.judging.differences import Selection, cause_of_answer
 from pqassay_suite.judging.pins import pin_of
 from pqassay_suite.judging.row_answers import judged_rows, words_of
 
@@ -42,10 +43,19 @@ GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted
 
 @dataclass(frozen=True)
 class KnownQuery:
-    """A query and the rows that it must give."""
+    """A query and the rows that it must give, of these records of the file."""
 
     query: CaseQuery
     rows: Sequence[Sequence[Value]]
+    records: Sequence[Mapping[str, Value]] = field(default=(), repr=False)
+
+    def selection(self) -> Selection:
+        """From what the query selects."""
+        names = columns_of(self.query.predicate)
+        rows = [[record[name] for name in self.query.columns] for record in self.records]
+        return Selection(
+            rows, [[record[name] for name in names if name in record] for record in self.records]
+        )
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,11 @@ class Scanning:
         facts: CaseFacts,
         semantics: Semantics,
         most: int | None = None,
+        *,
+        switches_off: bool = False,
+        accidents: Accidents = ACCIDENTS,
     ) -> None:
+        self.switches_off, self.accidents = switches_off, accidents
         self.driver, self.golden, self.semantics = driver, golden, semantics
         self._hangs = 0
         self.queries = list(islice(self._known(facts.queries(golden)), most))
@@ -182,7 +196,7 @@ class Scanning:
         records = records_of(self.golden.rows or Rows([], []))
         for query in asked:
             try:
-                yield KnownQuery(query, _wanted(records, query, self.semantics))
+                yield KnownQuery(query, _wanted(records, query, self.semantics), records)
             except PredicateError:
                 continue
 
@@ -202,10 +216,11 @@ class Scanning:
         return scan_request(bench, [known.query for known in self.queries], "on")
 
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
-        """Whether each wrong answer is right without the index."""
+        """Whether each wrong answer is right without the index, and whether that is the index's doing or a filter's."""
+        right: Blame = "by the index" if self.switches_off else "of the filter"
         found = self._asked(self.golden, [one.known for one in wrong], "off")
         return [
-            None if one.no_answer is NOT_ASKED else "by the index" if one.is_right else "without it too"
+            None if one.no_answer is NOT_ASKED else right if one.is_right else "without it too"
             for one in found
         ]
 
@@ -225,12 +240,12 @@ class Scanning:
         if self._hangs >= MOST_HANGS:
             return [Judged(known, no_answer=NOT_ASKED) for known in asked]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.inspector)
+            bench = Bench(golden, Path(name), self.driver.inspector, self.accidents)
             bench.hand_over()
             request = scan_request(bench, [known.query for known in asked], index)
             replies = self.driver.ask_queries(request, bench.folder)
             self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
-            judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
+            judged = [_judged(bench, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]
 
 
@@ -239,13 +254,13 @@ def _after(before: Judged, again: Judged) -> Judged:
     return replace(again, before=before) if again.is_right else again
 
 
-def _judged(case: Case, known: KnownQuery, reply: Reply) -> Judged:
+def _judged(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
     """The verdict on one answer."""
-    judged = _verdict(case, known, reply)
+    judged = _verdict(bench, known, reply)
     return judged if judged.is_right else replace(judged, pin=pin_of(reply))
 
 
-def _verdict(case: Case, known: KnownQuery, reply: Reply) -> Judged:
+def _verdict(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
     if isinstance(reply, NoAnswer):
         if reply.outcome == "unsupported":
             return Judged(known, is_unsupported=True, is_not_known=True)
@@ -253,11 +268,16 @@ def _verdict(case: Case, known: KnownQuery, reply: Reply) -> Judged:
     if isinstance(reply, Unsupported):
         return Judged(known, is_unsupported=True)
     if isinstance(reply, Reject):
-        if case.expect.scan == "refusal-allowed":
-            return Judged(known, refusal(reply))
-        return Judged(known, Judgement(False, "refused", "rows", described(reply), fault="refused"))
+        if bench.case.expect.scan == "refusal-allowed":
+            judged = refusal(reply, bench.accidents)
+        else:
+            judged = Judgement(False, "refused", "rows", described(reply), fault="refused")
+        if judged.right:
+            return Judged(known, judged)
+        return Judged(known, replace(judged, cause=cause_of_answer(bench.golden, "scan", judged, reply)))
     words = words_of(known.query.predicate, len(known.rows))
-    return Judged(known, judged_rows(known.rows, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+    judged = judged_rows(bench.golden, known.rows, reply, words, known.selection)
+    return Judged(known, judged, is_left_aside=isinstance(reply, IgnoredIndex))
 
 
 def _without_folder(one: Judged, bench: Bench) -> Judged:

@@ -7,6 +7,7 @@ classes.  It holds no times and no machine's paths, so that two runs of the same
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -55,6 +56,7 @@ SEVERITIES: dict[int, str] = {
     5: "crash on a damaged file",
     6: "refusal by accident",
     7: "accepts what must be refused",
+    8: "writes another file than wished for",
 }
 """What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
 
@@ -68,8 +70,9 @@ WRITER_SEVERITIES: dict[int, str] = {
 UNCLASSED = max(SEVERITIES) + 1
 """Where what is wrong, and has no severity, is placed in an order by severity."""
 
-Blame = Literal["by the index", "without it too"]
-"""Whether an answer that is wrong with the index is right without it."""
+Blame = Literal["by the index", "of the filter", "without it too"]
+"""Whether an answer that is wrong with the index is right without it. ``of the filter``: it is, but the driver does not declare that the
+library can switch the index off, so that what filters without it may be the driver, or another part of the library."""
 
 ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashed", "unsupported"]
 """What a reader made of a well-formed lie."""
@@ -135,6 +138,7 @@ class Result:
         query: The worst query, of a scan.
         answered: How many queries were answered, of a scan.
         unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
+        warnings: What the judge warns of in a file that was written: rule and message, whether the file passed or not.
         pin: What came, where something is wrong, in words that change only if it says something else; expectations compare it.
     """
 
@@ -158,6 +162,7 @@ class Result:
     answered: Answered | None = None
     unscored: bool | None = None
     pin: str | None = None
+    warnings: list[str] | None = None
 
     @property
     def is_good(self) -> bool:
@@ -250,6 +255,8 @@ class Driver:
     serve: bool | None = None
     nan: Literal["unordered", "greatest"] | None = None
     zeros: Literal["equal", "apart"] | None = None
+    index_off: bool | None = None
+    raises: list[str] | None = None
 
     @property
     def label(self) -> str:
@@ -448,14 +455,19 @@ class RunReport:
 
 
 def _by_cause(results: Sequence[Result]) -> list[list[Result]]:
-    found: dict[tuple[int, str], list[Result]] = {}
+    found: dict[str, list[Result]] = {}
     for result in results:
         if not result.is_good and not result.known:
-            key = result.severity or UNCLASSED, result.cause or result.reason
-            found.setdefault(key, []).append(result)
+            found.setdefault(result.cause or result.reason, []).append(result)
+    by_gravity = ((cause, sorted(group, key=_gravity)) for cause, group in found.items())
     return [
-        group for _, group in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
+        group
+        for _, group in sorted(by_gravity, key=lambda item: (_gravity(item[1][0]), -len(item[1]), item[0]))
     ]
+
+
+def _gravity(result: Result) -> int:
+    return result.severity or UNCLASSED
 
 
 def severity_name(severity: int | None) -> str:
@@ -463,10 +475,34 @@ def severity_name(severity: int | None) -> str:
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
 
 
+OF_WRITER = "w"
+"""What a sign begins with that is about a writer."""
+
+
+def sign_of(result: Result) -> str:
+    """What was observed of a result as a key to count by: its severity, behind a ``w`` where a writer's means something else."""
+    if result.severity is None:
+        return ""
+    is_of_writer = result.operation == "encode" and result.severity in WRITER_SEVERITIES
+    return f"{OF_WRITER * is_of_writer}{result.severity}"
+
+
+def sign_words(sign: str) -> str:
+    """The words of a sign; empty for none."""
+    if sign.startswith(OF_WRITER):
+        return WRITER_SEVERITIES[int(sign.removeprefix(OF_WRITER))]
+    return severity_name(int(sign)) if sign else ""
+
+
 def observed_words(result: Result) -> str:
     """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
-    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation == "encode" else None
-    return of_writer or severity_name(result.severity)
+    return sign_words(sign_of(result))
+
+
+def observed_counts(results: Sequence[Result]) -> dict[str, int]:
+    """How many results have each sign, the gravest first, whether they are foretold or not."""
+    found = Counter(sign for result in results if (sign := sign_of(result)))
+    return {sign: found[sign] for sign in sorted(found, key=lambda one: (int(one.lstrip(OF_WRITER)), one))}
 
 
 def scores(

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, TextIO, get_args
 from pqassay.report.model import members
 from pqassay.report.renderers.line import plain_console, write_line, write_row
 from pqassay.report.run import files as run_files
-from pqassay.report.run.model import ExposureVerdict, Result, RunReport, Score, observed_words
+from pqassay.report.run.model import (
+    ExposureVerdict,
+    Result,
+    RunReport,
+    Score,
+    observed_counts,
+    observed_words,
+    sign_words,
+)
 from pqassay_spec.rules.catalogue import rules
 
 if TYPE_CHECKING:
@@ -92,6 +100,8 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "expected", _shortened(result.expected)
     if result.actual:
         yield "actual", _shortened(result.actual)
+    for warning in (result.warnings or [])[:RULES_SHOWN]:
+        yield "warning", _shortened(warning)
     for line in (result.stderr or "").splitlines():
         yield "stderr", _shortened(line)
     yield from (("features", line) for line in shared_features([result], report))
@@ -152,6 +162,8 @@ def _shortened(text: str) -> str:
 def _summary(console: Console, report: RunReport) -> None:
     summary = report.summary
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
+    if told := observed(report):
+        write_line(console, f"  observed: {told}")
     for score in report.scores:
         _score(console, score)
     if said := apart(report):
@@ -162,6 +174,8 @@ def _summary(console: Console, report: RunReport) -> None:
         write_line(console, f"  well-formed lies, which are not scored: {exposed(report)}")
     if report.index_left_aside:
         write_line(console, f"  {left_aside(report)}")
+    for line in warned(report):
+        write_line(console, f"  {line}")
     if report.not_asked:
         write_line(console, f"  {undeclared(report)}")
     if report.collection is not None:
@@ -191,11 +205,12 @@ def _collection(console: Console, collection: run_files.Collection) -> None:
 
 
 def tally(report: RunReport) -> str:
-    """All results in a line: ``327 of 356 passed, 9 crashed``."""
+    """All results in a line: ``327 of 356 passed, 9 crashed``; what is unsupported is not among those that could pass."""
     outcomes = {name: count for name, count in report.summary.outcomes.items() if name != "passed"}
     passed = report.summary.outcomes.get("passed", 0)
+    asked = report.summary.results - report.summary.outcomes.get("unsupported", 0)
     parts = [
-        f"{passed} of {report.summary.results} passed",
+        f"{passed} of {asked} passed",
         *(f"{count} {name}" for name, count in outcomes.items()),
     ]
     return ", ".join(parts)
@@ -231,6 +246,25 @@ def undeclared(report: RunReport) -> str:
     """What was not asked, in a line."""
     missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
     return f"not asked, since it is not declared: {missing}"
+
+
+def observed(report: RunReport) -> str:
+    """What was observed of all results that count, expected or not, in a line: the counts that stand side by side as well."""
+    counts = observed_counts(report.scored)
+    return ", ".join(f"{count} × {sign_words(sign)}" for sign, count in counts.items())
+
+
+def warned(report: RunReport) -> Iterator[str]:
+    """What the judge warns of in files that the driver wrote, a line for each rule."""
+    files: dict[str, list[tuple[str, str]]] = {}
+    for result in report.results:
+        for warning in result.warnings or []:
+            rule, _, message = warning.partition(": ")
+            files.setdefault(rule, []).append((result.case, message))
+    for rule, found in sorted(files.items()):
+        cases = list(dict.fromkeys(case for case, _ in found))
+        more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+        yield _shortened(f"warning about written files: {rule} in {cases[0]}{more}: {found[0][1]}")
 
 
 def left_aside(report: RunReport) -> str:

@@ -11,12 +11,14 @@ from pqassay.report.model import encodable
 from pqassay.report.run import files as run_files
 from pqassay.report.run import text as run_text
 from pqassay.report.run.model import (
+    OF_WRITER,
     Exposure,
     ExposureVerdict,
     Result,
     RunReport,
+    observed_counts,
     observed_words,
-    severity_name,
+    sign_words,
 )
 from pqassay.report.view_model import OUTCOME_TONES, Group, Item, Tile, Tone, View
 from pqassay_spec.rules.catalogue import rules
@@ -29,6 +31,7 @@ SEVERITY_TONES: dict[int, Tone] = {
     5: "unknown",
     6: "warn",
     7: "bad",
+    8: "warn",
 }
 
 EXPOSURE_VERDICTS: tuple[ExposureVerdict, ...] = get_args(ExposureVerdict)
@@ -89,21 +92,19 @@ def _facts(report: RunReport) -> list[tuple[str, str]]:
 
 
 def _tiles(report: RunReport) -> Iterator[Tile]:
-    """What passed, what is wrong by severity, and what has none."""
+    """What passed, what is wrong by severity, and what has none: counted as side by side, expected or not."""
     outcomes = report.summary.outcomes
-    new = [result for result in report.scored if not result.is_good and not result.known]
     yield Tile("cases", report.summary.cases)
     yield Tile("passed", outcomes.get("passed", 0), "good")
-    found = Counter(result.severity for result in new if result.severity is not None)
-    for severity in sorted(found):
-        yield Tile(severity_name(severity), found[severity], SEVERITY_TONES.get(severity, "bad"))
-    rest: Counter[str] = Counter(result.outcome for result in new if result.severity is None)
+    for sign, count in observed_counts(report.scored).items():
+        yield Tile(sign_words(sign), count, SEVERITY_TONES.get(int(sign.lstrip(OF_WRITER)), "bad"))
+    rest: Counter[str] = Counter(result.outcome for result in report.scored if result.severity is None)
     for outcome, count in outcomes.items():
         shown = count if outcome in ("inherited", "unsupported") else rest[outcome]
         if shown and outcome != "passed":
             yield Tile(outcome, shown, OUTCOME_TONES.get(outcome, "plain"))
     if report.summary.known:
-        yield Tile("known", report.summary.known)
+        yield Tile("of these expected", report.summary.known)
     if report.summary.unscored:
         yield Tile("not scored yet", sum(report.summary.unscored.values()))
 
@@ -125,6 +126,7 @@ def _remarks(report: RunReport) -> Iterator[str]:
         yield said
     if report.index_left_aside:
         yield run_text.left_aside(report)
+    yield from run_text.warned(report)
     if report.not_asked:
         yield run_text.undeclared(report)
 

@@ -22,8 +22,10 @@ from pqassay.report.run.model import (
     Result,
     RunReport,
     Score,
+    observed_counts,
     observed_words,
-    severity_name,
+    sign_of,
+    sign_words,
 )
 
 SCHEMA_VERSION = 1
@@ -32,8 +34,11 @@ NOT_ASKED = "not asked"
 NOT_TOLD = "passed or not asked"
 """What became of a question that a result does not name; the second of a result that leaves out what passed."""
 
-SEVERITY_MARKS: dict[int, str] = {1: "W", 2: "C", 3: "R", 4: "w", 5: "c", 6: "a", 7: "x"}
-"""Marks of what was observed: capital letters are about valid files."""
+SEVERITY_MARKS: dict[str, str] = {
+    **{"1": "W", "2": "C", "3": "R", "4": "w", "5": "c", "6": "a", "7": "x", "8": "m"},
+    **{"w1": "F", "w2": "E", "w3": "D"},
+}
+"""Marks of what was observed, by its sign: capital letters are about valid files, and about what writers write."""
 
 OUTCOME_MARKS: dict[str, str] = {
     "passed": "✓",
@@ -124,7 +129,7 @@ class Implementation:
         questions: How many results there could be: those that are scored, and what is unsupported or not declared.
         asked: How many results are scored.
         passed: How many of them passed.
-        severities: How many results have each severity, by the number of the severity.
+        severities: How many results have each severity, by its number, behind a ``w`` where it is about a writer.
         otherwise: How many results have each outcome without a severity, but those that passed.
         scores: Counts by family and operation.
         exposure: What it made of well-formed lies, which is never scored.
@@ -198,11 +203,11 @@ class SideBySide:
         """What is counted for each implementation beside what passed: marks that occur, the gravest first."""
         columns = [
             Column(
-                SEVERITY_MARKS.get(severity, str(severity)),
-                severity_name(severity),
-                [each.severities.get(str(severity), 0) for each in self.implementations],
+                SEVERITY_MARKS.get(sign, sign),
+                sign_words(sign),
+                [each.severities.get(sign, 0) for each in self.implementations],
             )
-            for severity in sorted({int(key) for each in self.implementations for key in each.severities})
+            for sign in SEVERITY_MARKS
         ]
         columns += [
             Column(mark, outcome, [each.otherwise.get(outcome, 0) for each in self.implementations])
@@ -275,7 +280,6 @@ def _passed(score: Score) -> str:
 
 def _implementation(run: RunReport, label: str) -> Implementation:
     driver = run.driver
-    severities = Counter(result.severity for result in run.scored if result.severity is not None)
     otherwise: Counter[str] = Counter(
         result.outcome for result in run.scored if result.severity is None and result.outcome != "passed"
     )
@@ -290,7 +294,7 @@ def _implementation(run: RunReport, label: str) -> Implementation:
         asked=sum(score.asked for score in run.scores),
         questions=sum(score.cases for score in run.scores),
         passed=sum(score.passed for score in run.scores),
-        severities={str(severity): severities[severity] for severity in sorted(severities)},
+        severities=observed_counts(run.scored),
         otherwise={name: otherwise[name] for name in OUTCOME_MARKS if name in otherwise},
         scores=run.scores,
         exposure={verdict: exposure[verdict] for verdict in EXPOSED if exposure[verdict]},
@@ -327,7 +331,7 @@ def _cell(result: Result | None, run: RunReport, family: str, operation: str) ->
     meaning = observed_words(result) or result.outcome
     mark = OUTCOME_MARKS[result.outcome]
     if result.severity is not None:
-        mark = SEVERITY_MARKS.get(result.severity, str(result.severity))
+        mark = SEVERITY_MARKS.get(sign_of(result), str(result.severity))
     return Cell(mark, meaning, result.severity, result.reason or None)
 
 
