@@ -48,6 +48,7 @@ class DataFusion(Driver):
     distribution = "datafusion"
     language = "Rust, driven from Python"
     nan = "greatest"
+    index_off = True
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "nested", "nested.map"),

@@ -149,10 +149,10 @@ class DuckDB(Driver):
             relation = self.connection.from_arrow(table_of(request["rows"]))
             quoted = temporary.replace("'", "''")
             relation.query("written", f"COPY written TO '{quoted}' ({told})")
-            self._require_fulfilled(request.get("wishes") or {}, temporary)
+        self._require_fulfilled(request.get("wishes") or {}, request["output"])
 
     def _require_fulfilled(self, wishes: Mapping[str, Any], path: str) -> None:
-        """Look at what was written: row groups have thousands of rows, and filters go with dictionaries.
+        """Look at what was written, which stays: row groups have thousands of rows, and filters go with dictionaries.
 
         Raises:
             Unsupported: DuckDB took an option, and did something else.

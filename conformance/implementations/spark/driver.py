@@ -86,6 +86,7 @@ class Spark(Driver):
     distribution = "pyspark"
     language = "Scala, driven from Python"
     nan = "greatest"
+    index_off = True
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "idx1.encode", "nested", "nested.map"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from pqassay.report.run.model import Operation, Outcome
+from pqassay.report.run.model import Operation, Outcome, Result
 from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.excerpt import TELLING
 
@@ -122,7 +122,10 @@ def blanked(text: str, names: Collection[str] = ()) -> str:
 
 
 WORDS = frozenset(
-    "count counts flag key level levels list map name number numbers place size text time type value values".split()
+    {
+        *("count", "counts", "flag", "key", "level", "levels", "list", "map", "name", "number", "numbers"),
+        *("place", "size", "text", "time", "type", "value", "values"),
+    }
 )
 """Names of columns that messages have for other things as well."""
 
@@ -162,6 +165,24 @@ def cause_of(
     if actual is not None and actual.startswith("reject"):
         return refusal_of(None, actual.partition(": ")[2], names)
     return f"{operation}: {blanked(reason, names)}"
+
+
+def with_shared_causes(results: Sequence[Result]) -> list[Result]:
+    """The results, of which scans have the cause of `read` that select wrong rows of a file whose rows are read wrongly.
+
+    A value that is read wrongly is not found, or found elsewhere; a selection of which more is known keeps its cause.
+    """
+    read = {one.case: one.cause for one in results if one.operation == "read" and one.outcome == "failed"}
+    return [
+        replace(one, cause=read[one.case])
+        if one.operation == "scan" and one.case in read and _SELECTS.match(one.cause or "")
+        else one
+        for one in results
+    ]
+
+
+_SELECTS = re.compile(r"wrong rows: rows (missing|too many)(?!.* where )(?!.*, (by|of) the )")
+"""Causes of rows that are selected wrongly, without an index as well, of which no more is known."""
 
 
 def refusal_of(raised: str | None, message: str, names: Collection[str]) -> str:

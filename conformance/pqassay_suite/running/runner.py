@@ -48,7 +48,7 @@ from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Unsupported
 from pqassay_suite.drivers.side_by_side import in_order
 from pqassay_suite.judging.answers import ASKING, judged_unsupported, operations
 from pqassay_suite.judging.bench import Bench, Judgement, described
-from pqassay_suite.judging.causes import Accidents, cause_of, severity
+from pqassay_suite.judging.causes import Accidents, cause_of, severity, with_shared_causes
 from pqassay_suite.judging.credit import credited
 from pqassay_suite.judging.differences import cause_of_answer, names_of
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
@@ -498,7 +498,7 @@ def _report(
     expectations: Expectations,
 ) -> RunReport:
     by_id = {golden.case.id: golden for golden in cases}
-    explained = [_explained(result, by_id.get(result.case)) for result in results]
+    explained = with_shared_causes([_explained(result, by_id.get(result.case)) for result in results])
     compared, problems = expectations.compare(explained)
     return RunReport(
         schema_version=SCHEMA_VERSION,

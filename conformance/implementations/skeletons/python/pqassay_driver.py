@@ -82,6 +82,8 @@ class Driver:
         nan: How it compares NaN: ``unordered`` as IEEE 754 does, or ``greatest`` and equal to itself.
         zeros: Whether 0.0 and -0.0 are ``equal`` or ``apart``.
         ignores: Families whose structures it knows nothing of.
+        index_off: Whether the library itself can leave indexes aside, and filters rows all the same, as `scan` asks without index.
+        raises: Classes of exceptions that the library raises on purpose, or patterns of them; without any, the runner goes by their names.
     """
 
     name: ClassVar[str]
@@ -91,6 +93,8 @@ class Driver:
     nan: ClassVar[Literal["unordered", "greatest"]] = "unordered"
     zeros: ClassVar[Literal["equal", "apart"]] = "equal"
     ignores: ClassVar[frozenset[str]] = frozenset({"IDX1", "DIR"})
+    index_off: ClassVar[bool] = False
+    raises: ClassVar[Sequence[str]] = ()
 
     @property
     def version(self) -> str:
@@ -213,6 +217,8 @@ def hello(driver: Driver) -> Answer:
         "serve": True,
         "nan": driver.nan,
         "zeros": driver.zeros,
+        "index_off": driver.index_off,
+        **({"raises": list(driver.raises)} if driver.raises else {}),
     }
 
 

@@ -100,8 +100,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "expected", _shortened(result.expected)
     if result.actual:
         yield "actual", _shortened(result.actual)
-    for warning in (result.warnings or [])[:RULES_SHOWN]:
-        yield "warning", _shortened(warning)
+    yield from (("warning", _shortened(warning)) for warning in (result.warnings or [])[:RULES_SHOWN])
     for line in (result.stderr or "").splitlines():
         yield "stderr", _shortened(line)
     yield from (("features", line) for line in shared_features([result], report))
@@ -251,7 +250,7 @@ def undeclared(report: RunReport) -> str:
 def observed(report: RunReport) -> str:
     """What was observed of all results that count, expected or not, in a line: the counts that stand side by side as well."""
     counts = observed_counts(report.scored)
-    return ", ".join(f"{count} × {sign_words(sign)}" for sign, count in counts.items())
+    return "; ".join(f"{sign_words(sign)}: {count}" for sign, count in counts.items())
 
 
 def warned(report: RunReport) -> Iterator[str]:

@@ -35,8 +35,17 @@ NOT_TOLD = "passed or not asked"
 """What became of a question that a result does not name; the second of a result that leaves out what passed."""
 
 SEVERITY_MARKS: dict[str, str] = {
-    **{"1": "W", "2": "C", "3": "R", "4": "w", "5": "c", "6": "a", "7": "x", "8": "m"},
-    **{"w1": "F", "w2": "E", "w3": "D"},
+    "1": "W",
+    "2": "C",
+    "3": "R",
+    "4": "w",
+    "5": "c",
+    "6": "a",
+    "7": "x",
+    "8": "m",
+    "w1": "F",
+    "w2": "E",
+    "w3": "D",
 }
 """Marks of what was observed, by its sign: capital letters are about valid files, and about what writers write."""
 

@@ -73,7 +73,7 @@ public final class ParquetJavaDriver implements Driver {
     @Override
     public Hello hello() {
         // Double.compare: NaN equals itself and is the greatest, and the negative zero is less than zero.
-        return new Hello("parquet-java", Version.VERSION_NUMBER, CAPABILITIES, true, true);
+        return new Hello("parquet-java", Version.VERSION_NUMBER, CAPABILITIES, true, true, true, List.of());
     }
 
     @Override

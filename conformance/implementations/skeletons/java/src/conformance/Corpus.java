@@ -29,9 +29,9 @@ final class Corpus {
         Corpus corpus = new Corpus(lines);
         entries.path("values").forEach(value -> corpus.count(value, isKept(value)));
         entries.path("predicates").forEach(entry -> {
-            if (isAboutThisOrder(entry)) {
-                corpus.count(entry, isJudgedRightly(entry));
-            }
+            corpus.count(entry, Order.ALL.stream()
+                    .filter(order -> isAbout(entry, order))
+                    .allMatch(order -> isJudgedRightly(entry, order)));
         });
         lines.println(corpus.passed + " passed, " + corpus.failed + " failed");
         return corpus.failed == 0;
@@ -66,15 +66,17 @@ final class Corpus {
         return written.isIntegralNumber() ? JsonNodeFactory.instance.numberNode(written.longValue()) : written;
     }
 
-    /** Without a declaration it holds for all; {@link Value#compared} leaves NaN unordered, and zeros equal. */
-    private static boolean isAboutThisOrder(JsonNode entry) {
-        return entry.path("nan").asText("unordered").equals("unordered")
-                && entry.path("zeros").asText("equal").equals("equal");
+    /** Without a declaration it holds for all. */
+    private static boolean isAbout(JsonNode entry, Order order) {
+        String nan = order.nanGreatest() ? "greatest" : "unordered";
+        String zeros = order.zerosApart() ? "apart" : "equal";
+        return entry.path("nan").asText(nan).equals(nan)
+                && entry.path("zeros").asText(zeros).equals(zeros);
     }
 
-    private static boolean isJudgedRightly(JsonNode entry) {
+    private static boolean isJudgedRightly(JsonNode entry, Order order) {
         Value value = Value.of(entry.path("value"));
-        Truth truth = Predicate.of(entry.path("predicate")).truth(name -> value);
+        Truth truth = Predicate.of(entry.path("predicate")).truth(name -> value, order);
         return truth.name().toLowerCase(Locale.ROOT).equals(entry.path("truth").asText());
     }
 }

@@ -23,14 +23,16 @@ public interface Driver {
     /**
      * The rows that satisfy a predicate.
      *
-     * <p>As long as a library that filters is not asked, all rows are read and filtered here.
+     * <p>As long as a library that filters is not asked, all rows are read and filtered here: with the columns of the
+     * predicate, which are dropped again where they are not wanted, and in the order that {@link #hello} declares.
      */
     default Found scan(Request.Scan scan) throws Exception {
         Set<String> needed = new LinkedHashSet<>(scan.columns());
         needed.addAll(scan.predicate().columns());
         List<String> columns = List.copyOf(needed);
+        Order order = hello().order();
         List<List<Value>> kept = read(scan.file(), columns).stream()
-                .filter(row -> scan.predicate().truth(name -> row.get(columns.indexOf(name))) == Truth.TRUE)
+                .filter(row -> scan.predicate().truth(name -> row.get(columns.indexOf(name)), order) == Truth.TRUE)
                 .map(row -> row.subList(0, scan.columns().size()))
                 .toList();
         return new Found(kept, scan.index());

@@ -13,9 +13,27 @@ import java.util.List;
  * @param capabilities what is declared is asked: see {@code PROTOCOL.md}
  * @param nanGreatest whether NaN equals itself and is greater than all other floats; otherwise it equals nothing
  * @param zerosApart whether the negative zero is less than the positive one; otherwise they are equal
+ * @param indexOff whether the library itself can leave indexes aside, and filters rows all the same
+ * @param raises classes of exceptions that the library raises on purpose, or patterns of them; if empty, the runner goes by names
  */
 public record Hello(
-        String name, String version, List<String> capabilities, boolean nanGreatest, boolean zerosApart) {
+        String name,
+        String version,
+        List<String> capabilities,
+        boolean nanGreatest,
+        boolean zerosApart,
+        boolean indexOff,
+        List<String> raises) {
+
+    /** Of a library that cannot leave indexes aside. */
+    public Hello(String name, String version, List<String> capabilities, boolean nanGreatest, boolean zerosApart) {
+        this(name, version, capabilities, nanGreatest, zerosApart, false, List.of());
+    }
+
+    /** How floats compare. */
+    Order order() {
+        return new Order(nanGreatest, zerosApart);
+    }
 
     ObjectNode json() {
         ObjectNode answer = JsonNodeFactory.instance
@@ -26,7 +44,12 @@ public record Hello(
                 .put("language", "Java");
         ArrayNode declared = answer.putArray("capabilities");
         capabilities.forEach(declared::add);
+        if (!raises.isEmpty()) {
+            ArrayNode classes = answer.putArray("raises");
+            raises.forEach(classes::add);
+        }
         return answer.put("serve", true)
+                .put("index_off", indexOff)
                 .put("nan", nanGreatest ? "greatest" : "unordered")
                 .put("zeros", zerosApart ? "apart" : "equal");
     }

@@ -20,9 +20,14 @@ public sealed interface Predicate {
 
     /**
      * The truth about a row, which is given as a function from the name of a column to its value. Only true keeps a
-     * row.
+     * row. Floats compare as the library's {@link Hello} declares.
      */
-    Truth truth(Function<String, Value> row);
+    Truth truth(Function<String, Value> row, Order order);
+
+    /** The truth about a row, if floats compare as IEEE 754 says. */
+    default Truth truth(Function<String, Value> row) {
+        return truth(row, Order.IEEE);
+    }
 
     /**
      * The same predicate for the opposite: true becomes false, unknown stays unknown. There is no {@link Not} in
@@ -79,11 +84,11 @@ public sealed interface Predicate {
             };
         }
 
-        Truth truth(Value left, Value right) {
+        Truth truth(Value left, Value right, Order order) {
             if (left.equals(Value.NULL) || right.equals(Value.NULL)) {
                 return Truth.UNKNOWN;
             }
-            Optional<Integer> compared = Value.compared(left, right);
+            Optional<Integer> compared = Value.compared(left, right, order);
             if (compared.isEmpty()) {
                 return Truth.of(this == NOT_EQUAL);
             }
@@ -102,8 +107,8 @@ public sealed interface Predicate {
     /** {@code ["<", column, literal]}. */
     record Comparison(Operator operator, String column, Value literal) implements Predicate {
         @Override
-        public Truth truth(Function<String, Value> row) {
-            return operator.truth(row.apply(column), literal);
+        public Truth truth(Function<String, Value> row, Order order) {
+            return operator.truth(row.apply(column), literal, order);
         }
 
         @Override
@@ -125,10 +130,10 @@ public sealed interface Predicate {
     /** {@code ["in", column, [literal, ...]]}, or {@code "not in"}. */
     record Membership(boolean wanted, String column, List<Value> literals) implements Predicate {
         @Override
-        public Truth truth(Function<String, Value> row) {
+        public Truth truth(Function<String, Value> row, Order order) {
             Value value = row.apply(column);
             Truth found = literals.stream()
-                    .map(literal -> Operator.EQUAL.truth(value, literal))
+                    .map(literal -> Operator.EQUAL.truth(value, literal, order))
                     .reduce(Truth.FALSE, Truth::or);
             return wanted ? found : found.negated();
         }
@@ -152,7 +157,7 @@ public sealed interface Predicate {
     /** {@code ["is null", column]}, or {@code "is not null"}. */
     record NullTest(boolean wanted, String column) implements Predicate {
         @Override
-        public Truth truth(Function<String, Value> row) {
+        public Truth truth(Function<String, Value> row, Order order) {
             return Truth.of(row.apply(column).equals(Value.NULL) == wanted);
         }
 
@@ -175,9 +180,9 @@ public sealed interface Predicate {
     /** {@code ["and", predicate, ...]}, or {@code "or"}. */
     record Connection(boolean conjunction, List<Predicate> parts) implements Predicate {
         @Override
-        public Truth truth(Function<String, Value> row) {
+        public Truth truth(Function<String, Value> row, Order order) {
             BinaryOperator<Truth> joined = conjunction ? Truth::and : Truth::or;
-            return parts.stream().map(part -> part.truth(row)).reduce(Truth.of(conjunction), joined);
+            return parts.stream().map(part -> part.truth(row, order)).reduce(Truth.of(conjunction), joined);
         }
 
         @Override
@@ -199,8 +204,8 @@ public sealed interface Predicate {
     /** {@code ["not", predicate]}. */
     record Not(Predicate part) implements Predicate {
         @Override
-        public Truth truth(Function<String, Value> row) {
-            return part.truth(row).negated();
+        public Truth truth(Function<String, Value> row, Order order) {
+            return part.truth(row, order).negated();
         }
 
         @Override

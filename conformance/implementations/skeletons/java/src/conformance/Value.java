@@ -209,17 +209,13 @@ public sealed interface Value {
     /**
      * How two values of one kind compare: negative, zero or positive; empty if they do not, because one of them is NaN.
      *
-     * <p>Text is compared by code points, bytes without sign, zeros of both signs are equal.
+     * <p>Text is compared by code points, bytes without sign, floats in the given order.
      *
      * @throws IllegalArgumentException the values are of different kinds, or of one that has no order
      */
-    static Optional<Integer> compared(Value left, Value right) {
+    static Optional<Integer> compared(Value left, Value right, Order order) {
         if (left instanceof Real || right instanceof Real) {
-            double one = left.real(right);
-            double other = right.real(left);
-            return Double.isNaN(one) || Double.isNaN(other)
-                    ? Optional.empty()
-                    : Optional.of(one < other ? -1 : one > other ? 1 : 0);
+            return order.compared(left.real(right), right.real(left));
         } else if (left instanceof Bool one && right instanceof Bool other) {
             return Optional.of(Boolean.compare(one.value, other.value));
         } else if (left instanceof Text one && right instanceof Text other) {
