@@ -20,7 +20,7 @@ from pqassay_suite.cases.queries import CaseQuery
 from pqassay_suite.drivers.driver import NoAnswer, Reply
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.drivers.protocol import ScanRequest
-from pqassay_suite.judging.causes import Fault, cause_of, is_accident, severity
+from pqassay_suite.judging.causes import ACCIDENTS, Fault, cause_of, severity
 from pqassay_suite.running.runner import Settings, run
 from pqassay_suite.running.scanning import GRAVITY, CaseFacts, Scanning, wanted_rows
 
@@ -61,6 +61,7 @@ HELLO = {
     "language": "Python",
     "capabilities": ["idx1.scan", "codec.snappy"],
     "serve": True,
+    "index_off": True,
 }
 
 
@@ -369,9 +370,12 @@ def test_every_fault_has_its_severity(tmp_path: Path) -> None:
     of_broken: dict[Fault, int] = {fault: severity(broken, fault) for fault in get_args(Fault)}
 
     assert set(SEVERITIES) == {*of_good.values(), *of_broken.values()}
-    assert {"wrong": 1, "crashed": 2, "protocol": 2, "refused": 3, "accident": 3} == of_good
-    assert {"wrong": 4, "crashed": 5, "protocol": 5, "accident": 6, "accepted": 7, "refused": 3} == of_broken
-    assert set(get_args(Fault)) == set(GRAVITY)
+    assert {"wrong": 1, "crashed": 2, "protocol": 2, "refused": 3, "accident": 3, "unfulfilled": 8} == of_good
+    assert {
+        **{"wrong": 4, "crashed": 5, "protocol": 5, "accident": 6, "accepted": 7, "refused": 3},
+        "unfulfilled": 8,
+    } == of_broken
+    assert set(get_args(Fault)) - {"unfulfilled"} == set(GRAVITY)
 
 
 @pytest.mark.parametrize(
@@ -391,7 +395,7 @@ def test_every_fault_has_its_severity(tmp_path: Path) -> None:
 def test_exceptions_that_tell_of_a_mistake_make_a_refusal_one_by_accident(
     raised: str | None, accident: bool
 ) -> None:
-    assert accident == is_accident(raised)
+    assert accident == ACCIDENTS.include(raised)
 
 
 GO = """panic: runtime error: index out of range [7] with length 3
@@ -413,13 +417,13 @@ Exception in thread "main" java.lang.NullPointerException: no page 12
         ("crashed", "ended by SIGSEGV", None, None, "crash: ended by SIGSEGV"),
         ("protocol error", "rows.3.1: not a value", None, None, "protocol: rows.#.#: not a value"),
         ("failed", "refused", "reject: bad page 7 of /tmp/a/data.parquet", None, "refusal: bad page # of data.parquet"),
-        ("failed", "wrong rows, by the index", "1 row missing", None, "scan of PIX: wrong rows, by the index"),
+        ("failed", "wrong rows, by the index", "1 row missing", None, "scan: wrong rows, by the index"),
     ],
 )  # fmt: skip
 def test_results_of_one_cause_have_their_numbers_and_folders_alone_of_their_own(
     outcome: Outcome, reason: str, actual: str | None, stderr: str | None, cause: str
 ) -> None:
-    found = cause_of("scan", outcome, reason, actual=actual, stderr=stderr, family="PIX")
+    found = cause_of("scan", outcome, reason, actual=actual, stderr=stderr)
 
     assert cause == found
 
@@ -432,11 +436,41 @@ def test_failures_are_grouped_by_cause_and_the_gravest_come_first(tmp_path: Path
     twist = f"if damaged and tree[0] == '=': {REFUSAL}, 'raised': 'KeyError'}}\nelif tree[0] == 'is null': answer['rows'] = []"
     report = scanned(tmp_path, twist)
 
-    assert [(1, ["made/good"]), (3, ["made/c"]), (6, ["made/a", "made/b"])] == [
+    assert [(1, ["made/good"]), (3, ["made/c", "made/a", "made/b"])] == [
         (group[0].severity, [result.case for result in group]) for group in report.causes
     ]
     assert report.to_json() == scanned(tmp_path, twist).to_json()
     assert json.loads(report.to_json())["driver"]["serve"] is True
+
+
+IN_THE_FILTER = 'if on and tree[0] == "is null": answer["rows"] = []'
+
+
+@pytest.mark.parametrize(("hello", "blame"), [({}, "by the index"), ({"index_off": False}, "of the filter")])
+def test_the_index_is_blamed_only_by_a_driver_that_can_switch_it_off(
+    hello: dict[str, Any], blame: str, tmp_path: Path
+) -> None:
+    valid_case(tmp_path / "cases")
+    result = result_of(scanned(tmp_path, IN_THE_FILTER, **hello))
+
+    assert (blame, f"wrong rows, {blame}") == (result.query and result.query.index, result.reason)
+    assert f"wrong rows: rows missing where a value is null, {blame}" == result.cause
+
+
+def test_what_is_refused_by_accident_goes_by_what_the_driver_declares(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    damaged_case(tmp_path, "made/a")
+    refusing = f"if damaged: {REFUSAL}, 'raised': RAISED}}"
+
+    def outcome(raised: str, **hello: Any) -> str:
+        return result_of(
+            scanned(tmp_path, refusing.replace("RAISED", repr(raised)), **hello), "made/a"
+        ).outcome
+
+    assert "refused by accident" == outcome("KeyError")
+    assert "passed" == outcome("KeyError", raises=["KeyError"])
+    assert "passed" == outcome("org.acme.io.BadPage", raises=["org.acme.*"])
+    assert "refused by accident" == outcome("java.io.IOException", raises=["org.acme.*"])
 
 
 UNSUPPORTED = 'answer = {"answer": "unsupported", "reason": "no comparisons"}'

@@ -30,6 +30,7 @@ _OF_DAMAGED: Mapping[Fault, int] = {
     "accepted": 7,
     "refused": 3,
     "protocol": 5,
+    "unfulfilled": 8,
 }
 
 MISTAKES = frozenset(
