@@ -52,7 +52,7 @@ from pqassay_spec.golden.case import (
 )
 from pqassay_spec.golden.revision import Revision, current
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.expectations import Expectations, parse, written
+from pqassay_suite.cases.expectations import Expectations, changes, parse, written
 from pqassay_suite.cases.writer_cases import ROOM, writer_cases
 from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.drivers.excerpt import TELLING
@@ -153,16 +153,24 @@ def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
     return path
 
 
-def foretell(one: Implementation, report: RunReport) -> None:
-    """Write what an implementation got wrong as its expectations; what people wrote about it stays."""
+def foretell(one: Implementation, report: RunReport) -> list[str]:
+    """Write what an implementation got wrong as its expectations; what people wrote about it stays where the result does.
+
+    Returns:
+        What changes, case by case, in lines.
+    """
     path = one.folder / EXPECTATIONS
     head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
     before = parse(path.read_bytes()) if path.exists() else Expectations()
     results = [
         replace(result, reason=": ".join(filter(None, (result.reason, told(result)))))
-        for result in report.results
+        for result in kept(report).results
     ]
-    write_whole(path, (head + written(results, before)).encode())
+    text = (head + written(results, before)).encode()
+    passed = [result for result in report.results if result.outcome == "passed"]
+    changed = changes([*kept(report).results, *passed], before, parse(text))
+    write_whole(path, text)
+    return changed
 
 
 def submitted(kept: Sequence[Kept]) -> list[str]:
@@ -303,7 +311,9 @@ def main() -> int:
         "--only-exchange", action="store_true", help="ask about nothing but what writers write for readers"
     )
     parser.add_argument(
-        "--expectations", action="store_true", help="write the expectations of each implementation anew"
+        "--expectations",
+        action="store_true",
+        help="write the expectations of each implementation again, and print what changes",
     )
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
@@ -321,7 +331,10 @@ def main() -> int:
             report = asked(one, kept_results.asked_cases(), folder, revision=current())
             versions[one.name] = report.driver.version
             if options.expectations:
-                foretell(one, kept(report))
+                changed = foretell(one, report)
+                print(f"{one.folder.name}/{EXPECTATIONS}: {'' if changed else 'nothing changes'}")
+                for line in changed:
+                    print(f"  {line}")
             lies = f"; lies: {told}" if (told := exposed(report)) else ""
             print(f"{one.name}: {tally(report)}{lies}")
             path = keep(one.name, report)

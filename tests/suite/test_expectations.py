@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pqassay.report.run.model import Outcome, Result
-from pqassay_suite.cases.expectations import Expectations, ExpectationsError, parse, written
+from pqassay_suite.cases.expectations import Expectations, ExpectationsError, changes, parse, written
 
 TODAY = dt.date(2026, 6, 1)
 
@@ -212,3 +212,38 @@ def test_any_reason_can_be_written_and_read_back(reason: str, outcome: Outcome) 
     (entry,) = parse(text.encode()).entries
 
     assert (reason or None, outcome) == (entry.reason, entry.outcome)
+
+
+def test_what_new_expectations_change_is_listed_case_by_case_and_by_kind() -> None:
+    pinned = [replace(one, pin=f"rows {one.case}") for one in (FAILED, CRASHED)]
+    before = entries(
+        f'{A}cause = "null instead of list"\nreason = "lists"',
+        'case = "made/b"\noperation = "decode"\noutcome = "crashed"\n[expectation.answers]\n"made/b" = "rows 1"',
+        'case = "made/c"\noutcome = "failed"\nreason = "looked into"\nissue = "https://example.org/7"',
+        'case = "made/a"\noperation = "lint"\noutcome = "failed"\ncause = "accepted"',
+    )
+    new = replace(FAILED, case="made/d", pin="refusal X")
+    results = [*pinned, PASSED, new]
+
+    assert [
+        "by another cause: decode of IDX1: wrong values, was null instead of list: 1",
+        "  made/a decode",
+        "with another answer: 1",
+        "  made/b decode: rows made/b, was rows 1",
+        "passed now, was failed, accepted: 1",
+        "  made/a lint",
+        "new, failed, decode of IDX1: wrong values: 1",
+        "  made/d decode: refusal X",
+        "not asked any more: 1",
+        "  made/c",
+        "loses what is written about it: 2",
+        "  made/a (decode): lists",
+        "  made/c: looked into, https://example.org/7",
+    ] == changes(results, before, entries(*written(results, before).split("[[expectation]]\n")[1:]))
+
+
+def test_nothing_changes_where_the_results_are_as_foretold() -> None:
+    results = [replace(FAILED, pin="rows 1"), CRASHED, PASSED]
+    known = entries(*written(results, Expectations()).split("[[expectation]]\n")[1:])
+
+    assert [] == changes(results, known, known)

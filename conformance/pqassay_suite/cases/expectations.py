@@ -220,6 +220,52 @@ def written(results: Sequence[Result], before: Expectations) -> str:
     return "\n".join(_toml(_finished(entry, found)) for entry, found in entries.items())
 
 
+def changes(results: Sequence[Result], before: Expectations, after: Expectations) -> list[str]:
+    """What new expectations change, for a person to read before they take the place of the old ones.
+
+    Args:
+        results: All results, what passed included.
+        before: The expectations that are there.
+        after: Those that foretell the results.
+
+    Returns:
+        A line for each kind of change, with a line for each of its cases behind it; none where nothing changes.
+    """
+    groups: dict[str, list[str]] = {}
+    for result in results:
+        entry = next((entry for entry in before.entries if entry.concerns(result)), None)
+        if change := _change(entry, result):
+            groups.setdefault(change[0], []).append(f"  {result.case} {result.operation}{change[1]}")
+    asked = {result.case for result in results}
+    for entry in before.entries:
+        gone = [case for case in entry.case if not any(matches(one, case) for one in asked)]
+        groups.setdefault("not asked any more", []).extend(f"  {case}" for case in gone)
+    kept = {(entry.reason, entry.issue, entry.expires) for entry in after.entries}
+    for entry in before.entries:
+        if (entry.reason or entry.issue) and (entry.reason, entry.issue, entry.expires) not in kept:
+            words = ", ".join(str(part) for part in (entry.reason, entry.issue, entry.expires) if part)
+            groups.setdefault("loses what is written about it", []).append(f"  {entry.name}: {words}")
+    return [line for what, lines in groups.items() if lines for line in (f"{what}: {len(lines)}", *lines)]
+
+
+def _change(entry: Expectation | None, result: Result) -> tuple[str, str] | None:
+    """What is new of a result: the kind of change with its cause, and what is the case's own."""
+    if entry is None:
+        return None if result.is_good else (f"new, {result.outcome}, {result.cause}", f": {result.pin or ''}")
+    if result.is_good and entry.outcome not in (result.outcome, "unstable"):
+        return f"{result.outcome} now, was {entry.outcome}, {entry.cause}", ""
+    if result.is_good:
+        return None
+    if result.outcome != entry.outcome:
+        return f"{result.outcome}, was {entry.outcome}", f": {result.reason}"
+    if entry.cause is not None and entry.cause not in (result.cause or ""):
+        return f"by another cause: {result.cause}, was {entry.cause}", ""
+    pinned = entry.answers.get(result.case)
+    if result.pin is not None and pinned != result.pin:
+        return "with another answer", f": {result.pin}, was {pinned or 'not pinned'}"
+    return None
+
+
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
     """An entry with its cases, and with the reason of the first, if nobody has written one."""
     cases = tuple(result.case for result in results)
