@@ -15,8 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.claims.texts import bytes_of
-from pqassay.values.claims.variants import Flags, Ints
+from pqassay.values.claims.texts import Flags, Ints, bytes_of
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.parquet.encoding.wkb import (

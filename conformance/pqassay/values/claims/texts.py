@@ -25,6 +25,9 @@ from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import buffer_of
 from pqassay_spec.parquet.schema.logical_values import SHORTEST_BSON
 
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
 AT_ONCE = 1 << 16
 """Values in which a wrong one is looked for."""
 
@@ -51,7 +54,7 @@ class Wrong(NamedTuple):
     total: int
 
 
-def wrong_values(decoded: ChunkValues, wrong: Callable[[Any], NDArray[np.bool_] | None]) -> Wrong | None:
+def wrong_values(decoded: ChunkValues, wrong: Callable[[Any], Flags | None]) -> Wrong | None:
     """The values that are not of some form, ``None`` without.
 
     Args:
@@ -72,9 +75,7 @@ def _pieces(values: Any) -> list[Any]:
     return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
 
 
-def _wrong_of(
-    pieces: list[Any], wrong: Callable[[Any], NDArray[np.bool_] | None]
-) -> NDArray[np.bool_] | None:
+def _wrong_of(pieces: list[Any], wrong: Callable[[Any], Flags | None]) -> Flags | None:
     masks = [wrong(piece) for piece in pieces]
     if all(mask is None for mask in masks):
         return None
@@ -89,7 +90,7 @@ class _Bytes(NamedTuple):
     """The bytes of an array: all of them, and where each value begins, and behind them where the last one ends."""
 
     raw: NDArray[np.uint8]
-    ends: NDArray[np.int64]
+    ends: Ints
 
 
 def bytes_of(array: Any) -> _Bytes:
@@ -104,13 +105,11 @@ def bytes_of(array: Any) -> _Bytes:
 # ------------------------------------------------------------------------------------------------------- UTF-8
 
 
-def no_utf8(array: Any) -> NDArray[np.bool_] | None:
+def no_utf8(array: Any) -> Flags | None:
     """The values that are not UTF-8, bool; ``None`` if all are."""
     if _is_utf8(bytes_of(array)):
         return None
-    return np.concatenate(
-        [_no_utf8(bytes_of(array.slice(start, AT_ONCE))) for start in range(0, len(array), AT_ONCE)]
-    )
+    return np.concatenate([_no_utf8(array.slice(start, AT_ONCE)) for start in range(0, len(array), AT_ONCE)])
 
 
 def _is_utf8(found: _Bytes) -> bool:
@@ -134,26 +133,15 @@ def _is_utf8(found: _Bytes) -> bool:
     return True
 
 
-def _no_utf8(found: _Bytes) -> NDArray[np.bool_]:
-    """Look at each character: how long its first byte says that it is, how long it is, and what its second byte may be."""
-    raw, ends = found
-    mask = np.zeros(len(ends) - 1, np.bool_)
-    if not len(raw) or _is_utf8(found):
-        return mask
-    is_first = (raw & MARK) != CONTINUED
-    is_first[ends[:-1][np.diff(ends) > 0]] = True  # a character does not go on in the next value
-    begins = np.flatnonzero(is_first)
-    lengths = np.diff(begins, append=len(raw))
-    first = raw[begins]
-    second = raw[np.minimum(begins + 1, len(raw) - 1)]
-    wanted = np.select(
-        [first < 0x80, first < 0xC2, first < 0xE0, first < 0xF0, first < 0xF5], [1, 0, 2, 3, 4]
-    )
-    wrong = lengths != wanted
-    # Longer than it need be, a surrogate, or beyond the last character.
-    wrong |= (first == 0xE0) & (second < 0xA0) | (first == 0xED) & (second > 0x9F)
-    wrong |= (first == 0xF0) & (second < 0x90) | (first == 0xF4) & (second > 0x8F)
-    mask[np.searchsorted(ends, begins[wrong], "right") - 1] = True
+def _no_utf8(array: Any) -> Flags:
+    """The values that are not UTF-8, found one by one where one is not."""
+    mask = np.zeros(len(array), np.bool_)
+    if not _is_utf8(bytes_of(array)):
+        for place, raw in enumerate(array.cast(pa.large_binary()).to_pylist()):
+            try:
+                raw.decode()
+            except UnicodeDecodeError:
+                mask[place] = True
     return mask
 
 
@@ -270,7 +258,7 @@ def _parsed(array: Any) -> tuple[bool, bool]:
 # -------------------------------------------------------------------------------------------------------- BSON
 
 
-def no_bson(array: Any) -> NDArray[np.bool_] | None:
+def no_bson(array: Any) -> Flags | None:
     """The values without the frame of a BSON document, bool; ``None`` if all have it. What is in them is not looked at."""
     raw, ends = bytes_of(array)
     lengths = np.diff(ends)
