@@ -28,10 +28,8 @@ from pqassay_golden.iceberg.table import (
     deletes,
     difference,
 )
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import BadTable, GoodTable, parquet
 from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
 
@@ -50,20 +48,17 @@ OF_ONE: Sequence[Delete] = ((1, 3), (1, 5))
 
 def position_deletes(rows: Sequence[Delete], position_id: int = DELETE_POSITION) -> bytes:
     """A position delete file, in row groups of two rows."""
-    return TinyParquet(
-        (
-            Column(
-                "file_path",
-                "string",
-                [NAMES[file] for file, _ in rows],
-                optional=False,
-                field_id=DELETE_FILE_PATH,
-            ),
-            Column("pos", "int64", [position for _, position in rows], optional=False, field_id=position_id),
+    return parquet(
+        Column(
+            "file_path",
+            "string",
+            [NAMES[file] for file, _ in rows],
+            optional=False,
+            field_id=DELETE_FILE_PATH,
         ),
-        layout=Layout(exact=True),
+        Column("pos", "int64", [position for _, position in rows], optional=False, field_id=position_id),
         row_group_rows=2,
-    ).build()
+    )
 
 
 def deleting(
@@ -151,14 +146,11 @@ SORTED: Sequence[tuple[str | None, Any]] = (
 
 def sorted_rows(rows: Sequence[tuple[str | None, Any]] = SORTED, order: int = 1) -> Files:
     """A table of one file that is sorted."""
-    data = TinyParquet(
-        (
-            Column("metal", "string", [text for text, _ in rows], field_id=2),
-            Column("mass", "double", [mass for _, mass in rows], field_id=6),
-        ),
-        layout=Layout(exact=True),
+    data = parquet(
+        Column("metal", "string", [text for text, _ in rows], field_id=2),
+        Column("mass", "double", [mass for _, mass in rows], field_id=6),
         row_group_rows=4,
-    ).build()
+    )
     entries = [entry(data_file("data/part-0.parquet", data, len(rows), sort_order_id=order))]
     of_data = manifest(entries, columns=COLUMNS)
     return {

@@ -39,11 +39,9 @@ from pqassay_golden.iceberg.table import (
     metals,
     metrics,
 )
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import BadTable, GoodTable, parquet
 from pqassay_golden.tiny import columns as tiny
 from pqassay_golden.tiny.columns import AnyType, Column, ListOf
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.avro import LONG
 from pqassay_spec.table.iceberg_field_ids import COLUMN_SIZES
@@ -87,16 +85,13 @@ NOTE = {"id": 4, "name": "note", "required": False, "type": "string"}
 
 def _file(kind: AnyType, ids: list[int], *more: Column, rows: int = 2) -> bytes:
     start = HOUR * HOUR_MICROSECONDS
-    return TinyParquet(
-        (
-            Column("id", kind, ids, optional=False, field_id=1),
-            Column("city", "string", ["Oslo"] * len(ids), field_id=2),
-            Column("at", tiny.timestamp("micros", utc=False), [start + number for number in range(len(ids))], field_id=3),
-            *more,
-        ),
+    return parquet(
+        Column("id", kind, ids, optional=False, field_id=1),
+        Column("city", "string", ["Oslo"] * len(ids), field_id=2),
+        Column("at", tiny.timestamp("micros", utc=False), [start + number for number in range(len(ids))], field_id=3),
+        *more,
         row_group_rows=rows,
-        layout=Layout(exact=True),
-    ).build()  # fmt: skip
+    )  # fmt: skip
 
 
 OLD = _file("int32", [1, 2])
@@ -234,16 +229,13 @@ def point(x: float, y: float) -> bytes:
 
 
 PLACES = [(-10.0, 45.0), (5.5, 60.0)]
-SITE_DATA = TinyParquet(
-    (
-        Column("area", tiny.decimal(9, 2), [15_000, 20_000], field_id=1),
-        Column("name", "string", ["elm", "oak"], field_id=2),
-        Column("site", "geometry", [shape(*place) for place in PLACES], field_id=3),
-        Column("home", "geography", [shape(*place) for place in PLACES], field_id=4),
-        Column("tags", ListOf("string"), [["a", "b"], []], field_id=5),
-    ),
-    layout=Layout(exact=True),
-).build()
+SITE_DATA = parquet(
+    Column("area", tiny.decimal(9, 2), [15_000, 20_000], field_id=1),
+    Column("name", "string", ["elm", "oak"], field_id=2),
+    Column("site", "geometry", [shape(*place) for place in PLACES], field_id=3),
+    Column("home", "geography", [shape(*place) for place in PLACES], field_id=4),
+    Column("tags", ListOf("string"), [["a", "b"], []], field_id=5),
+)
 
 
 def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:

@@ -20,10 +20,8 @@ from pqassay_golden.iceberg.files import (
 )
 from pqassay_golden.iceberg.table import DELETING, Files, Json, deletes, difference
 from pqassay_golden.iceberg.vectors import VECTORS, vectors
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import BadTable, GoodTable, parquet
 from pqassay_golden.tiny.columns import Column, ListOf, Member, Struct
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import NAME_MAPPING, STORED_ROW_ID
 
@@ -62,14 +60,11 @@ TAGS = {"type": "list", "element-id": 6, "element": "string", "element-required"
 COLUMNS = [_field(1, "id", "long"), _field(2, "place", PLACES), _field(3, "tags", TAGS)]
 TYPED = one_file(
     COLUMNS,
-    TinyParquet(
-        (
-            Column("id", "int64", [1, 2], field_id=1),
-            Column("place", Struct((Member("x", "double"), Member("y", "double"))), [{"x": 1.0, "y": 2.0}, None], field_id=2),
-            Column("tags", ListOf("string"), [["a"], []], field_id=3),
-        ),
-        layout=Layout(exact=True),
-    ).build(),
+    parquet(
+        Column("id", "int64", [1, 2], field_id=1),
+        Column("place", Struct((Member("x", "double"), Member("y", "double"))), [{"x": 1.0, "y": 2.0}, None], field_id=2),
+        Column("tags", ListOf("string"), [["a"], []], field_id=3),
+    ),
     2,
     last_column_id=6,
     properties={NAME_MAPPING: json.dumps([{"field-id": 4, "names": ["x"]}, {"field-id": 5, "names": ["y"]}])},
@@ -86,7 +81,7 @@ def _evolved(columns: Sequence[Json]) -> TableMutation:
 
 NAMED = one_file(
     COLUMNS[:1],
-    TinyParquet((Column("id", "int64", [1, 2, 3]),), layout=Layout(exact=True)).build(),
+    parquet(Column("id", "int64", [1, 2, 3])),
     3,
     properties={NAME_MAPPING: json.dumps([{"field-id": 1, "names": ["id"]}])},
 )
@@ -101,14 +96,11 @@ def moved(stored: Sequence[int | None] = (90, None, 95), first: int = 10) -> Fil
         stored: The ids that it stores.
         first: That of its first row, from which those count on that are not stored.
     """
-    data = TinyParquet(
-        (
-            Column("id", "int64", [1, 2, 3], field_id=1),
-            Column("_row_id", "int64", list(stored), field_id=STORED_ROW_ID),
-        ),
-        layout=Layout(exact=True),
+    data = parquet(
+        Column("id", "int64", [1, 2, 3], field_id=1),
+        Column("_row_id", "int64", list(stored), field_id=STORED_ROW_ID),
         row_group_rows=2,
-    ).build()
+    )
     return one_file(COLUMNS[:1], data, 3, version=3, first=first, next_row_id=100)
 
 
@@ -127,7 +119,7 @@ def truncated(value: int = -2_147_483_640) -> Files:
         value: The partition value.
     """
     columns = [_field(1, "id", "int")]
-    data = TinyParquet((Column("id", "int32", [], field_id=1),), layout=Layout(exact=True)).build()
+    data = parquet(Column("id", "int32", [], field_id=1))
     entries = [entry(data_file(PART, data, 0, {"id_trunc": value}, split_offsets=None))]
     of_data = manifest(entries, [(1000, "id_trunc", "int")], columns=columns, partitioned_by=TRUNCATED)
     summary = {

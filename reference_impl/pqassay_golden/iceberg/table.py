@@ -27,11 +27,9 @@ from pqassay_golden.iceberg.files import (
     manifest_list,
     metadata,
 )
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import BadTable, GoodTable, parquet
 from pqassay_golden.tiny import columns as tiny
 from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_reference.errors import Refused
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
@@ -90,17 +88,14 @@ def part(first: int, *, field_id: int = 1) -> bytes:
     """Eight rows, with ids from a number on in a column of some field id."""
     numbers = range(ROWS)
     masses = [None, None, b"\0\0\0\0\0\0\xf8\x7f", *(first + number / 4 for number in range(5))]
-    return TinyParquet(
-        (
-            Column("id", "int64", list(range(first, first + ROWS)), field_id=field_id),
-            Column("metal", "string", METALS, field_id=2),
-            Column("price", tiny.decimal(9, 2), [first + 99 * number for number in numbers], field_id=3),
-            Column("day", "date", [19_000 + first + number for number in numbers], field_id=4),
-            Column("at", tiny.timestamp("micros"), [first * DAY_MICROSECONDS + 1_234_567 * number for number in numbers], field_id=5),
-            Column("mass", "double", masses, field_id=6),
-        ),
-        layout=Layout(exact=True),
-    ).build()  # fmt: skip
+    return parquet(
+        Column("id", "int64", list(range(first, first + ROWS)), field_id=field_id),
+        Column("metal", "string", METALS, field_id=2),
+        Column("price", tiny.decimal(9, 2), [first + 99 * number for number in numbers], field_id=3),
+        Column("day", "date", [19_000 + first + number for number in numbers], field_id=4),
+        Column("at", tiny.timestamp("micros"), [first * DAY_MICROSECONDS + 1_234_567 * number for number in numbers], field_id=5),
+        Column("mass", "double", masses, field_id=6),
+    )  # fmt: skip
 
 
 FIRSTS = (0, 100)
@@ -194,15 +189,12 @@ BUCKETS = [3, 0]
 def reading(city: str | None, ids: list[int], hour: int) -> bytes:
     """The rows of one partition."""
     moments = [hour * HOUR_MICROSECONDS, hour * HOUR_MICROSECONDS + HOUR_MICROSECONDS - 1]
-    return TinyParquet(
-        (
-            Column("id", "int64", ids, field_id=1),
-            Column("city", "string", [city, city], field_id=2),
-            Column("at", tiny.timestamp("micros", utc=False), moments, field_id=3),
-            Column("amount", tiny.decimal(9, 2), [-1, -500], field_id=4),
-        ),
-        layout=Layout(exact=True),
-    ).build()
+    return parquet(
+        Column("id", "int64", ids, field_id=1),
+        Column("city", "string", [city, city], field_id=2),
+        Column("at", tiny.timestamp("micros", utc=False), moments, field_id=3),
+        Column("amount", tiny.decimal(9, 2), [-1, -500], field_id=4),
+    )
 
 
 def _summary(low: bytes | None, high: bytes | None, *, null: bool = False, nan: bool | None = None) -> Json:
@@ -316,16 +308,13 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
         compared: The id of the column that the equality delete compares, or those of two, which the delete has: 1 and 2.
         sequence: The sequence number of the deletes.
     """
-    positions = TinyParquet(
-        (
-            Column("file_path", "string", [NAMED, NAMED], optional=False, field_id=DELETE_FILE_PATH),
-            Column("pos", "int64", [1, 6], optional=False, field_id=DELETE_POSITION),
-        ),
-        layout=Layout(exact=True),
-    ).build()
+    positions = parquet(
+        Column("file_path", "string", [NAMED, NAMED], optional=False, field_id=DELETE_FILE_PATH),
+        Column("pos", "int64", [1, 6], optional=False, field_id=DELETE_POSITION),
+    )
     by = [compared] if isinstance(compared, int) else list(compared)
     keys = (Column("id", "int64", [100], field_id=1), Column("metal", "string", ["gold"], field_id=2))
-    equal = TinyParquet(keys[: len(by)], layout=Layout(exact=True)).build()
+    equal = parquet(*keys[: len(by)])
     raw = NAMED.encode() if bound is None else bound
     bounds = {DELETE_POSITION: int64(1), DELETE_FILE_PATH: raw}
     entries = [
