@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast, get_args
 
 from pqassay.literals.rows import rows_difference
@@ -165,6 +165,14 @@ def _wishes(bench: Bench) -> protocol.Wishes | None:
     return directory_answers.index_wishes(bench.case, wishes)
 
 
+def demanded(wishes: protocol.Wishes, rows: Rows) -> protocol.Wishes:
+    """The wishes that a written file must fulfil: no text demands a bloom filter for a column without values."""
+    names = rows.names()
+    filled = {name for row in rows.rows for name, value in zip(names, row, strict=True) if value is not None}
+    filters = [name for name in wishes.bloom_filter or () if name in filled]
+    return replace(wishes, bloom_filter=filters or None)
+
+
 def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
     there = bench.output.is_file() and not bench.output.is_symlink()
     judged = expects(acceptance, answer)
@@ -183,7 +191,7 @@ def _judge_written(bench: Bench) -> Judgement:
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
     asked = _wishes(bench)
-    wishes = None if asked is None else given(asked)
+    wishes = None if asked is None else given(demanded(asked, rows))
     inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
     if isinstance(inspected, str):
         return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
