@@ -52,7 +52,7 @@ HARM = (
 BAD = frozenset(HARM[:6])
 """Verdicts that say that something is wrong."""
 
-REFUSALS = (3, 6)
+REFUSALS = (3, 6, 8)
 """Severities of refusals that should not be."""
 
 ACCEPTED = 7

@@ -191,8 +191,9 @@ def _is_about(kept: Kept, software: str) -> bool:
 
 def badge(kept: Kept) -> str:
     """A picture of one line: the version, and how many questions were answered rightly."""
-    passed = kept.report.summary.outcomes.get("passed", 0)
-    asked, cases = (sum(getattr(score, name) for score in kept.report.scores) for name in ("asked", "cases"))
+    passed, asked, cases = (
+        sum(getattr(score, name) for score in kept.report.own_scores) for name in ("passed", "asked", "cases")
+    )
     all_of_them = f", {cases:,} in all" if cases != asked else ""
     left, right = f"pqassay: {kept.name} {kept.version}", f"{passed:,} of {asked:,}{all_of_them}"
     width = [7 * len(text) + 12 for text in (left, right)]

@@ -99,8 +99,8 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
         for place, count in placed.items()
         if isinstance(place, str) and place != WRITING
     ]
-    asked = sum(score.asked for score in report.scores)
-    passed = report.summary.outcomes.get("passed", 0)
+    asked, passed = (sum(getattr(score, name) for score in report.own_scores) for name in ("asked", "passed"))
+    foreign = sum(score.passed for score in report.past_foreign)
     source = link(f"data/results/{one.name}/{one.path.name}", "").removesuffix("#")
     called = report.driver.name if report.driver.name != one.name else None
     told = [called, report.driver.language, *map(" ".join, (report.tools or {}).items())]
@@ -110,7 +110,7 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
     return (
         f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
         f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}{_submitted(one)}</small>",
-        f"{passed:,} of&nbsp;{asked:,}",
+        f"{passed:,} of&nbsp;{asked:,}{f'<br><small>and {foreign:,} past foreign bytes</small>' if foreign else ''}",
         *(f"{placed[severity]:,}" for severity in SEVERITIES),
         f"{placed[WRITING]:,}",
         "<br>".join(others) or "0",
