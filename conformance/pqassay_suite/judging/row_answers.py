@@ -71,7 +71,9 @@ def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
 
 
 def types_of(golden: GoldenCase) -> dict[str, str] | None:
-    """The type of each column, in the words of manifests; ``None`` where there are no rows that tell."""
+    """The type of each column, in the words of manifests; ``None`` where no manifest tells."""
+    if golden.known_facts is not None:
+        return None
     rows = golden.rows or (golden.parent.rows if golden.parent else None)
     return None if rows is None else {column.name: column.type for column in rows.columns}
 
