@@ -301,11 +301,11 @@ def _run_several(
 
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
     """All golden cases, and those that match a pattern, with their parents."""
-    from pqassay_suite.cases.case import CaseError, golden_folder, load, select
-    from pqassay_suite.cases.writer_cases import writer_cases
+    from pqassay_suite.cases.case import CaseError, load, select
+    from pqassay_suite.cases.writer_cases import asked_cases
 
     try:
-        every = load(folder) if folder else [*load(golden_folder()), *writer_cases()]
+        every = load(folder) if folder else asked_cases()
         return every, select(every, patterns)
     except CaseError as error:
         fail(str(error))

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_h
 from pqassay.report.model import schema_of
 from pqassay.report.run.model import Operation
 from pqassay_spec.base.strict_json import Closed
+from pqassay_spec.golden.case import Stop
 from pqassay_spec.golden.literals import LongInteger, Rows, ValueNotReadableError, Written, read_value
 
 PROTOCOL: Literal[2] = 2
@@ -266,6 +267,19 @@ class EncodeRequest(CaseRequest):
 
 
 @dataclass(frozen=True)
+class UpdateRequest(FileRequest):
+    """Append a snapshot that says ``value`` to a ``_pm``, in place.
+
+    Attributes:
+        stop: Where to stop, as if killed: ``before-size``, when all is written but the committed size.
+    """
+
+    op: Literal["update"]
+    value: dict[str, Any]
+    stop: Stop | None = None
+
+
+@dataclass(frozen=True)
 class Query(Message):
     """A query of a scan.
 
@@ -340,6 +354,7 @@ Request = (
     | DecodeRequest
     | LintRequest
     | EncodeRequest
+    | UpdateRequest
     | ScanRequest
     | SnapshotRequest
     | PruneRequest

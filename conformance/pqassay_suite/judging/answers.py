@@ -20,6 +20,7 @@ from pqassay_suite.drivers.protocol import Accept, Answer, given
 from pqassay_suite.drivers.written_file import Inspection
 from pqassay_suite.judging import directory_answers, pm_answers, row_answers
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
+from pqassay_suite.judging.pm_updates import UPDATING
 
 Thing = TypeVar("Thing")
 
@@ -232,6 +233,7 @@ ASKING: dict[Operation, Asking[Any]] = {
     "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
     "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
     "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
+    "update": UPDATING,
     **pm_answers.ASKING,
 }
 """Requests and judgements of each operation but `scan`, whose requests carry many queries: `pqassay_suite.running.scanning`."""

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 from pqassay_suite.drivers import protocol
-from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.judging.bench import Bench
 
 
-def keep(settings: Settings, bench: Bench, case: str, request: protocol.CaseRequest, name: str) -> None:
+def keep(home: Path | None, bench: Bench, case: str, request: protocol.CaseRequest, name: str) -> None:
     """Keep an exchange below the folder of a case, with the paths of where it is kept.
 
     Args:
-        settings: Where, if anything is kept.
+        home: Where exchanges are kept; ``None`` if they are not.
         bench: The folder of the exchange; the driver's lines are in its ``answers.jsonl``.
         case: Id of the case that it is about.
         request: The request.
         name: The folder's name.
     """
-    if settings.keep is None or not bench.folder.is_dir():
+    if home is None or not bench.folder.is_dir():
         return
-    target = settings.keep.resolve() / case / name
+    target = home.resolve() / case / name
     target.mkdir(parents=True, exist_ok=True)
     for path in bench.folder.iterdir():
         if path.is_file() and not path.is_symlink():

@@ -258,11 +258,11 @@ class _Asking:
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
         for number, expected in enumerate(ASKING[operation].expected(case)):
             result, _ = self._ask_once(golden, operation, number, expected)
-            if not result.is_good and self.driver.may_ask_again():
+            if (not result.is_good or result.outcome == "exposed") and self.driver.may_ask_again():
                 self.driver.start_afresh()
                 first = result
                 result, told = self._ask_once(golden, operation, number, expected)
-                if result.is_good:
+                if result.is_good and result.outcome != "exposed":
                     self.driver.is_unstable = True
                     result = _unstable(first, told)
             if operation == "read" and self._is_inherited(golden, result, number):
@@ -274,7 +274,7 @@ class _Asking:
     def _is_inherited(self, golden: GoldenCase, result: Result, number: int) -> bool:
         """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
         parent = golden.parent
-        wrong = result.outcome == "failed" and not (result.actual or "").startswith("reject")
+        wrong = result.outcome in ("failed", "exposed") and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
             return False
         expected = list(ASKING["read"].expected(parent.case))
@@ -284,7 +284,8 @@ class _Asking:
         if key not in self._of_parents:  # many damaged files have the same parent
             self._of_parents[key], _ = self._ask_once(parent, "read", number, expected[number])
         other = self._of_parents[key]
-        return (other.outcome, other.actual, other.pin) == (result.outcome, result.actual, result.pin)
+        is_wrong = other.outcome == "failed"  # the parent tells no lie
+        return is_wrong and (other.actual, other.pin) == (result.actual, result.pin)
 
     def _ask_once(
         self, golden: GoldenCase, operation: Operation, number: int, expected: object
@@ -309,7 +310,7 @@ class _Asking:
                     if judged.right and operation == "encode":
                         self._keep_written(bench)
             finally:
-                keep(self.settings, bench, case.id, request, f"{operation}-{number + 1}")
+                keep(self.settings.keep, bench, case.id, request, f"{operation}-{number + 1}")
             texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
             changed: dict[str, Any] = {
                 name: text and bench.without_folder(text) for name, text in texts.items()
@@ -355,7 +356,8 @@ class _Asking:
 
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
-        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
+        settings = self.settings
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics, settings.queries, settings.keep)
         judged, before = scanning.ask(), {}
         if case.expect.scan == "exposure":
             judged = [one.before or one for one in judged]

@@ -164,7 +164,7 @@ def _wanted(
 
 
 class Scanning:
-    """Scans of one case, by all of its queries or by the first `most` of them."""
+    """Scans of one case, by all of its queries or by the first `most` of them; exchanges are kept in a folder, if there is one."""
 
     def __init__(
         self,
@@ -173,8 +173,9 @@ class Scanning:
         facts: CaseFacts,
         semantics: Semantics,
         most: int | None = None,
+        kept: Path | None = None,
     ) -> None:
-        self.driver, self.golden, self.semantics = driver, golden, semantics
+        self.driver, self.golden, self.semantics, self.kept = driver, golden, semantics, kept
         self._hangs = self._exchanges = 0
         self.queries = list(islice(self._known(facts.queries(golden)), most))
 
@@ -228,7 +229,7 @@ class Scanning:
             replies = self.driver.ask_queries(request, bench.folder)
             self._exchanges += 1
             about = "" if golden is self.golden else "-parent"
-            keep(self.driver.settings, bench, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
+            keep(self.kept, bench, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
             self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
             judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]

@@ -179,7 +179,7 @@ def _verdict(result: Result) -> str:
     elif result.outcome in ("crashed", "protocol error"):
         verdict = "crashed"
     elif (
-        result.operation in ("decode", "lint", "encode", "snapshot", "prune", "plan")
+        result.operation in ("decode", "lint", "encode", "update", "snapshot", "prune", "plan")
         and result.severity != ACCEPTED
     ):
         verdict = "wrong answer"

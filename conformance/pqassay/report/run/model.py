@@ -16,7 +16,7 @@ from pqassay.report.run.files import Collection
 
 SCHEMA_VERSION = 2
 
-Operation = Literal["read", "decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
+Operation = Literal["read", "decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan"]
 """Operations on cases, in the order in which a run asks for them."""
 
 Outcome = Literal[
@@ -76,6 +76,9 @@ FOREIGN = ("IDX1", "DIR")
 
 PAST_FOREIGN: tuple[Operation, ...] = ("read", "scan")
 """Operations that a reader can do without the index."""
+
+WRITING: tuple[Operation, ...] = ("encode", "update")
+"""Operations of writers."""
 
 UNCLASSED = max(SEVERITIES) + 1
 """Where what is wrong, and has no severity, is placed in an order by severity."""
@@ -499,7 +502,7 @@ def severity_name(severity: int | None) -> str:
 
 def observed_words(result: Result) -> str:
     """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
-    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation == "encode" else None
+    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation in WRITING else None
     return of_writer or severity_name(result.severity)
 
 
