@@ -22,6 +22,7 @@ from pages.implementations.results import Results
 from pages.markup import Link, case_link, literal, rule_link, table
 from pages.page import shared_site
 from pqassay.report.run.model import SEVERITIES, Result
+from pqassay.report.run.model import WRITING as WRITERS_DO
 from pqassay_spec.rules import catalogue
 from pqassay_suite.cases.case import GoldenCase
 
@@ -138,7 +139,7 @@ def _place(result: Result) -> int | str:
     """The column in which a result counts that did not pass: a severity, `WRITING`, or the outcome in words."""
     if result.is_good or result.severity is None:
         return result.outcome
-    return WRITING if result.operation == "encode" else result.severity
+    return WRITING if result.operation in WRITERS_DO else result.severity
 
 
 # ------------------------------------------------------------------------------------------- well-formed lies
