@@ -69,7 +69,7 @@ def test_an_unmet_wish_is_a_sign_of_its_own_and_other_rows_are_graver(tmp_path: 
     unmet = writing(tmp_path, one_row(), FILTER)
     other = writing(tmp_path, one_row("b"), FILTER)
 
-    assert (8, "writes another file than wished for", "wish not met: bloom_filter") == (
+    assert (9, "writes another file than wished for", "wish not met: bloom_filter") == (
         unmet.severity,
         observed_words(unmet),
         unmet.cause,
@@ -108,12 +108,12 @@ def test_a_single_report_and_reports_side_by_side_count_alike_and_writers_apart(
         Result("a", "PQF", "read", "failed", severity=1, known=True),
         Result("b", "PQF", "scan", "failed", severity=1),
         Result("c", "PQF", "encode", "failed", severity=1),
-        Result("d", "BLM", "encode", "failed", severity=8),
+        Result("d", "BLM", "encode", "failed", severity=9),
     ]
     report = dataclasses.replace(report_of(tmp_path), results=results)
     (implementation,) = (compared := side_by_side([report], ["it"])).implementations
     tiles = {tile.label: tile.count for tile in view(report).tiles}
-    expected = {"1": 2, "w1": 1, "8": 1}
+    expected = {"1": 2, "w1": 1, "9": 1}
 
     assert expected == observed_counts(results) == implementation.severities
     assert {sign_words(sign): count for sign, count in expected.items()}.items() <= tiles.items()

@@ -12,16 +12,18 @@ from pqassay.report.run.model import Operation, Outcome, Result
 from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.excerpt import TELLING
 
-Fault = Literal["wrong", "refused", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
-"""What is wrong with an answer: what it says, that it is a refusal, that it is none, that there is none, that a wish is not met."""
+Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
+"""What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is none, that there is none, or that
+a wish is not met."""
 
 _OF_VALID: Mapping[Fault, int] = {
     "wrong": 1,
     "crashed": 2,
     "refused": 3,
+    "declined": 3,
     "accident": 3,
     "protocol": 2,
-    "unfulfilled": 8,
+    "unfulfilled": 9,
 }
 _OF_DAMAGED: Mapping[Fault, int] = {
     "wrong": 4,
@@ -29,8 +31,9 @@ _OF_DAMAGED: Mapping[Fault, int] = {
     "accident": 6,
     "accepted": 7,
     "refused": 3,
+    "declined": 8,
     "protocol": 5,
-    "unfulfilled": 8,
+    "unfulfilled": 9,
 }
 
 MISTAKES = frozenset(

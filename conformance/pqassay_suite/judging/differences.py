@@ -357,7 +357,7 @@ def cause_of_answer(golden: GoldenCase, operation: Operation, judged: Judgement,
     """How an answer that is wrong differs from the right one, in words without names and values."""
     if judged.cause:
         return judged.cause
-    if isinstance(reply, Reject) and judged.fault in ("refused", "accident"):
+    if isinstance(reply, Reject) and judged.fault in ("refused", "declined", "accident"):
         return refusal_of(reply.raised, reply.message, names_of(golden))
     if judged.fault == "accepted":
         return f"accepted: {feature_of(golden)}"

@@ -10,6 +10,7 @@ import json
 import shlex
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
@@ -39,6 +40,7 @@ COLOURS = {
     "refused by accident": "yellow",
     "no credit": "yellow",
     "inherited": "dim",
+    "exposed": "dim",
     "unsupported": "dim",
 }
 GREATEST_VALUE = 400
@@ -161,12 +163,12 @@ def _shortened(text: str) -> str:
 def _summary(console: Console, report: RunReport) -> None:
     summary = report.summary
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
-    if told := observed(report):
-        write_line(console, f"  observed: {told}")
-    for score in report.scores:
+    if counts := observed(report):
+        write_line(console, f"  observed: {counts}")
+    for score in report.own_scores:
         _score(console, score)
-    if said := apart(report):
-        write_line(console, f"  {said}")
+    for line in filter(None, (past_foreign(report), apart(report))):
+        write_line(console, f"  {line}")
     if report.limits.queries is not None:
         write_line(console, f"  at most {_counted(report.limits.queries, 'query', 'queries')} a case")
     if report.exposures:
@@ -204,12 +206,16 @@ def _collection(console: Console, collection: run_files.Collection) -> None:
 
 
 def tally(report: RunReport) -> str:
-    """All results in a line: ``327 of 356 passed, 9 crashed``; what is unsupported is not among those that could pass."""
-    outcomes = {name: count for name, count in report.summary.outcomes.items() if name != "passed"}
-    passed = report.summary.outcomes.get("passed", 0)
-    asked = report.summary.results - report.summary.outcomes.get("unsupported", 0)
+    """All results in a line, without reads past foreign bytes: ``327 of 356 passed, 9 crashed``; what is unsupported could not pass."""
+    foreign = Counter[str]()
+    for score in report.past_foreign:
+        foreign.update(score.outcomes)
+    left = Counter(report.summary.outcomes)
+    left.subtract(foreign)
+    outcomes = {name: count for name, count in left.items() if name != "passed" and count}
+    asked = report.summary.results - foreign.total() - left["unsupported"]
     parts = [
-        f"{passed} of {asked} passed",
+        f"{left['passed']} of {asked} passed",
         *(f"{count} {name}" for name, count in outcomes.items()),
     ]
     return ", ".join(parts)
@@ -239,6 +245,12 @@ def exposed(report: RunReport) -> str:
     for one in report.exposures:
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
     return ", ".join(f"{counts[name]} {name}" for name in get_args(ExposureVerdict) if name in counts)
+
+
+def past_foreign(report: RunReport) -> str:
+    """How many files it read whose indexes it does not know, in a line; empty for none."""
+    passed, asked = (sum(getattr(one, name) for one in report.past_foreign) for name in ("passed", "asked"))
+    return f"reads past foreign bytes, counted apart: {passed} of {asked} passed" if asked else ""
 
 
 def undeclared(report: RunReport) -> str:

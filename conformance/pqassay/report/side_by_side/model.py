@@ -42,7 +42,8 @@ SEVERITY_MARKS: dict[str, str] = {
     "5": "c",
     "6": "a",
     "7": "x",
-    "8": "m",
+    "8": "r",
+    "9": "m",
     "w1": "F",
     "w2": "E",
     "w3": "D",
@@ -58,6 +59,7 @@ OUTCOME_MARKS: dict[str, str] = {
     "unstable": "s",
     "no credit": "n",
     "inherited": "i",
+    "exposed": "e",
     "unsupported": "u",
     NOT_TOLD: "-",
     NOT_ASKED: "·",
@@ -138,6 +140,7 @@ class Implementation:
         questions: How many results there could be: those that are scored, and what is unsupported or not declared.
         asked: How many results are scored.
         passed: How many of them passed.
+        past_foreign: How many more passed of files with indexes that it does not know, which it reads past.
         severities: How many results have each severity, by its number, behind a ``w`` where it is about a writer.
         otherwise: How many results have each outcome without a severity, but those that passed.
         scores: Counts by family and operation.
@@ -155,6 +158,7 @@ class Implementation:
     questions: int
     asked: int
     passed: int
+    past_foreign: int
     severities: dict[str, int]
     otherwise: dict[str, int]
     scores: list[Score]
@@ -300,9 +304,10 @@ def _implementation(run: RunReport, label: str) -> Implementation:
         language=driver.language,
         pqassay=run.pqassay,
         cases=run.summary.cases,
-        asked=sum(score.asked for score in run.scores),
-        questions=sum(score.cases for score in run.scores),
-        passed=sum(score.passed for score in run.scores),
+        asked=sum(score.asked for score in run.own_scores),
+        questions=sum(score.cases for score in run.own_scores),
+        passed=sum(score.passed for score in run.own_scores),
+        past_foreign=sum(score.passed for score in run.past_foreign),
         severities=observed_counts(run.scored),
         otherwise={name: otherwise[name] for name in OUTCOME_MARKS if name in otherwise},
         scores=run.scores,
