@@ -97,7 +97,7 @@ def wholes(order: Order, values: Any) -> list[int]:
 
 def ranks(order: Order, values: Any) -> NDArray[Any]:
     """Numbers that compare like values in an order; the same for values that are equal."""
-    if order in (Order.BYTES, Order.DECIMAL) and not pa.types.is_integer(values.type):
+    if order in (Order.BYTES, Order.DECIMAL, Order.SIGNED_12) and not pa.types.is_integer(values.type):
         width = 0
         if order is Order.DECIMAL:
             lengths: Any = pc.binary_length(values.cast(pa.large_binary()))
