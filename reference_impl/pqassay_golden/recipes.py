@@ -16,6 +16,7 @@ from pqassay_golden.reads import OWN, expected_read, expected_scan, rows_to_read
 from pqassay_golden.rows import literal_rows
 from pqassay_golden.stories import misleading
 from pqassay_golden.tiny.parquet import TinyParquet
+from pqassay_reference.directory.reading.stated_values import index_directory
 from pqassay_reference.pages.structures import bloom_filters, page_index
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
@@ -43,6 +44,7 @@ DATA = "data.parquet"
 STRUCTURES: Mapping[str, Callable[[BytesSource, str, Sequence[Any]], dict[str, Any]]] = {
     "PIX": lambda source, column, _: page_index(source, column),
     "BLM": bloom_filters,
+    "DIR": lambda source, *_: index_directory(source),
 }
 """Families whose structures are decoded as they are stored in the file, and what reads those of a column."""
 

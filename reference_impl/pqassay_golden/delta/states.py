@@ -9,6 +9,7 @@ from typing import Any
 from pqassay_golden.delta.table import (
     CHECKPOINT,
     COLUMNS,
+    FILES,
     ID_STATS,
     INFO,
     PARTS,
@@ -103,8 +104,7 @@ CHECKSUMMED = {
             ],
         }
     ).encode(),
-    "part-0.parquet": PARTS[0],
-    "part-1.parquet": PARTS[1],
+    **FILES,
 }
 
 TRACKED = {
@@ -115,8 +115,7 @@ TRACKED = {
         add("part-0.parquet", PARTS[0], STATS[0], baseRowId=0, defaultRowCommitVersion=0),
         add("part-1.parquet", PARTS[1], STATS[1], baseRowId=8, defaultRowCommitVersion=0),
     ),
-    "part-0.parquet": PARTS[0],
-    "part-1.parquet": PARTS[1],
+    **FILES,
 }  # fmt: skip
 
 

@@ -108,6 +108,7 @@ def part(first: int) -> bytes:
 
 
 PARTS = [part(0), part(100)]
+FILES = {f"part-{number}.parquet": data for number, data in enumerate(PARTS)}
 
 STATS = [
     stats_of(
@@ -132,8 +133,7 @@ PLAIN = {
         add("part-0.parquet", PARTS[0], STATS[0]),
         add("part-1.parquet", PARTS[1], STATS[1]),
     ),
-    "part-0.parquet": PARTS[0],
-    "part-1.parquet": PARTS[1],
+    **FILES,
 }
 
 UNMEASURED = {
@@ -188,8 +188,7 @@ CHECKPOINTED = {
     ),
     commit(2): lines(INFO, add("part-1.parquet", PARTS[1], STATS[1])),
     commit(3): lines(INFO, {"remove": {"path": "part-0.parquet", "deletionTimestamp": 1_700_000_000_000, "dataChange": True}}),
-    "part-0.parquet": PARTS[0],
-    "part-1.parquet": PARTS[1],
+    **FILES,
 }  # fmt: skip
 
 GOOD_TABLES = (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pqassay_golden.delta.states import protocol
 from pqassay_golden.delta.table import (
     COLUMNS,
+    FILES,
     INFO,
     PARTS,
     READ_FAILS,
@@ -93,8 +94,7 @@ DELETED = {
     ),
     FILE: deletion_vector.FILE_HEAD.build({"version": deletion_vector.FILE_VERSION})
     + deletion_vector.stored(IN_FILE),
-    "part-0.parquet": PARTS[0],
-    "part-1.parquet": PARTS[1],
+    **FILES,
 }
 
 GOOD_TABLES = (

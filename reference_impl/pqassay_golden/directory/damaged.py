@@ -82,7 +82,7 @@ BAD = (
     _footer("shape", "The entry was made of other data", USELESS, SETS, _add(f"{HEAD}.shape", 1), "DIR-016"),
     _footer("statistics-removed", "A program removed the statistics of a column and left the entry as it was", USELESS, SETS, Mutation("remove", "footer.row_groups[0].columns[0].meta_data.statistics"), "DIR-016"),
     bad("content", "The entry was made of other data of the same sizes and statistics", LOST, SETS, _add(f"{HEAD}.content", 1), "DIR-017", tier="pages", decode="accept"),
-    bad("rows-reordered", "A program wrote numbers without compression in another order and kept the key", "An index of pages leads to the wrong rows.", "of-same-sizes", set_to("row_groups[0].columns[0].pages[0].body", b"".join(lot.to_bytes(8, "little") for lot in (7, 8, 9, 10))), "DIR-017", tier="pages", decode="accept"),
+    bad("rows-reordered", "A program wrote numbers without compression in another order and kept the key", "An index of pages leads to the wrong rows.", "of-same-sizes", set_to("row_groups[0].columns[0].pages[0].body", b"".join(lot.to_bytes(8, "little") for lot in (7, 8, 9, 10))), "DIR-017", tier="pages", decode="accept", predicate=("=", "lot", 9)),
     _footer("pages-without-index", "An entry is said to describe pages of a column that has no offset index", USELESS, "zeros-and-nan", set_to(f"{HEAD}.granularity", int(Granularity.PAGE)), "DIR-018"),
     _footer("pages-of-two-columns", "An entry is said to describe the pages of two columns", USELESS, KEYED, set_to(f"{HEAD}.granularity", int(Granularity.PAGE)), "DIR-018"),
     # Any blob

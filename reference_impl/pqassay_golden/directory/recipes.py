@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pqassay_golden.reads import OWN, expected_read, expected_scan, rows_to_read
-from pqassay_golden.recipes import DATA, ENGINES, Invalid, Made, Valid, input_of
+from pqassay_golden.reads import OWN
+from pqassay_golden.recipes import DATA, ENGINES, Bad, Made, Valid, input_of
 from pqassay_golden.rows import literal_rows
 from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_reference.directory.embedding import changed_file
@@ -24,8 +24,8 @@ from pqassay_reference.rewrite.index_directory import stored_indexes
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import CRC_SIZE, KEY, Entry, build_directory, with_crc
-from pqassay_spec.golden.case import Acceptance, Answering, CheckExpectation, Expect, Scan
-from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.golden.case import Acceptance, Answering, CheckExpectation, Expect
+from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import CompressionCodec, KeyValue
 
@@ -160,40 +160,6 @@ class GoodDirectory(Valid):
         return Made(self.manifest(input_of(DATA, data), expect, oracles=oracles), data)
 
 
-@dataclass(frozen=True)
-class BadDirectory(Invalid):
-    """A file whose directory is wrong in one way, or whose data are others than those it describes.
-
-    Attributes:
-        scan: What a scan must do; where it is ``None``, the broken rules decide.
-        predicate: What a scan looks for, where it is not what the parent's looks for.
-    """
-
-    scan: Scan | None = field(default=None, kw_only=True)
-    predicate: Sequence[Any] | None = field(default=None, kw_only=True)
-
-    def make(self, before: Mapping[str, Made]) -> Made:
-        """See `Recipe`."""
-        parent = before[self.parent]
-        data = mutate(parent.data, self.mutation)
-        rows = rows_to_read(self.id, parent.manifest.expect.rows)
-        read = expected_read(self.id, self.rules, is_older=self.is_older)
-        scan = self.scan or expected_scan(read, self.rules)
-        expect = Expect(
-            check=self.check,
-            lint=self.lint,
-            decode=self.answer,
-            value=index_directory(BytesSource(data)) if self.answer is not None else None,
-            read=read,
-            scan=scan,
-            predicate=None
-            if scan is None
-            else list(self.predicate or parent.manifest.expect.predicate or ()),
-            rows=None if scan is None else rows,
-        )
-        return Made(self.manifest(parent.manifest, input_of(DATA, data), expect), data)
-
-
 def good(
     name: str, title: str, file: TinyParquet, indexes: Sequence[Index], predicate: Sequence[Any], **more: Any
 ) -> GoodDirectory:
@@ -210,8 +176,6 @@ def bad(
     *rules: str,
     decode: Answering | None = "either",
     **more: Any,
-) -> BadDirectory:
+) -> Bad:
     """A line of a table: an invalid case, whose entries a reader may leave aside; with ``decode="accept"`` all that `index_directory` gives it must give."""
-    return BadDirectory(
-        f"dir/{name}", title, effect, f"dir/{parent}", mutation, rules, decode, since=SINCE, **more
-    )
+    return Bad(f"dir/{name}", title, effect, f"dir/{parent}", mutation, rules, decode, since=SINCE, **more)

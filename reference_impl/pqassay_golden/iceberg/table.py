@@ -16,6 +16,7 @@ from pqassay_golden.iceberg.files import (
     LOCATION,
     MANIFEST,
     METADATA,
+    REQUIRED,
     Files,
     Json,
     data_file,
@@ -255,19 +256,7 @@ def rewritten() -> Files:
 
 # ------------------------------------------------------------------------------------------------- first version
 
-UNCOUNTED = dict.fromkeys(
-    (
-        "content",
-        "sequence_number",
-        "min_sequence_number",
-        "added_files_count",
-        "existing_files_count",
-        "deleted_files_count",
-        "added_rows_count",
-        "existing_rows_count",
-        "deleted_rows_count",
-    )
-)
+UNCOUNTED = dict.fromkeys(name for name in REQUIRED if name != "added_snapshot_id")
 """What a manifest list of version 1 need not say."""
 
 
