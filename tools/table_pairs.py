@@ -20,7 +20,7 @@ from minimal_pairs import NOT_FOUND, Question, effect_of
 from pqassay.judge.checker import check
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.queries import NoQuery, Query, number_of
-from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, Places, ending
+from pqassay.proof.trial import ENDINGS, Asked, EngineProcesses, Places, ending, verdict_on
 from pqassay.proof.worker import Answered
 from pqassay.report.model import EngineVerdict, Finding
 from pqassay.stores.table_files import TableAt
@@ -212,7 +212,7 @@ class TableMeasurement:
             number: (pair.broken, questions[number].query, questions[number].truth) for number in numbers
         }
         found = {
-            number: Told(_verdict(one), one)
+            number: Told(verdict_on(one), one)
             for number, one in self._answers(engine, pair, asked, places).items()
         }
         suspects = [number for number, one in found.items() if one.verdict not in ("right", "not comparable")]
@@ -248,14 +248,6 @@ class TableMeasurement:
             answers = self.running.ask(engine, f"{pair.case} {control}", list(programs.values()), SIZE)
             found |= dict(zip(programs, answers, strict=True))
         return found
-
-
-def _verdict(answer: Answered) -> EngineVerdict:
-    if answer.is_incomparable or answer.error == NOT_ASKED:
-        return "not comparable"
-    if answer.error:
-        return "crashed" if answer.has_panicked else "refused"
-    return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "right"
 
 
 _WEIGHTS: Mapping[EngineVerdict, int] = {"rows lost": 100, "wrong rows": 100, "crashed": 1, "refused": 1}

@@ -21,8 +21,6 @@ MOST_GROUPS = 50
 
 OTHERS = "others"
 
-MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
 
 @dataclass(frozen=True)
 class Sample:

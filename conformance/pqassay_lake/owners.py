@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.report.model import Finding
@@ -13,7 +13,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_tables.metadata.delta.commits import FileOwners, owner_in_log, owners_in_log
 from pqassay_tables.metadata.iceberg.metadata import Json, NotKnownError
-from pqassay_tables.metadata.iceberg.state import ElsewhereError, IcebergState
+from pqassay_tables.metadata.iceberg.state import ElsewhereError
 from pqassay_tables.metadata.owner import Owner, owner_of_snapshot
 from pqassay_tables.under_test.states import iceberg_state
 
@@ -122,19 +122,12 @@ def owner_of_metadata(table: TableAt, file: str) -> Owner:
         for manifest in state.manifests:
             if manifest.name == file:
                 snapshot = manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
-        return Owner(reason=NOT_LISTED) if snapshot is None else _in_snapshot(_snapshots(state), snapshot)
+        return Owner(reason=NOT_LISTED) if snapshot is None else _in_snapshot(state.kept, snapshot)
     except (FormatError, NotKnownError, ElsewhereError, OSError) as error:
         return Owner(reason=f"the table cannot be read: {error}")
 
 
-def _snapshots(state: IcebergState) -> Mapping[Any, Any]:
-    """The snapshots that the metadata keep, by their ids."""
-    given: Any = state.metadata.get("snapshots")
-    snapshots = given if isinstance(given, list) else []
-    return {cast("Json", one).get("snapshot-id"): one for one in snapshots if isinstance(one, dict)}
-
-
-def _in_snapshot(kept: Mapping[Any, Any], snapshot: int | None) -> Owner:
+def _in_snapshot(kept: Mapping[Any, Json], snapshot: int | None) -> Owner:
     if snapshot in kept:
         return owner_of_snapshot(kept[snapshot])
     return Owner(str(snapshot or ""), reason=EXPIRED)
@@ -142,7 +135,7 @@ def _in_snapshot(kept: Mapping[Any, Any], snapshot: int | None) -> Owner:
 
 def _in_snapshots(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
     state = iceberg_state(table)
-    kept = _snapshots(state)
+    kept = state.kept
     wanted = set(paths)
     unknown = Owner(reason=NOT_LISTED)
     found = dict.fromkeys(paths, FileOwners(unknown, unknown))

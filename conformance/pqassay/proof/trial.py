@@ -511,12 +511,19 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
     return EngineAnswer(engine.title, verdict, engine.version, error=reason)
 
 
-def _judged(engine: Engine, answered: Answered) -> Judged:
+def verdict_on(answered: Answered) -> EngineVerdict:
+    """What an answer says of its engine."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
-        return _without(engine, "not comparable", answered.error), None
+        return "not comparable"
     if answered.error:
-        return _without(engine, "crashed" if answered.has_panicked else "refused", answered.error), None
-    verdict: EngineVerdict = "wrong rows" if answered.wrong else "rows lost" if answered.lost else "right"
+        return "crashed" if answered.has_panicked else "refused"
+    return "wrong rows" if answered.wrong else "rows lost" if answered.lost else "right"
+
+
+def _judged(engine: Engine, answered: Answered) -> Judged:
+    verdict = verdict_on(answered)
+    if answered.is_incomparable or answered.error:
+        return _without(engine, verdict, answered.error), None
     found = EngineAnswer(engine.title, verdict, engine.version, answered.rows, answered.lost, answered.wrong)
     return found, answered.wrong_row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.judge.selection.since import Since
@@ -15,7 +15,6 @@ from pqassay.under_test.file import FileUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_tables.formats.commit_time import time_in
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.iceberg.entry_claims import claims_of
 from pqassay_tables.metadata.iceberg.metadata import NotKnownError
 from pqassay_tables.metadata.iceberg.state import PARQUET, ElsewhereError, IcebergState
@@ -90,12 +89,7 @@ ICEBERG = IcebergReader()
 
 def _snapshots_since(table: TableAt, state: IcebergState, since: Since) -> tuple[set[int], set[int]]:
     """The snapshots after a moment, and those of which that is known either way."""
-    given: Any = state.metadata.get("snapshots")
-    kept: dict[Any, Json] = {
-        cast("Json", one).get("snapshot-id"): cast("Json", one)
-        for one in (given if isinstance(given, list) else [])
-        if isinstance(one, dict)
-    }
+    kept = state.kept
     if since.time is not None:
         new = {
             number

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
-from pages.home import SILENT
 from pages.page import File, Site, rule_page
 from pages.rules.rule_pages import cases_about, harm_today
+from pages.tables.engine_answers import SILENT
 from pages.tables.lessons import lessons_of
 from pqassay_spec.rules import catalogue, documents
 from pqassay_spec.rules.observed import ObservedEffect, observed

@@ -272,7 +272,7 @@ def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[V
     listed, state = one.manifest.listed, one.table.state
     given = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
     added = listed.value(field_ids.ADDED_SNAPSHOT_ID)
-    known = {snapshot.get("snapshot-id"): snapshot for snapshot in objects(state.metadata, "snapshots")}
+    known = state.kept
     if given is None or state.version < 2:
         raise NotApplicable
     if added in known:

@@ -18,7 +18,7 @@ from pqassay_tables.metadata.iceberg.fields import table_schema
 from pqassay_tables.metadata.iceberg.manifests import Entry, ListedManifest, Manifest, read_list
 from pqassay_tables.metadata.iceberg.metadata import Json, metadata_file, read_metadata, snapshot_of
 from pqassay_tables.metadata.iceberg.row_ids import ids_of_manifest
-from pqassay_tables.metadata.iceberg.schema import IcebergSchema, schema_of
+from pqassay_tables.metadata.iceberg.schema import IcebergSchema, objects, schema_of
 
 CURRENT, LIST, MANIFEST = "ICE-002", "ICE-003", "ICE-004"
 
@@ -63,6 +63,11 @@ class IcebergState:
     def snapshot_id(self) -> int:
         """The number of the snapshot; -1 of an empty table."""
         return cast("int", (self.snapshot or {}).get("snapshot-id", -1))
+
+    @property
+    def kept(self) -> dict[Any, Json]:
+        """The snapshots that the metadata keep, by their ids."""
+        return {one.get("snapshot-id"): one for one in objects(self.metadata, "snapshots")}
 
     @cached_property
     def fields(self) -> TableSchema:
