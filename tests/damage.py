@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import ClassVar, get_args
+from typing import Any, ClassVar, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -37,11 +37,19 @@ SUGGESTED = 1 if SHARE == 1 else 4
 EXAMPLES = 1 if SHARE == 1 else 3
 """Of the examples of a property that costs seconds one of so many is drawn, others each time; all of them by `make damages`."""
 
+LEAST = 10
+"""Examples of a property that are drawn in any case."""
+
 INDEX = re.compile(r"\[\d+\]")
 """A number in a list, in a path."""
 
 TOGETHER = 100
 """Files that are made from one seed of hypothesis: to draw a seed takes as long as to read a file."""
+
+
+def tries(count: int, **others: Any) -> settings:
+    """How many examples of a property are drawn: all by `make damages`, and one of `EXAMPLES` otherwise, others each time."""
+    return settings(max_examples=max(count // EXAMPLES, min(count, LEAST)), deadline=None, **others)
 
 
 class Damaged(ABC):

@@ -12,10 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from golden_cases import golden_cases
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
 from pqassay_reference.pm import write
@@ -423,7 +424,7 @@ def test_many_differences_are_one_finding_for_each_column() -> None:
 # -------------------------------------------------------------------------------------------------------- damage
 
 
-@settings(max_examples=150, deadline=None)
+@tries(150)
 @given(
     st.sampled_from(["questdb-9.4.3/bloom", "questdb-9.4.3/o3-chain-5", "questdb-9.4.3/all-types-1"]),
     st.booleans(),

@@ -10,10 +10,11 @@ from unittest import mock
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from pqassay.values.claims import geometries
 from pqassay.values.claims.geometries import Geometries
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
@@ -64,7 +65,7 @@ def points_of(raw: bytes) -> list[str] | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(
     st.lists(st.one_of(shapes(), damaged(), st.binary(max_size=9)), max_size=6),
     st.sampled_from([0, 2, 16]),

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import EXAMPLES
+from damage import tries
 from pqassay.values.claims.variants import misnamed, read_names, read_values
 from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
 from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
@@ -102,7 +102,7 @@ def outcome(read: Callable[..., Any], *args: Any) -> Any:
         return UNKNOWN
 
 
-@settings(max_examples=400 // EXAMPLES, deadline=None)
+@tries(400)
 @given(PAIRS)
 def test_all_values_at_once_are_what_each_is_by_itself(pairs: list[tuple[bytes, bytes]]) -> None:
     names = read_names(pa.array([raw for _, raw in pairs], pa.binary()))
@@ -271,7 +271,7 @@ def test_a_type_of_a_later_version_is_not_checked() -> None:
     assert "does not know" in report.coverages[report.files[0].coverage].reasons["PQF-177"]
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.lists(st.tuples(ANY_VALUES, ANY_NAMES), min_size=1, max_size=5))
 def test_no_bytes_keep_a_file_from_being_judged(pairs: list[tuple[bytes, bytes]]) -> None:
     rows = [row(value, field(EIGHT), names) for value, names in pairs]
