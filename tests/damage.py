@@ -28,10 +28,10 @@ from pqassay_spec.mutation.possible import mutations_of
 
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
-SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 12
+SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 24
 """Of the random damages one of so many is tried; all of them by `make damages`."""
 
-SUGGESTED = 1 if SHARE == 1 else 4
+SUGGESTED = 1 if SHARE == 1 else 12
 """Of what the grammar suggests for fields of one kind the first is tried, and after it one of so many; all by `make damages`."""
 
 EXAMPLES = 1 if SHARE == 1 else 3

@@ -173,8 +173,8 @@ def test_plan_read_and_scan_make_the_same_requests(
     assert expected == requests_of("pm", "read", tmp_path, "-o", tmp_path / "rows.parquet", *options)
     output = ("-o", tmp_path / "same.parquet")
     assert expected == requests_of("scan", data, "--metadata", "pm", *output, *options)
-    for written in ("rows.parquet", "same.parquet"):
-        assert pq.read_table(data).equals(pq.read_table(tmp_path / written))
+    for name in ("rows.parquet", "same.parquet"):
+        assert pq.read_table(data).equals(pq.read_table(tmp_path / name))
 
 
 @pytest.mark.parametrize(
