@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from damage import EXAMPLES
 from places import GOLDEN_FILES
 from pqassay.checks import asking, registry
 from pqassay.judge import file_check
@@ -75,7 +76,7 @@ def test_a_bad_table_is_its_good_parent_with_one_mutation() -> None:
 
 
 def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one() -> None:
-    for name in [name for name, case in CASES.items() if case["tier"] != "values"]:
+    for name in [name for name, case in CASES.items() if case["tier"] != "values"][::EXAMPLES]:
         report = pqassay.check(GOLDEN_FILES / name / "table", tier="values")
         spoken_for = {rule for file in report.files for finding in file.findings for rule in finding.also}
         assert (name, set()) == (name, {*found(name)} - {*found(name, report)} - spoken_for)
