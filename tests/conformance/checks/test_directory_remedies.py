@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from typer.testing import CliRunner
 
 import pqassay
@@ -33,6 +34,7 @@ def findings_on(path: Path) -> list[Finding]:
     return pqassay.check(path, tier="values").files[0].findings
 
 
+@pytest.mark.slow
 def test_each_command_leaves_a_file_without_findings_and_the_same_rows_and_every_rule_has_one(
     tmp_path: Path,
 ) -> None:

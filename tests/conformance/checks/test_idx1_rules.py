@@ -254,6 +254,7 @@ def copied(golden: GoldenCase, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_grave_rule_has_one(
     tmp_path: Path,
 ) -> None:
@@ -276,6 +277,7 @@ def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_
     }
 
 
+@pytest.mark.slow
 def test_stripping_the_index_always_helps(tmp_path: Path) -> None:
     for golden in BROKEN_INDEXES:
         path = copied(golden, tmp_path)

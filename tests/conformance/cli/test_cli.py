@@ -273,6 +273,7 @@ def test_explain_without_an_argument_lists_every_rule() -> None:
     assert all(rule in result.stdout for rule in rules())
 
 
+@pytest.mark.slow
 def test_every_rule_can_be_explained() -> None:
     for rule in [*rules()][::EXAMPLES]:
         result = run(app, ["explain", rule])

@@ -57,6 +57,7 @@ def test_the_chunks_of_a_footer_that_was_seen_before_have_shapes() -> None:
     assert [len(found) > 10 for found in slots(SMALL_FOOTER)] == [True] * 4
 
 
+@pytest.mark.slow
 def test_both_agree_on_every_footer_with_one_byte_changed() -> None:
     different = []
     for place in range(len(SMALL_FOOTER)):
@@ -68,12 +69,14 @@ def test_both_agree_on_every_footer_with_one_byte_changed() -> None:
     assert different == []
 
 
+@pytest.mark.slow
 @tries(600)
 @given(edited(SMALL_FOOTER))
 def test_both_agree_on_footers_with_random_edits(data: bytes) -> None:
     assert outcome(data) == outcome(data, READER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ColumnChunk, ColumnIndex, OffsetIndex])
 def test_what_a_shape_matches_is_what_the_decoder_reads(kind: type[Record]) -> None:
     met: list[bytes] = []
