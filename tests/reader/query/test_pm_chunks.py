@@ -171,7 +171,8 @@ def test_plan_read_and_scan_make_the_same_requests(
         for command in (("pm", "read", tmp_path), ("scan", data, "--metadata", "pm")):
             written_again = tmp_path / f"{command[0]}{len(options)}.parquet"
             assert expected == requests_of(*command, "-o", written_again, *options)
-            assert rows.equals(pq.read_table(written_again))
+            again = pq.read_table(written_again)
+            assert (rows.column_names, rows.columns) == (again.column_names, again.columns)
 
 
 @pytest.mark.parametrize(
