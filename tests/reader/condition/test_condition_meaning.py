@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, seed, settings
 
-from damage import tries
 from drawn_conditions import KINDS, Drawn, drawn, examples, written
 from duckdb_conditions import sql_of
 from pqassay_reader.condition.kinds import Kind
@@ -91,7 +90,7 @@ def test_a_cast_that_is_put_back_is_found(
 
     @seed(number)
     @given(case=drawn(kinds, strangers=False))
-    @tries(60, phases=[Phase.generate], database=None)
+    @settings(max_examples=60, phases=[Phase.generate], database=None, deadline=None)
     def holds(case: Drawn) -> None:
         require_exact(case)
 

@@ -102,7 +102,7 @@ def test_what_a_shape_matches_is_what_the_decoder_reads(kind: type[Record]) -> N
                 assert column(slot, [raw])[0] == value
 
     check()
-    assert len(met) > 20
+    assert len(met) > 20 // EXAMPLES
 
 
 @given(st.lists(st.integers(-(2**55), 2**55 - 1), min_size=1, max_size=40))
