@@ -53,8 +53,8 @@ recall: $(VENV)/.core ## measure which false facts are found, and write docs/rec
 	@$(BIN)/python tools/recall.py $(RECALL)
 	@$(BIN)/python tools/generate.py recall
 
-damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and all others of which `make test` does a part
-	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q $$(grep -rlE '^from damage import.*(Damaged|EXAMPLES)' tests --include 'test_*.py')
+damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and draw and read all others of which `make test` does a part
+	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q $$(grep -rlE '^from damage import|^ *@given' tests --include 'test_*.py')
 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
 	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q tests/reader/condition

@@ -21,6 +21,7 @@ import typer.main
 import typer.testing
 from pytest_timeout import Settings  # type: ignore[import-untyped]  # it is not typed
 
+import damage
 import java_start
 import processes
 from compiled import compile_all
@@ -47,8 +48,8 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 # What tests start in processes of their own gets these, too.
 os.environ.setdefault(java_start.VARIABLE, java_start.options())
 
-# How long an example takes says more about what else the machine does than about the code.
-hypothesis.settings.register_profile("tests", deadline=None)
+# How long an example takes says more about what else the machine does than about the code. Each run draws a part of them, as `damage.tries` does.
+hypothesis.settings.register_profile("tests", deadline=None, max_examples=100 // damage.EXAMPLES)
 hypothesis.settings.load_profile("tests")
 
 # Little of what tests make is garbage in cycles, and looking for it costs time: a process of tests has memory to spare.

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import ClassVar, get_args
+from typing import Any, ClassVar, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,20 +28,28 @@ from pqassay_spec.mutation.possible import mutations_of
 
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
-SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 12
+SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 24
 """Of the random damages one of so many is tried; all of them by `make damages`."""
 
-SUGGESTED = 1 if SHARE == 1 else 4
+SUGGESTED = 1 if SHARE == 1 else 12
 """Of what the grammar suggests for fields of one kind the first is tried, and after it one of so many; all by `make damages`."""
 
 EXAMPLES = 1 if SHARE == 1 else 3
 """Of the examples of a property that costs seconds one of so many is drawn, others each time; all of them by `make damages`."""
+
+LEAST = 10
+"""Examples of a property that are drawn in any case."""
 
 INDEX = re.compile(r"\[\d+\]")
 """A number in a list, in a path."""
 
 TOGETHER = 100
 """Files that are made from one seed of hypothesis: to draw a seed takes as long as to read a file."""
+
+
+def tries(count: int, **others: Any) -> settings:
+    """How many examples of a property are drawn: all by `make damages`, and one of `EXAMPLES` otherwise, others each time."""
+    return settings(max_examples=max(count // EXAMPLES, min(count, LEAST)), deadline=None, **others)
 
 
 class Damaged(ABC):

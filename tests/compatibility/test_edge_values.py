@@ -16,10 +16,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from edge_tables import (
     ARROW,
     BASIC,
@@ -466,7 +467,7 @@ COLUMNS = st.sampled_from(list(VALUES)).flatmap(
     has_dictionary=st.booleans(),
     bloom_filter=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_any_column_of_pyarrow_is_right(
     column: pa.Array[Any],
     size: int,

@@ -67,6 +67,7 @@ def tab(browser: Browser, address: str) -> Iterator[Tab]:
     with browser.open(f"{address}index.html", width=390, height=844) as opened:
         opened.call("Page.addScriptToEvaluateOnNewDocument", source=SHARED_WORKER)
         opened.drop_files("a.drop", ZEROED, leaves=True)
+        wait_for_verdict(opened, "data.parquet")
         yield opened
 
 
@@ -245,7 +246,6 @@ def test_a_broken_file_that_is_dropped_on_the_home_page_is_judged_on_this_machin
     tab: Tab, address: str
 ) -> None:
     assert tab.evaluate("location.href") == f"{address}check/index.html#handed"
-    wait_for_verdict(tab, "data.parquet")
     assert "BLM-007" in told(tab, "#checker-findings summary")
     assert "Nothing left this machine" in told(tab, "#checker-told")
     assert tab.outside(address) == []

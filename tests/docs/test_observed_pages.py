@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import observe
 
-from places import ROOT
 from pqassay_spec.rules.observed import observations
-
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 REPORTS = """
 ```text

@@ -140,6 +140,7 @@ def test_a_file_that_must_not_be_refused_is_read_by_an_engine() -> None:
     assert [] == [case.id for case in asked if "right" not in map(case.read_by, TWO)]
 
 
+@pytest.mark.slow
 def test_engines_read_the_expected_rows_or_refuse_the_file() -> None:
     asked = [case for case in CASES if case.read != {"rows": "unspecified", "refusal": "allowed"}]
     other = {(engine, case.id) for engine in TWO for case in asked if case.read_by(engine) == "other"}

@@ -31,7 +31,6 @@ from pqassay_suite.running.runner import CannotStartError, Settings, run
 pytestmark = pytest.mark.slow
 
 GOOD_VALUE = json.dumps({"answer": "accept", "value": {"values": VALUES}})
-PERU = '{"answer": "accept", "rows": [["Peru", 4], ["Peru", 1]]}'
 REJECT = '{"answer": "reject", "message": "no thanks"}'
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import null_scores
 import pytest
 
 import pqassay
@@ -147,6 +148,23 @@ def test_the_published_codec_fails_exactly_as_foretold() -> None:
 
 def test_every_fake_has_a_score() -> None:
     assert {path.name for path in FAKE_FILES.iterdir() if path.is_file() and not path.suffix} == set(FAKES)
+
+
+PART = {"BLM", "PM"}
+"""Families about which all operations are asked: the cases of others are asked about by `make damages`, where a fake is asked about many."""
+
+
+@pytest.mark.parametrize("name", FAKES)
+def test_a_fake_scores_what_is_written(name: str) -> None:
+    is_asked_much = null_scores.FAKE_DRIVERS[name].cases in ((), null_scores.SLICE)
+    families = PART if is_asked_much else {golden.case.family for golden in GOLDENS}
+    chosen = {golden.case.id: golden for golden in GOLDENS if golden.case.family in families}
+    chosen |= {golden.parent.case.id: golden.parent for golden in chosen.values() if golden.parent}
+    scores = null_scores.score(name, list(chosen.values()))
+    expected = {key: row for key, row in FAKES[name].items() if key.split()[0] in families}
+
+    assert expected
+    assert expected == {key: scores.get(key) for key in expected}
 
 
 def test_who_claims_everything_is_asked_everything() -> None:

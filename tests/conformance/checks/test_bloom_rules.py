@@ -9,11 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
 from counting_source import CountingSource
+from damage import tries
 from idx1_files import edited
 from pqassay.under_test.bloom_rate import CLEARLY_SPARSE, PIECE, PIECES, rate
 from pqassay.under_test.chunks import ColumnChunks
@@ -173,7 +174,7 @@ def test_a_full_filter_says_how_full() -> None:
 
 
 @given(st.binary(min_size=1, max_size=8).map(lambda some: (some * BLOCK_SIZE)[: 4 * BLOCK_SIZE]))
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_the_quick_rate_is_that_of_the_specification_or_a_bound_of_it(some: bytes) -> None:
     bitset = some[: len(some) // BLOCK_SIZE * BLOCK_SIZE]
     quick, slow = rate(bitset), false_positive_rate(bitset)

@@ -254,47 +254,38 @@ def copied(golden: GoldenCase, folder: Path) -> Path:
     return path
 
 
-def commands(path: Path) -> list[list[str]]:
-    """The different commands that the findings name, as arguments."""
-    findings = pqassay.check(path, tier="values").files[0].findings
-    return [shlex.split(text) for text in sorted({f.remedy for f in findings if f.remedy})]
-
-
-@pytest.mark.parametrize("golden", BROKEN_INDEXES, ids=lambda golden: golden.case.id)
-def test_the_commands_leave_a_file_without_findings_and_the_same_rows(
-    golden: GoldenCase, tmp_path: Path
+@pytest.mark.slow
+def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_grave_rule_has_one(
+    tmp_path: Path,
 ) -> None:
-    path = copied(golden, tmp_path)
-    rows = pq.read_table(path)
-
-    assert commands(path)
-    for program, *arguments in commands(path):
-        result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
-        assert ("pqassay", 0) == (program, result.exit_code), result.output
-    assert set() == reported(path) - LEFT_OVER
-    assert rows == pq.read_table(path)
-
-
-@pytest.mark.parametrize("golden", BROKEN_INDEXES, ids=lambda golden: golden.case.id)
-def test_stripping_the_index_always_helps(golden: GoldenCase, tmp_path: Path) -> None:
-    path = copied(golden, tmp_path)
-    displaced = ["--page-index"] if "PIX-020" in golden.case.rules else []
-    result = CliRunner().invoke(app, ["strip", str(path), "--idx1", "--values-are-right", *displaced])
-
-    assert 0 == result.exit_code
-    assert set() == reported(path) - LEFT_OVER - {"PQF-006"}
-
-
-def test_every_rule_of_the_index_has_a_remedy_but_for_news(tmp_path: Path) -> None:
-    mended: set[str] = set()
+    repaired: set[str] = set()
     for golden in BROKEN_INDEXES:
-        findings = pqassay.check(copied(golden, tmp_path), tier="values").files[0].findings
-        mended |= {finding.rule for finding in findings if finding.remedy and finding.rule.startswith("IDX1")}
+        path = copied(golden, tmp_path)
+        rows = pq.read_table(path)
+        findings = [one for one in pqassay.check(path, tier="values").files[0].findings if one.remedy]
+        repaired |= {finding.rule for finding in findings if finding.rule.startswith("IDX1")}
 
-    grave = {
+        assert findings, golden.case.id
+        for program, *arguments in map(shlex.split, sorted({finding.remedy or "" for finding in findings})):
+            result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
+            assert ("pqassay", 0) == (program, result.exit_code), (golden.case.id, result.output)
+        assert (golden.case.id, set()) == (golden.case.id, reported(path) - LEFT_OVER)
+        assert rows == pq.read_table(path), golden.case.id
+
+    assert repaired == {
         rule.id for rule in file_rules().values() if rule.id.startswith("IDX1") and rule.verdict != "INFO"
     }
-    assert grave == mended
+
+
+@pytest.mark.slow
+def test_stripping_the_index_always_helps(tmp_path: Path) -> None:
+    for golden in BROKEN_INDEXES:
+        path = copied(golden, tmp_path)
+        displaced = ["--page-index"] if "PIX-020" in golden.case.rules else []
+        result = CliRunner().invoke(app, ["strip", str(path), "--idx1", "--values-are-right", *displaced])
+
+        assert (golden.case.id, 0) == (golden.case.id, result.exit_code)
+        assert (golden.case.id, set()) == (golden.case.id, reported(path) - LEFT_OVER - {"PQF-006"})
 
 
 def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:

@@ -48,19 +48,22 @@ INDEXED = {"write_page_index": True}
 @pytest.mark.parametrize(
     ("body", "footer", "rule", "lost"),
     [
-        (written(1), written(2), "PQF-050", "11 of 12"),
-        (written(1), written(2, rows=900), "PQF-050", "11 of 12"),
-        (written(1), written(2, rows=90), "PQF-050", "12 of 12"),
-        (written(1), written(2, rows=9000, columns=9), "PQF-008", "27 of 27"),
-        (written(1, columns=9, **INDEXED), written(2, **INDEXED), "PQF-050", "10 of 12"),
-        (written(1, columns=2), written(2, columns=2, floats=True), "PQF-050", "6 of 6"),
-        (written(1, columns=40), written(2, columns=40), "PQF-050", "59 of 60"),
+        ({}, {}, "PQF-050", "11 of 12"),
+        ({}, {"rows": 900}, "PQF-050", "11 of 12"),
+        ({}, {"rows": 90}, "PQF-050", "12 of 12"),
+        ({}, {"rows": 9000, "columns": 9}, "PQF-008", "27 of 27"),
+        ({"columns": 9, **INDEXED}, INDEXED, "PQF-050", "10 of 12"),
+        ({"columns": 2}, {"columns": 2, "floats": True}, "PQF-050", "6 of 6"),
+        ({"columns": 40}, {"columns": 40}, "PQF-050", "59 of 60"),
     ],
 )
-def test_a_footer_of_another_file_is_one_finding(body: bytes, footer: bytes, rule: str, lost: str) -> None:
-    for data in (body, footer):
+def test_a_footer_of_another_file_is_one_finding(
+    body: dict[str, Any], footer: dict[str, Any], rule: str, lost: str
+) -> None:
+    files = written(1, **body), written(2, **footer)
+    for data in files:
         assert [] == said(data)
-    ((speaker, column, message, remedy),) = said(grafted(body, footer))
+    ((speaker, column, message, remedy),) = said(grafted(*files))
 
     assert (rule, None, AGAIN) == (speaker, column, remedy)
     assert message.startswith(f"{OTHER}: ")

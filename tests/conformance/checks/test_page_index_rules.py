@@ -144,6 +144,7 @@ LEFT_OVER = {"PQF-037", "PQF-055"}
 """What can be said of an index that the footer does not name, and of a data page that the footer misplaces as well."""
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_findings_make_the_file_clean(removable: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "it's.parquet"
     for golden in removable:

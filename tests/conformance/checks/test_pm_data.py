@@ -12,10 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from golden_cases import golden_cases
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
 from pqassay_reference.pm import write
@@ -23,7 +24,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue, SortingColumn, Statistics
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.value import ExternalBloom, RowGroup, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotValue
 from pqassay_spec.pm.value import SortingColumn as Sorted
 from pqassay_suite.cases.case import GoldenCase
 
@@ -41,15 +42,6 @@ def flipped(raw: Any) -> bytes:
     """The same bytes with one bit changed."""
     assert isinstance(raw, bytes)
     return bytes([raw[0] ^ 1]) + raw[1:]
-
-
-def without_column(value: SnapshotValue, column: int) -> SnapshotValue:
-    """The value without a column, which must be the last."""
-    return replace(
-        value,
-        columns=value.columns[:column],
-        row_groups=tuple(RowGroup(group.num_rows, group.chunks[:column]) for group in value.row_groups),
-    )
 
 
 def with_null_count(value: SnapshotValue, count: int) -> SnapshotValue:
@@ -423,7 +415,8 @@ def test_many_differences_are_one_finding_for_each_column() -> None:
 # -------------------------------------------------------------------------------------------------------- damage
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@tries(150)
 @given(
     st.sampled_from(["questdb-9.4.3/bloom", "questdb-9.4.3/o3-chain-5", "questdb-9.4.3/all-types-1"]),
     st.booleans(),

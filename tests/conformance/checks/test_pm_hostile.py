@@ -26,8 +26,6 @@ from pqassay_spec.pm.trace import trace_pm
 
 HEADER = pm.FixedHeader(0, 0, -1, 0, 1, 0)
 COLUMN = pm.ColumnDescriptor(64, 0, 5, 4, 0, 1, 1, 0, 1, 0)
-START = 72
-"""Where the first block may begin: header, one descriptor, one letter, padding."""
 
 
 def check(data: bytes) -> Report:

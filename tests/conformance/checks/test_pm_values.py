@@ -12,9 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import tries
 from pm_pairs import PmPair, generated, real, with_chunk, with_footer, written
 from pqassay_spec.parquet.thrift import (
     AesGcmV1,
@@ -124,7 +125,7 @@ TYPES: dict[str, tuple[st.SearchStrategy[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(data=st.data())
 def test_true_bounds_are_silent_and_bounds_moved_inside_are_found(kind: str, data: st.DataObject) -> None:
     """Whatever the values and the size of row groups."""

@@ -71,6 +71,7 @@ def judged(data: bytes, **options: Any) -> Any:
     return pqassay.check(data, tier="values", **options).files[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [-1, 1000, (1 << 31) - 1])
 @pytest.mark.parametrize(
     ("data", "path"), [(data, path) for data in (FLAT, V2, NESTED) for path in enums_of(data)]

@@ -226,6 +226,7 @@ def test_commands_without_a_history_append_to_none_that_the_file_names(
     }
 
 
+@pytest.mark.slow
 def test_a_proof_looks_at_values_whatever_tier_the_defaults_have(project: Path) -> None:
     path = GOLDEN_FILES / "sta/bounds-of-first-values/data.parquet"
     (project / "pqassay.toml").write_text('[check]\ntier = "footer"\n')

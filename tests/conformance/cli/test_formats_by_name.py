@@ -32,6 +32,7 @@ def run(*words: str) -> None:
     assert done.exit_code in (0, 1), done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BEGINNINGS)
 def test_a_report_is_in_the_format_of_its_name(tmp_path: Path, name: str) -> None:
     run("check", "--config", "none", BAD, "--output", str(tmp_path / name))

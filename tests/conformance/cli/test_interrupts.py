@@ -45,6 +45,7 @@ def interrupted(folder: Path, module: str, command: list[str]) -> tuple[int, str
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "command", "words"),
     [

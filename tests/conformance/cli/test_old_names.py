@@ -84,6 +84,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [None, ("--help",), ("--no-such-option",)])
 @pytest.mark.parametrize("renamed", COMMANDS, ids=lambda renamed: renamed.old)
 def test_an_old_name_works_and_prints_the_new_one(

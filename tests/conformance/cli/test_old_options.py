@@ -42,6 +42,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "notes"), CASES, ids=[" ".join(old[:2]) for old, _, _ in CASES])
 def test_an_old_option_does_what_the_new_name_does(old: list[str], new: list[str], notes: list[str]) -> None:
     was, now = (CliRunner().invoke(app, arguments) for arguments in (["check", *old], new))

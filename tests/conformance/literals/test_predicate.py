@@ -4,9 +4,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay.literals.predicate import PredicateError, columns_of, keeps, truth_of
 from pqassay_spec.golden.literals import Value
 
@@ -118,7 +119,7 @@ def _literal(value: Any) -> str:
     return "null" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
 
 
-@settings(max_examples=150, deadline=None)
+@tries(150)
 @given(TREES, st.one_of(TEXTS, st.none()), st.one_of(NUMBERS, st.none()))
 def test_truth_is_that_of_sql(tree: list[Any], text: str | None, number: int | None) -> None:
     query = f"select {sql(tree)} from (select ?::varchar as n, ?::bigint as y)"

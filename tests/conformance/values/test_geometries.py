@@ -9,10 +9,11 @@ from time import process_time
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from pqassay.values.claims.geometries import Geometries
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import FormatError
@@ -62,7 +63,7 @@ def points_of(raw: bytes) -> list[str] | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(st.lists(st.one_of(shapes(), damaged(), st.binary(max_size=9)), max_size=6))
 def test_the_points_of_all_geometries_are_those_of_each(values: list[bytes]) -> None:
     read = Geometries(pa.array(values, pa.binary()))

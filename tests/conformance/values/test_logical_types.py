@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from pqassay.report.model import FileReport
 from pqassay.values.claims import texts
 from pqassay_golden.tiny.columns import AnyType, Scalar, decimal, meaning
@@ -207,7 +208,7 @@ def is_text(raw: bytes) -> bool:
 ODD = st.sampled_from([b"a", b"\xc3", b"\xa9", b"\xe0\xa0", b"\xed", b"\x9f", b"\xf0\x90", b"\x80", "é𐍈".encode(), b""])  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@tries(200)
 @given(
     st.lists(st.lists(ODD, max_size=4).map(b"".join) | st.binary(max_size=5), max_size=12), st.integers(0, 3)
 )
@@ -238,7 +239,7 @@ def json_value(raw: bytes) -> bool:
 PIECES = st.sampled_from(["[", "]", "{", "}", ",", ":", '"', "1", '"a"', " ", "null", "\\", "NaN"])
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(st.lists(st.lists(PIECES, max_size=5).map("".join), min_size=1, max_size=6))
 def test_json_is_what_python_takes_for_it_each_by_itself(values: list[str]) -> None:
     raws = [value.encode() for value in values]

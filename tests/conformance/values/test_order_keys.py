@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay.values.decoding.extremes import beyond, extremes_of
 from pqassay.values.decoding.keys import bound_keys, equal, keys_of, less
 from pqassay_spec.parquet.column_order import TOTAL, Order, is_nan, key
@@ -61,7 +62,7 @@ def is_less(order: Order, left: bytes, right: bytes) -> bool:
 
 @pytest.mark.parametrize(("order", "width"), FIXED, ids=str)
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@tries(40)
 def test_keys_compare_as_the_specification_says(order: Order, width: int, data: st.DataObject) -> None:
     values = data.draw(raws(width))
     kind = FIXED[order, width]
@@ -75,7 +76,7 @@ def test_keys_compare_as_the_specification_says(order: Order, width: int, data: 
 
 
 @given(st.lists(st.binary(min_size=1, max_size=9), min_size=2, max_size=9))
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_decimals_of_unequal_length_compare_as_numbers(values: list[bytes]) -> None:
     keys: Any = keys_of(Order.DECIMAL, pa.array(values, pa.binary()), 9)
     expected = [is_less(Order.DECIMAL, left, right) for left, right in pairwise(values)]
@@ -83,7 +84,7 @@ def test_decimals_of_unequal_length_compare_as_numbers(values: list[bytes]) -> N
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=20))
-@settings(max_examples=30, deadline=None)
+@tries(30)
 def test_booleans_compare_false_before_true(values: list[bool]) -> None:
     keys: Any = keys_of(Order.BOOLEAN, pa.array(values))
     assert [left < right for left, right in pairwise(values)] == less(keys[:-1], keys[1:]).tolist()

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from pqassay.checks import registry
 from pqassay.checks.asking import Group, ask
 from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
@@ -158,7 +159,7 @@ CHUNKS = st.builds(
 REGIONS = st.one_of(st.just(bytes(REGION)), st.binary(min_size=REGION, max_size=REGION))
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(
     st.lists(st.lists(CHUNKS, min_size=len(COLUMNS), max_size=len(COLUMNS)), min_size=1, max_size=5),
     REGIONS,
@@ -170,7 +171,7 @@ def test_conditions_agree_on_random_chunks(
     agree(file_of(blocks, region, is_questdb=is_questdb), patches)
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(st.data())
 def test_conditions_agree_where_only_bounds_differ(patches: pytest.MonkeyPatch, data: Any) -> None:
     """Chunks that are good but for their bounds, of which many compare equal in their first bytes."""
@@ -200,7 +201,7 @@ def test_conditions_agree_where_only_bounds_differ(patches: pytest.MonkeyPatch, 
     assert not found["PM-065"]
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(
     st.lists(st.lists(CHUNKS, min_size=len(COLUMNS), max_size=len(COLUMNS)), min_size=1, max_size=3),
     REGIONS,
@@ -281,7 +282,7 @@ def test_a_file_without_row_groups_has_nothing_to_screen() -> None:
         _ = chunks.screened
 
 
-@settings(max_examples=80, deadline=None)
+@tries(80)
 @given(st.data())
 def test_bloom_filters_are_judged_alike_with_and_without_a_screen(
     patches: pytest.MonkeyPatch, data: Any

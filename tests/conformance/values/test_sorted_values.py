@@ -6,10 +6,11 @@ import math
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audited_values import rules_of
+from damage import tries
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 
 SORTS: dict[str, tuple[list[Any], list[Any], tuple[bool, bool], tuple[bool, bool], bool]] = {
@@ -36,7 +37,7 @@ def test_rows_are_compared_with_their_sorting_columns(name: str) -> None:
 
 
 @given(st.lists(st.none() | st.floats(width=32), max_size=8), st.booleans(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_sorted_rows_are_in_order_wherever_nan_stands(
     values: list[float | None], descending: bool, nulls_first: bool
 ) -> None:

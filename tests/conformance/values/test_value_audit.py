@@ -11,12 +11,12 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
 from audited_values import RULES, judged, rules_of
-from damage import EXAMPLES
+from damage import tries
 from pqassay_golden.tiny.columns import AnyType, decimal, fixed
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
@@ -61,7 +61,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
 
 
 @given(tables(), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.sampled_from([8, 100, 1 << 20]))
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_what_pyarrow_writes_is_true(table: pa.Table, dictionary: bool, version: Any, size: int) -> None:
     buffer = io.BytesIO()
     pq.write_table(
@@ -123,7 +123,7 @@ def tiny(name: str, rows: list[Any], layout: Layout, *, listed: bool = False) ->
 
 
 @given(tiny_columns(), st.booleans())
-@settings(max_examples=150 // EXAMPLES, deadline=None)
+@tries(150)
 def test_what_the_reference_writes_is_true(column: tuple[str, list[Any], Layout], listed: bool) -> None:
     assert set() == rules_of(tiny(*column, listed=listed).build())
 
@@ -220,7 +220,7 @@ def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
 
 
 @given(tiny_columns(("int32", "uint64")), st.booleans(), st.data())
-@settings(max_examples=150 // EXAMPLES, deadline=None)
+@tries(150)
 def test_a_falsehood_is_found_by_its_rule_and_by_no_other(
     column: tuple[str, list[Any], Layout], listed: bool, data: st.DataObject
 ) -> None:

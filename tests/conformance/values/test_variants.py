@@ -7,10 +7,11 @@ from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
 from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import Malformed
@@ -228,7 +229,7 @@ def test_a_type_of_a_later_version_is_not_checked() -> None:
     assert "does not know" in report.coverages[report.files[0].coverage].reasons["PQF-177"]
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.lists(st.tuples(ANY_VALUES, ANY_NAMES), min_size=1, max_size=5))
 def test_no_bytes_keep_a_file_from_being_judged(pairs: list[tuple[bytes, bytes]]) -> None:
     rows = [row(value, field(EIGHT), names) for value, names in pairs]

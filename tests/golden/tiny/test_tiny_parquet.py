@@ -13,11 +13,11 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 import xxhash
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import EXAMPLES
+from damage import tries
 from pqassay_golden.rows import literal_rows
 from pqassay_golden.tiny.columns import leaves_of
 from pqassay_golden.tiny.parquet import (
@@ -203,7 +203,7 @@ Counts left out, statistics in page headers, bloom filters of few bytes or of bo
 """
 
 
-@settings(max_examples=300 // EXAMPLES, deadline=None)
+@tries(300)
 @given(files())
 def test_what_is_written_is_read_back_and_breaks_no_rule(file: TinyParquet) -> None:
     data = file.build()
@@ -215,7 +215,7 @@ def test_what_is_written_is_read_back_and_breaks_no_rule(file: TinyParquet) -> N
     assert data == file.build()
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(files(simple=True))
 def test_every_value_is_in_the_bloom_filter_of_its_row_group(file: TinyParquet) -> None:
     tree = take_apart(file.build())
@@ -234,7 +234,7 @@ def test_every_value_is_in_the_bloom_filter_of_its_row_group(file: TinyParquet) 
                 assert bloom.probe(chunk.bloom_filter.bitset, xxhash.xxh64_intdigest(raw))
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(files(simple=True))
 def test_page_bounds_hold_and_rows_are_counted(file: TinyParquet) -> None:
     tree = take_apart(file.build())

@@ -13,9 +13,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from indexed_directories import add_sets, add_sums
 from pqassay_reader.answer.answerer import Answerer
 from pqassay_reader.answer.question import parse_question
@@ -307,7 +308,7 @@ SORTED = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(
     rows=SORTED,
     keys=st.permutations(["a", "b", "c"]),
@@ -350,7 +351,7 @@ CONDITIONS = [
 ]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     files=st.lists(st.lists(ROW, min_size=1, max_size=6), min_size=1, max_size=3),
     indexed=st.lists(st.sampled_from([None, *Granularity][:3]), min_size=3, max_size=3),

@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from indexed_directories import add_entry, add_sets, add_sums, footer_of
 from places import GOLDEN_FILES
 from pqassay_reader.directory.arrays import Located, Sets, Sums, read_indexes
@@ -123,7 +124,7 @@ def test_a_file_written_anew_with_its_old_keys_has_no_index(sales: Path) -> None
 
 
 @pytest.mark.parametrize("kind", [IndexType.DISTINCT_SET, IndexType.ZONE_SUMS], ids=lambda kind: kind.name)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     places=st.lists(
         st.tuples(st.integers(0, 400), st.sampled_from([0, 1, 7, 128, 255])), min_size=1, max_size=4

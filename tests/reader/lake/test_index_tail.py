@@ -13,9 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
 from pqassay_reader.lake.index_pairs import path_of, spelled, written_pairs
@@ -284,7 +285,7 @@ def test_a_column_that_another_schema_lacks_is_noticed_although_the_first_files_
     cut=st.integers(0, 4),
     add=st.binary(max_size=4),
 )
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@tries(400, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_file_has_no_other_index_than_the_full_parse_finds_or_the_file_had(
     place: int, new: int, cut: int, add: bytes
 ) -> None:
@@ -300,7 +301,7 @@ def test_a_damaged_file_has_no_other_index_than_the_full_parse_finds_or_the_file
 
 
 @given(st.integers(0, 80), st.integers(0, 7))
-@settings(max_examples=300, deadline=None)
+@tries(300)
 def test_damage_to_the_bits_of_keys_tail_and_blob_is_seen(back: int, bit: int) -> None:
     blob = GOOD.index(idx1.MAGIC)
     for start in (blob, GOOD.index(idx1.KEY.encode()), GOOD.index(idx1.COMPANION_KEY.encode())):
@@ -350,7 +351,7 @@ def spellings(record: Companion) -> st.SearchStrategy[bytes]:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@tries(300)
 def test_a_record_that_is_taken_as_it_is_spelled_is_one_that_json_reads_the_same(data: st.DataObject) -> None:
     text = data.draw(RECORDS.flatmap(spellings))
     footer = b"before" + pair_bytes(idx1.KEY, b"275") + pair_bytes(idx1.COMPANION_KEY, text) + b"after"
@@ -379,7 +380,7 @@ def counts_of(record: Companion) -> list[int]:
 
 
 @given(RECORDS)
-@settings(max_examples=200, deadline=None)
+@tries(200)
 def test_a_record_as_its_writer_spells_it_is_taken_unless_it_is_out_of_the_ordinary(
     record: Companion,
 ) -> None:

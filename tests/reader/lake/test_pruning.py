@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.lake import pruning
 from pqassay_reader.lake.expression_tree import (
@@ -273,7 +274,7 @@ def test_conditions_on_floats_keep_what_the_texts_keep(amount: pc.Expression) ->
     ),
     data=st.data(),
 )
-@settings(max_examples=150, deadline=None)
+@tries(150)
 def test_a_file_is_kept_exactly_if_one_of_its_values_may_satisfy_the_condition(
     files: list[list[str | None]], data: st.DataObject
 ) -> None:

@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from indexed_directories import add_sets
 from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.condition.text import parse_predicate
@@ -294,7 +295,7 @@ CONDITIONS = [
 ]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(VALUE, NUMBER), min_size=1, max_size=8),
     condition=st.sampled_from(CONDITIONS),

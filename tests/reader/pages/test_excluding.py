@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from indexed_directories import add_sets, footer_of
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import condition_of, rows_of
@@ -153,7 +154,7 @@ CONDITIONS = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(ROW, min_size=1, max_size=12),
     tree=CONDITIONS,

@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, Member, Struct, TinyParquet
 from pqassay_reader.condition.rows import condition_of, rows_of
@@ -188,7 +189,7 @@ PREDICATES = st.recursive(
 
 
 @given(PREDICATES, st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_predicate_finds_the_rows_that_a_whole_reading_finds(
     tmp_path: Path, predicate: list[Any], indexed: bool
 ) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from damage import tries
 from indexed_directories import add_sets
 from pqassay.cli.main import app
 from pqassay_reader import scan
@@ -114,7 +115,7 @@ CONDITION = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(VALUE, VALUE), min_size=4 * GROUP, max_size=4 * GROUP),
     condition=CONDITION,

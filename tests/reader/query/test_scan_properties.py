@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from counting_source import CountingSource
-from damage import scattered
+from damage import scattered, tries
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
 from pqassay_reader.condition.rows import condition_of, rows_of
@@ -211,7 +211,7 @@ def same(expected: pa.Table, found: pa.Table) -> bool:
 # ------------------------------------------------------------------------------------------------------- scans
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@tries(60, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_rungs_give_the_rows_of_a_full_reading(data: st.DataObject) -> None:
     content = data.draw(files())
@@ -282,7 +282,7 @@ def rows_or_refusal(content: bytes, **options: Any) -> list[Any] | None:
         return None
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.integers(0, 1 << 32), st.lists(st.sampled_from(list(Rung)), max_size=2))
 def test_damaged_indexes_cost_no_row_unless_they_lie_and_a_scan_without_claims_returns_it(
     seed: int, without: list[Rung]
@@ -299,7 +299,7 @@ def test_damaged_indexes_cost_no_row_unless_they_lie_and_a_scan_without_claims_r
         assert expected == rows_or_refusal(content, without=CLAIMS)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.integers(0, 1 << 32))
 def test_whatever_bytes_are_damaged_is_read_or_refused(seed: int) -> None:
     content = scattered(good_file(), Random(seed), 1 + seed % 3)

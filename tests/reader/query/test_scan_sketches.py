@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay_reader import scan
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.indexes import quantiles
@@ -137,7 +138,7 @@ TESTS = st.tuples(
 ) | st.tuples(FORMS, st.just("y"), st.sampled_from([0, 1.5, -2, 1e300]))
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(
     rows=st.lists(st.tuples(INTEGERS, DOUBLES), min_size=1, max_size=9),
     tests=st.lists(TESTS, min_size=1, max_size=3),

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from counting_source import CountingSource
+from damage import tries
 from pm_arrays import require_the_same
 from pm_values import COLUMNS, next_snapshots, row_group, snapshot, snapshots
 from pqassay_reference.errors import Refused
@@ -197,7 +198,7 @@ def test_a_block_outside_the_file_is_an_error_and_no_array() -> None:
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@tries(50, suppress_health_check=[HealthCheck.too_slow])
 def test_arrays_records_and_grammar_say_the_same(data: st.DataObject) -> None:
     first = data.draw(snapshots())
     second = data.draw(next_snapshots(first))

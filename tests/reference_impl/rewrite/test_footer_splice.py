@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from idx1_files import edited, parquet, table
 from pqassay.strategies import records
 from pqassay_reference.rewrite import footer_splice
@@ -123,7 +124,7 @@ def unsigned(metadata: FileMetaData) -> FileMetaData:
     return metadata
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@tries(150, suppress_health_check=list(HealthCheck))
 @given(records(FileMetaData).map(unsigned), st.data())
 def test_stripping_sets_fields_to_none_and_keeps_all_other_bytes(
     metadata: FileMetaData, data: st.DataObject
@@ -138,7 +139,7 @@ def test_stripping_sets_fields_to_none_and_keeps_all_other_bytes(
     assert pieces(FileMetaData, before, 0, removal) == entered(FileMetaData, after, 0, removal)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@tries(100, suppress_health_check=list(HealthCheck))
 @given(records(FileMetaData, unknown=False).map(unsigned), st.data())
 def test_a_canonical_footer_stays_canonical(metadata: FileMetaData, data: st.DataObject) -> None:
     removal = data.draw(removals(metadata))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from damage import tries
 from pqassay.strategies import records
 from pqassay_spec.grammar.thrift import Record, UnknownField, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
@@ -24,19 +25,19 @@ def same(record: Record) -> bool:
     return bytes(grammar(type(record)).build(record)) == encode(record)
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(records(FileMetaData))
 def test_footers(record: FileMetaData) -> None:
     assert same(record)
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(records(ColumnIndex))
 def test_lists_of_bools_and_bytes(record: ColumnIndex) -> None:
     assert same(record)
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(records(PageHeader))
 def test_bools_outside_of_lists(record: PageHeader) -> None:
     assert same(record)

@@ -52,25 +52,21 @@ def test_the_tables_are_all_there() -> None:
 
 
 @pytest.mark.parametrize("struct", STRUCTS)
-def test_field_ids_ascend_and_names_differ(struct: type[Record]) -> None:
+def test_a_struct_is_documented_with_its_fields_whose_ids_ascend_and_says_whether_it_is_a_union(
+    struct: type[Record],
+) -> None:
     ids = [field.id for field in struct.fields]
     names = [field.name for field in struct.fields]
     assert ids == sorted(set(ids))
     assert all(identifier > 0 for identifier in ids)
     assert len(set(names)) == len(names)
 
-
-@pytest.mark.parametrize("struct", STRUCTS)
-def test_every_struct_and_field_is_documented_in_a_sentence(struct: type[Record]) -> None:
     assert (struct.__doc__ or "").endswith(".")
     for field in struct.fields:
         assert len(field.doc) > 4
         assert field.doc.endswith("."), f"{struct.__name__}.{field.name}"
         assert field.doc[0].isupper() or field.doc[0].isdigit(), f"{struct.__name__}.{field.name}"
 
-
-@pytest.mark.parametrize("struct", STRUCTS)
-def test_a_union_says_so_and_requires_no_member(struct: type[Record]) -> None:
     says = "union" in (struct.__doc__ or "")
     assert says == (struct.__name__ in UNIONS) == struct.is_union
     if says:

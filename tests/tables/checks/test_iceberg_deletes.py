@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import tries
 from places import GOLDEN_FILES
 from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
@@ -218,7 +219,7 @@ SORTED_ROWS = ROWS.map(lambda rows: sorted(rows, key=lambda row: (row[0].encode(
 WITH_NULLS = st.lists(st.tuples(st.none() | PATHS, st.none() | st.integers(0, 8)), min_size=1, max_size=7)
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(
     rows=st.one_of(ROWS, SORTED_ROWS, WITH_NULLS),
     named=st.sampled_from([None, None, golden.NAMES[1]]),
@@ -362,7 +363,7 @@ FIELD = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@tries(50)
 @given(
     rows=st.lists(st.tuples(TEXT, NUMBER), min_size=1, max_size=7),
     fields=st.tuples(FIELD, FIELD),

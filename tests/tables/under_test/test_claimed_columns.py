@@ -12,9 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay.checks.asking import ask
 from pqassay.tables.claims import Count, FileClaims, Place
 from pqassay.under_test.file import FileUnderTest, Options
@@ -222,7 +223,7 @@ RAW = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@tries(150)
 @given(name=st.sampled_from([*NAMES, "gone", "unknown"]), above=st.booleans(), value=BOUNDS)
 def test_one_bound_of_a_log_says_nothing_of_other_columns(name: str, above: bool, value: Any) -> None:
     member = MAX if above else MIN
@@ -230,7 +231,7 @@ def test_one_bound_of_a_log_says_nothing_of_other_columns(name: str, above: bool
     assert found in ({}, {"DLT-026": [name]} if name == "gone" else {"DLT-025": [name]})
 
 
-@settings(max_examples=150, deadline=None)
+@tries(150)
 @given(number=st.sampled_from([*range(1, len(NAMES) + 1), 90, 92, 99]), above=st.booleans(), raw=RAW)
 def test_one_bound_of_a_manifest_says_nothing_of_other_columns(number: int, above: bool, raw: bytes) -> None:
     field = UPPER if above else LOWER
