@@ -18,8 +18,8 @@ from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.index_table import ColumnEntries, default_folder, parts, read_entries
 from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, LakeSets, Progress
-from pqassay_reader.lake.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reader.pages.excluding import ColumnSets
+from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.files.listing import Listed

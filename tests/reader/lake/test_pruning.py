@@ -17,8 +17,8 @@ from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import ExpressionTest, expression_of
 from pqassay_reader.lake.filters import condition_of_filter
 from pqassay_reader.lake.lake_sets import LakeSets
-from pqassay_reader.lake.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reader.pages.excluding import EVERY
+from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 
 pytestmark = pytest.mark.slow
 

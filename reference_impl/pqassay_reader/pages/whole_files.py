@@ -106,9 +106,14 @@ class WholeFiles(ColumnSets):
         truth = super()._truth(test)
         return truth if self._decides(test) else truth._replace(may=np.ones_like(truth.may))
 
+    def decides(self, condition: Condition) -> bool:
+        """Whether the values say all that a condition asks of their column."""
+        return folded(condition, lambda test: test.column != self.name or self._decides(test), all, all)
+
     def _decides(self, test: ColumnTest) -> bool:
         """Whether the values say all that a test asks: pieces do, where given values without line feeds are looked for."""
-        points = None if isinstance(test, ExpressionTest) else test.values.points
+        is_known = not (isinstance(test, ExpressionTest) or test.values.null)
+        points = test.values.points if is_known else None
         separators = idx1.SEPARATOR, idx1.SEPARATOR.encode()
         return not self._in_pieces or (
             points is not None and not any(separators[isinstance(one, bytes)] in one for one in points)
@@ -120,16 +125,12 @@ class WholeFiles(ColumnSets):
         if not len(places):
             return False, ""
         values, codes = self._distinct
-        asked: list[ColumnTest] = []
 
         def of_test(test: ColumnTest) -> Mask:
-            if test.column != self.name:
-                return np.ones(len(values), np.bool_)
-            asked.append(test)
-            return rows_in(test, values)
+            return rows_in(test, values) if test.column == self.name else np.ones(len(values), np.bool_)
 
         alive = np.broadcast_to(folded(condition, of_test, all_masks, any_mask), len(values))
-        if not all(map(self._decides, asked)):
+        if not self.decides(condition):
             return False, f"{self.name}: the index has no companion record, which this condition needs"
         place = int(places[0])
         own = codes[self.sets.starts[place] : self.sets.starts[place + 1]]
