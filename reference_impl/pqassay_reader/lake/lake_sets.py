@@ -116,8 +116,11 @@ class DistinctSets:
         return {name: self._sets[name] for name in names if name in self._sets}
 
     def _read(self, name: str, wanted: Sequence[tuple[KnownFile, int, UsableEntry]]) -> None:
-        with ThreadPoolExecutor(self.threads) as pool:
-            opened = list(pool.map(lambda one: one[0].opened(one[2]), wanted))
+        if self.threads > 1 and len(wanted) > 1:
+            with ThreadPoolExecutor(self.threads) as pool:
+                opened = list(pool.map(lambda one: one[0].opened(one[2]), wanted))
+        else:
+            opened = [file.opened(entry) for file, _, entry in wanted]
         several: defaultdict[Granularity, list[tuple[int, Sets, Any]]] = defaultdict(list)
         for (file, number, entry), sets in zip(wanted, decoded_indexes(opened), strict=True):
             if isinstance(sets, Sets):
