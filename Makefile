@@ -57,7 +57,7 @@ damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 
 	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q $$(grep -rlE '^from damage import|^ *@given' tests --include 'test_*.py')
 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
-	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q tests/reader/condition
+	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q -o timeout=0 -o faulthandler_timeout=0 tests/reader/condition
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
 	@$(HAVE_JAVA)

@@ -42,6 +42,7 @@ from _measure import fastest, goal, print_table, share
 from _pieces import PIECES, attached_bytes, left_by, left_by_set
 from _pruned_lakes import ROWS, Lake, clustered_lake, spread_lake
 
+from pqassay_reader.lake.index_table import default_folder, read_entries
 from pqassay_reader.lake.indexed_dataset import IndexedDataset, open_indexed
 from pqassay_spec.base.sources import write_whole
 
@@ -51,7 +52,7 @@ WARM_GOALS = {"DuckDB": 4.0, "DataFusion": 20.0, "pyarrow": 20.0}
 """Speed with indexes loaded, as a multiple."""
 
 COLD_GOALS = {"DuckDB, its own reader": 3.0}
-"""The same with loading included."""
+"""The same with loading from the index table included."""
 
 Answer: TypeAlias = tuple[int, float]
 Ask: TypeAlias = Callable[[], Answer]
@@ -199,6 +200,7 @@ def opening_times(lake: Lake, rounds: int) -> dict[str, float]:
             "ends": lambda: open_indexed(lake.indexed),
             "table": lambda: open_indexed(lake.indexed, table="auto"),
             "listing": lambda: pads.dataset(lake.indexed),
+            "rows": lambda: read_entries(default_folder(lake.indexed)),
         },
         rounds,
     )
@@ -287,6 +289,12 @@ def show(name: str, figures: Mapping[str, Any]) -> None:
     print(f"\nopening with the indexes in the files: {opening['ends'] * 1e3:.1f} ms")
     print(f"opening with the index table:          {opening['table'] * 1e3:.1f} ms")
     print(f"pyarrow.dataset.dataset, no indexes:   {opening['listing'] * 1e3:.1f} ms")
+    print(f"rows of the index table alone:         {opening['rows'] * 1e3:.1f} ms")
+    own = figures["engines"]["DuckDB, its own reader"]
+    floor = opening["listing"] + opening["rows"] + own["warm"]
+    print(
+        f"floor of DuckDB's own reader with the index table: {floor * 1e3:.1f} ms, {own['native'] / floor:.1f} times as fast as native"
+    )
 
 
 def show_pieces(found: Mapping[str, Mapping[str, float]]) -> None:
@@ -307,7 +315,7 @@ def judged(engines: Times) -> bool:
     reached = True
     for goals, way, words in (
         (WARM_GOALS, "warm", "indexes loaded"),
-        (COLD_GOALS, "cold", "loading included"),
+        (COLD_GOALS, "table", "loading from the index table included"),
     ):
         for name, wanted in goals.items():
             ratio = engines[name]["native"] / engines[name][way]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pqassay_reader.condition.kinds import UNITS, Kind
+from pqassay_reader.condition.kinds import DAY, UNITS, Kind
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.values import Ends
 from pqassay_reference.errors import Refused
@@ -85,12 +85,12 @@ def _constant(kind: Kind, value: Any) -> str:  # noqa: PLR0911 - a form for each
         return f"CAST(DATE '1970-01-01' + {value} AS DATE)"
     if types.is_timestamp(arrow) and arrow.unit == "ns" and not arrow.tz and abs(value) < MOST_COUNT:
         return f"make_timestamp_ns({value})"
-    if kind.moment is not None and arrow.unit != "ns":
+    if kind.moment in ("time", "timestamp") and arrow.unit != "ns":
         micros = value * UNITS[arrow.unit] // UNITS["us"]
-        if types.is_time(arrow):
+        if types.is_time(arrow) and 0 <= value < DAY // UNITS[arrow.unit]:
             minutes, rest = divmod(micros, 60_000_000)
             return f"make_time({minutes // 60}, {minutes % 60}, {rest / 1_000_000!r})"
-        if abs(micros) < MOST_COUNT:
+        if types.is_timestamp(arrow) and abs(micros) < MOST_COUNT:
             return f"make_timestamp{'tz' if arrow.tz else ''}({micros})"
     if isinstance(value, str):
         return "'{}'".format(value.replace("'", "''"))

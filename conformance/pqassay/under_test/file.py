@@ -42,12 +42,15 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     Attributes:
         obstacle: What kept it from being tested.
         judgeable: False where the reason leaves the whole file unjudged: its pages cannot be decoded.
+        hides_column: False where the column is checked all the same: the payload of an index of it is not known.
     """
 
-    def __init__(self, reason: str, obstacle: Obstacle, *, judgeable: bool = True) -> None:
+    def __init__(
+        self, reason: str, obstacle: Obstacle, *, judgeable: bool = True, hides_column: bool = True
+    ) -> None:
         super().__init__(reason)
         self.obstacle: Obstacle = obstacle
-        self.judgeable = judgeable
+        self.judgeable, self.hides_column = judgeable, hides_column
 
     @classmethod
     def because(cls, error: FormatError) -> NotChecked:
@@ -87,7 +90,7 @@ class Hindrances(dict[Obstacle, Hindrance]):
             self.merge(problem.hindrances)
             return
         hindrance = self.setdefault(problem.obstacle, Hindrance(str(problem)))
-        if column is not None:
+        if column is not None and problem.hides_column:
             hindrance.columns.add(column)
 
     def merge(self, other: Hindrances) -> None:

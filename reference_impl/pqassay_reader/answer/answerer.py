@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pqassay_reader.answer.estimates import KINDS, Estimated, estimated
-from pqassay_reader.answer.lake import Lake, Progress
+from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Question, parse_question
 from pqassay_reader.answer.row_tables import RowTables
 from pqassay_reader.answer.settling import Settled, settled
@@ -19,6 +19,7 @@ from pqassay_reader.answer.tally import Tally
 from pqassay_reader.answer.zones import answered_by_zones
 from pqassay_reader.condition.rows import condition_of
 from pqassay_reader.directory.arrays import Mask
+from pqassay_reader.lake.lake_sets import Progress
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
 
@@ -112,7 +113,7 @@ class Answerer:
         """What was left aside of the directories so far, and why, one line for each; of sketches, refusals tell."""
         lines = [
             f"{file.name}: {one}"
-            for file in self.lake.files
+            for file in self.lake.known
             for one in file.directory.aside
             if not one.name.startswith(SKETCHES)
         ]
@@ -159,16 +160,16 @@ class Answerer:
         lake = self.lake
         touched, opened = (len(np.unique(lake.file_of[mask])) for mask in (needed, read))
         return Effort(
-            len(lake.files),
-            len(lake.files) - touched,
+            len(lake.known),
+            len(lake.known) - touched,
             touched - opened,
             opened,
             len(needed),
             int((~needed).sum()),
             int((needed & ~read).sum()),
             int(read.sum()),
-            sum(file.length for file in lake.files),
-            sum(file.requests for file in lake.files),
+            sum(file.length for file in lake.known),
+            sum(file.requests for file in lake.known),
             data_bytes,
         )
 

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pqassay_reader.answer.lake import KnownFile, Lake
+from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Aggregate, Question
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.directory.plain_arrays import plain_array
 from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
+from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reference.directory.making.sketches import library
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside
@@ -124,7 +125,7 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
     doubtful = np.flatnonzero(needed & ~must)
     if len(doubtful):
         first = int(doubtful[0])
-        path, group = lake.files[int(lake.file_of[first])].name, int(lake.group_of[first])
+        path, group = lake.known[int(lake.file_of[first])].name, int(lake.group_of[first])
         others = f", and {len(doubtful) - 1:,} others" if len(doubtful) > 1 else ""
         raise Refused(
             f"{asked.estimates[0].function.upper()} is answered from sketches, which cannot be divided, and metadata does not say "
@@ -135,7 +136,7 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
         of_file = lake.file_of == number
         groups = lake.group_of[needed & of_file]
         is_whole = len(groups) == int(((lake.row_counts > 0) & of_file).sum())
-        wanted.append(_Sketched(lake.files[number], groups, is_whole))
+        wanted.append(_Sketched(lake.known[number], groups, is_whole))
     return [_of_lake(lake, one, wanted) for one in asked.estimates]
 
 

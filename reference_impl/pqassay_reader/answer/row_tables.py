@@ -124,7 +124,7 @@ class RowTables:
     def _length(self, units: Sequence[_Unit], fields: Sequence[str]) -> int:
         lake = self._lake
         return sum(
-            lake.files[lake.file_of[unit.places[0]]].data_length(fields, lake.group_of[unit.places])
+            lake.known[lake.file_of[unit.places[0]]].data_length(fields, lake.group_of[unit.places])
             for unit in units
         )
 
@@ -158,7 +158,7 @@ class RowTables:
         if isinstance(error, OSError) and error.errno is not None:
             return error  # by the operating system
         names = {
-            part.path: file.name for part, file in zip(self._lake.fragments, self._lake.files, strict=True)
+            part.path: file.name for part, file in zip(self._lake.fragments, self._lake.known, strict=True)
         }
         for part in parts:
             for field in fields:

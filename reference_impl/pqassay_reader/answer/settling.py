@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
 
-from pqassay_reader.answer.lake import KnownFile, Lake
+from pqassay_reader.answer.lake import Lake
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.directory.arrays import Mask
+from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.pages.excluding import EVERY
 from pqassay_reader.pages.row_selection import by_statistics, rows_left
@@ -61,7 +62,7 @@ def settled(
     """
     found: list[Settled] = []
     for part in parts_of(predicate) if predicate is not None else []:
-        if part.columns <= lake.partitions:
+        if part.columns.issubset(lake.partitions):
             may = some = must = _by_folders(lake, part.condition)
         else:
             sets = lake.sets(part.columns, fields)
@@ -85,7 +86,7 @@ def _by_folders(lake: Lake, condition: Condition) -> Mask:
 def _ask_statistics(lake: Lake, condition: Condition, may: Mask, must: Mask) -> None:
     """Add what statistics know to what is known."""
     for place in np.flatnonzero(may & ~must & (lake.row_counts > 0)).tolist():
-        file, group = lake.files[int(lake.file_of[place])], int(lake.group_of[place])
+        file, group = lake.known[int(lake.file_of[place])], int(lake.group_of[place])
         claims, rows = partial(_claims, file, group), file.facts.row_counts[group]
         may[place] = bool(rows_left(condition, claims, rows, by_statistics))
         must[place] = may[place] and _is_true_of_all(file, group, condition)

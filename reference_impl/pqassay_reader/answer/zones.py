@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reader.answer.lake import KnownFile, Lake
+from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Question
 from pqassay_reader.answer.settling import Settled
 from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.directory.arrays import Mask, Sums, decoded_indexes
+from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import SumKind, sum_kind
@@ -130,7 +131,7 @@ class _Chooser:
 
     def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
         """The row groups of a file that are answered, and by what. Raises `OSError`."""
-        file, first = self._lake.files[number], int(self._lake.first[number])
+        file, first = self._lake.known[number], int(self._lake.first[number])
         needed = set(np.flatnonzero(self._needed[first : first + len(file.facts.row_counts)]).tolist())
         chosen: list[tuple[str | None, tuple[str, ...], FileSums, set[int]]] = []
         answered, counted, by_file = set(needed), set[int](), False
@@ -193,7 +194,7 @@ class _Chooser:
 
     def _sums(self, number: int, entry: UsableEntry) -> FileSums | None:
         """The sums of an entry, read once; ``None`` if they are left aside."""
-        file = self._lake.files[number]
+        file = self._lake.known[number]
         if entry.entry.key not in file.blobs:
             opened = file.opened(entry)
             (sums,) = decoded_indexes([opened]) if opened is not None else (None,)
@@ -207,7 +208,7 @@ class _Chooser:
             (sums.measure, sums.maxima),
             *zip(sums.keys, sums.key_values, strict=True),
         ]
-        values = [self._lake.fitting(number, *column) for column in columns]
+        values = [self._lake.fitting(self._lake.known[number], *column) for column in columns]
         if any(one is None for one in values):
             return None
         groups, places = sums.groups, sums.parts.row_group[sums.part]

@@ -92,13 +92,13 @@ def plan(
 
 def _kept(reader: PmReader, where: str | None) -> list[int]:
     from pqassay_reader.condition.text import parse_predicate
-    from pqassay_reference.pm.column_values import with_stored_values
-    from pqassay_reference.pm.query import prune
+    from pqassay_reader.query.facts.pm_facts import row_groups_left
 
-    if where is None:
-        return list(range(reader.row_group_count))
-    columns = {column.name: column for column in reader.columns}
-    return prune(reader, with_stored_values(parse_predicate(where), columns))
+    return (
+        list(range(reader.row_group_count))
+        if where is None
+        else row_groups_left(reader, parse_predicate(where))
+    )
 
 
 __all__ = ["pm_app"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqassay_reader.cli.progress import progress_bar
 from pqassay_reader.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reader.cli.scan_files import TrustName, list_files, require_vouched
 from pqassay_reader.query.rungs import Rung
@@ -260,15 +261,11 @@ def _reported(path: str) -> Generator[None]:
 @contextlib.contextmanager
 def _progress_bar(found: Scan, *, is_free: bool) -> Generator[None]:
     """A bar on stderr while many files are read, where there is a terminal that no rows are written to."""
-    if not is_free or len(found.files) < 2 or not sys.stderr.isatty():
+    if not is_free or len(found.files) < 2:
         yield
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("files", total=len(found.files))
-        found.progress = lambda done, total: bar.update(task, completed=done, total=total)
+    with progress_bar("files") as progress:
+        found.progress = progress or found.progress
         yield
 
 

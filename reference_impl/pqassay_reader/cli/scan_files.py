@@ -73,7 +73,7 @@ def _pruned(
     """Open the dataset and ask it; what goes wrong ends the command with one line."""
     import pyarrow as pa
 
-    from pqassay_reader.condition.rows import expression_of
+    from pqassay_reader.condition.rows import condition_of
     from pqassay_reader.condition.text import parse_predicate
     from pqassay_reader.lake.indexed_dataset import open_indexed
     from pqassay_reference.errors import Refused
@@ -89,7 +89,7 @@ def _pruned(
             dataset = open_indexed(path, trust=trust, column=column, table=table, progress=progress)
         if not dataset.files:
             fail(f"{path}: there are no Parquet files in it", 2)
-        return dataset, dataset.prune(expression_of(tree, dataset.schema))
+        return dataset, dataset.prune(condition_of(tree, dataset.schema))
     except Refused as error:
         fail(str(error), 1)
     except FileNotFoundError as error:

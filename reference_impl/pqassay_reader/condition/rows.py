@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +25,19 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
+
+
+@dataclass(frozen=True)
+class ExpressionTest(ColumnTest):
+    """A test of one column that Arrow puts to values, such as ``starts_with``; its set of values is not known.
+
+    Attributes:
+        written: The expression as Arrow writes it.
+        expression: The expression.
+    """
+
+    written: bytes
+    expression: pc.Expression = field(compare=False)
 
 
 def condition_of(tree: Sequence[Any], schema: pa.Schema) -> Condition:
@@ -56,7 +70,14 @@ def column_of(table: pa.Table, name: str) -> Any:
 
 
 def rows_in(test: ColumnTest, values: Any) -> NDArray[np.bool_]:
-    """Which values of an array of the type in which a column is compared satisfy a test."""
+    """Which values of an array of the type in which a column is compared satisfy a test; all where Arrow cannot tell."""
+    if isinstance(test, ExpressionTest):
+        numbered = pa.table({test.column: values, "": np.arange(len(values))})
+        try:
+            kept = numbered.filter(test.expression).column(1)
+        except (pa.ArrowException, ValueError, TypeError, LookupError):
+            return np.ones(len(values), np.bool_)
+        return np.isin(np.arange(len(values)), np.asarray(kept))
     if test.values.is_nothing:
         return np.zeros(len(values), np.bool_)
     mask: Any = _truth(test, values)
@@ -146,4 +167,4 @@ def in_pairs(function: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
     return parts[0]
 
 
-__all__ = ["column_of", "condition_of", "expression_of", "in_pairs", "rows_in", "rows_of"]
+__all__ = ["ExpressionTest", "column_of", "condition_of", "expression_of", "in_pairs", "rows_in", "rows_of"]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,17 +26,15 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
-from pqassay_reader.lake.expression_tree import written
-from pqassay_reader.lake.index_tail import Progress
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.condition.rows import expression_of
+from pqassay_reader.directory.arrays import Mask
+from pqassay_reader.lake.filters import condition_of_filter
 from pqassay_reader.lake.known_files import KnownFiles, know_files
-from pqassay_reader.lake.pruning import Decision, decide
-from pqassay_reader.lake.set_facts import SetFacts
+from pqassay_reader.lake.lake_sets import LakeSets, Progress
+from pqassay_reader.pages.excluding import EVERY
 from pqassay_reference.files.listing import Partitioning, Roots, list_files
 from pqassay_reference.rewrite.extract import Trust
-
-REMEMBERED = 8
-"""Decisions that a dataset remembers: an engine may ask several times in one query."""
-
 
 FILTER_POSITION = 1
 """Of the arguments of a scanner, where the filter is if it is not named."""
@@ -74,9 +71,26 @@ class RowGroups(NamedTuple):
     total: int
 
 
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What is left of the files under one condition.
+
+    Attributes:
+        condition: The condition; ``None`` where nothing is known of it.
+        sets: What is known of its columns.
+        left: For each row group, whether it is kept.
+        kept: For each file, whether it is.
+    """
+
+    condition: Condition | None
+    sets: LakeSets | None
+    left: Mask
+    kept: Mask
+
+
 @dataclass(frozen=True)
 class Pruning:
-    """The files, and row groups of them, that a condition leaves over.
+    """The files, and row groups of them, that a condition leaves.
 
     Attributes:
         kept: Paths of the files that may hold matching rows.
@@ -95,23 +109,22 @@ class Pruning:
 
     def reason(self, path: str) -> str:
         """The reason to keep or skip a single file."""
-        number = self._numbers[path]
-        if self._decision.kept[number] and path not in self._there:
+        number, decision = self._numbers[path], self._decision
+        if decision.kept[number] and path not in self._there:
             return "its partition holds no such row"
-        unknown = self._known.unknown.get(number, "no index decides the condition")
-        of_sets = self._known.sets.why(number, self._decision.row_groups)
-        of_file = self._decision.why(number, otherwise="" if of_sets else unknown)
-        return "; ".join(reason for reason in (of_file, of_sets) if reason)
+        return self._known.why(number, decision.condition, decision.sets, decision.left)
 
     @cached_property
     def row_groups(self) -> dict[str, RowGroups]:
         """For each file that is kept without some of its row groups, those that are left."""
-        found: dict[str, RowGroups] = {}
-        for number in _parts(self._known.sets, self._decision):
-            path = self._known.paths[number]
-            if path in self._there:
-                found[path] = RowGroups(*self._known.sets.row_groups_of(number, self._decision.row_groups))
-        return found
+        first = self._known.sets.first
+        parts = _parts(self._known, self._decision)
+        paths = self._known.paths
+        return {
+            paths[number]: RowGroups(kept, int(first[number + 1] - first[number]))
+            for number, kept in parts.items()
+            if paths[number] in self._there
+        }
 
     @cached_property
     def _there(self) -> frozenset[str]:
@@ -128,8 +141,8 @@ class _Shared:
 
     known: KnownFiles
     fragments: list[pads.Fragment]
+    warns: bool = True
     counters: Counters = field(default_factory=Counters)
-    decisions: OrderedDict[bytes, Decision] = field(default_factory=OrderedDict[bytes, Decision])
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -177,10 +190,11 @@ class IndexedDataset(pads.FileSystemDataset):
         file_format: pads.FileFormat,
         filesystem: Any,
         known: KnownFiles,
+        warns: bool = True,
     ) -> Self:
         """The dataset of fragments, one for each of the known files in their order."""
         dataset = cls(fragments, schema, file_format, filesystem)
-        dataset._know(_Shared(known, fragments))
+        dataset._know(_Shared(known, fragments, warns))
         return dataset
 
     @property
@@ -210,21 +224,32 @@ class IndexedDataset(pads.FileSystemDataset):
         return dict(zip(known.paths, known.sizes, strict=True))
 
     @property
+    def metadata_read(self) -> tuple[int, int]:
+        """Bytes of footers and indexes that were read of files so far, and in how many requests."""
+        files = [file for file in self._require_shared().known.sets.files if file is not None]
+        return sum(file.length for file in files), sum(file.requests for file in files)
+
+    @property
     def counters(self) -> Counters:
         """Counters of this dataset and of those filtered from it."""
         return self._shared.counters if self._shared else Counters()
 
-    def prune(self, expression: pc.Expression) -> Pruning:
-        """Say which files a condition leaves over, and why.
+    def prune(self, condition: pc.Expression | Condition) -> Pruning:
+        """Say which files a condition leaves, and why.
 
         Takes partitions into account, the filter of a dataset that was filtered, and what the indexes hold.
+
+        Args:
+            condition: A filter as engines have it, or a condition in normal form.
         """
         shared = self._require_shared()
-        condition = self._with_own(expression)
-        decision = self._decide(condition)
+        is_filter = isinstance(condition, pc.Expression)
+        expression: Any = condition if is_filter else expression_of(cast("Any", condition), self.schema)
+        expression = self._with_own(expression)
+        decision = self._decide(condition if self._condition is None else expression)
         kept_files = np.flatnonzero(decision.kept)
         narrowed = self._dataset_of([shared.fragments[file] for file in kept_files])
-        there = {cast("Any", fragment).path for fragment in narrowed.get_fragments(condition)}
+        there = {cast("Any", fragment).path for fragment in narrowed.get_fragments(expression)}
         paths = shared.known.paths
         return Pruning(
             tuple(path for path in paths if path in there),
@@ -284,8 +309,15 @@ class IndexedDataset(pads.FileSystemDataset):
     def __reduce__(self) -> Any:
         if self._shared is None or self._condition is not None:
             return super().__reduce__()
-        parts = self._shared.fragments, self.schema, self.format, self.filesystem, self._shared.known
-        return IndexedDataset.of, parts
+        shared = self._shared
+        return IndexedDataset.of, (
+            shared.fragments,
+            self.schema,
+            self.format,
+            self.filesystem,
+            shared.known,
+            shared.warns,
+        )
 
     def _plain(self, whole: Any) -> pads.Dataset:
         """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`."""
@@ -307,14 +339,14 @@ class IndexedDataset(pads.FileSystemDataset):
         shared = self._shared
         decision = None if condition is None else self._decide(condition)
         kept = None if decision is None else np.flatnonzero(decision.kept)
-        parts = {} if decision is None else _parts(shared.known.sets, decision)
+        parts = {} if decision is None else _parts(shared.known, decision)
         count = len(shared.fragments)
         with shared.lock:
             shared.counters.files += count
             shared.counters.skipped += 0 if kept is None else count - len(kept)
             if decision is not None and parts:
                 of_kept = decision.kept[shared.known.sets.file_of]
-                shared.counters.row_groups_skipped += int((of_kept & ~decision.row_groups).sum())
+                shared.counters.row_groups_skipped += int((of_kept & ~decision.left).sum())
         if kept is None or (len(kept) == count and not parts):
             return None
         return self._dataset_of(
@@ -336,26 +368,25 @@ class IndexedDataset(pads.FileSystemDataset):
     def _dataset_of(self, fragments: list[pads.Fragment]) -> pads.FileSystemDataset:
         return pads.FileSystemDataset(fragments, self.schema, self.format, self.filesystem)
 
-    def _decide(self, condition: pc.Expression) -> Decision:
+    def _decide(self, condition: pc.Expression | Condition) -> Decision:
         shared = self._require_shared()
-        key = written(condition)
+        known = shared.known
+        given: Any = condition
+        is_filter = isinstance(condition, pc.Expression)
+        asked: Condition | None = condition_of_filter(given, self.schema) if is_filter else given
+        left, kept = np.ones(len(known.sets.file_of), np.bool_), np.ones(len(known.paths), np.bool_)
+        if asked is None:
+            return Decision(None, None, left, kept)
         with shared.lock:
-            if key is not None and key in shared.decisions:
-                return shared.decisions[key]
-        decision = decide(len(shared.fragments), shared.known.columns, condition)
-        sets = shared.known.sets
-        if sets.columns:
-            row_groups = sets.left(condition)
-            ruled_out = np.zeros(len(shared.fragments), np.bool_)
-            ruled_out[sets.file_of] = True
-            ruled_out[sets.file_of[row_groups]] = False
-            decision = Decision(decision.kept & ~ruled_out, decision.columns, row_groups)
-        if key is not None:
-            with shared.lock:
-                shared.decisions[key] = decision
-                while len(shared.decisions) > REMEMBERED:
-                    shared.decisions.popitem(last=False)
-        return decision
+            before = len(known.unknown) + len(known.aside)
+            sets = known.of(asked)
+            is_worse = len(known.unknown) + len(known.aside) > before
+        if is_worse and shared.warns:
+            warnings.warn(known.summary, IndexWarning, stacklevel=3)
+        left &= sets.row_groups(asked, EVERY)
+        kept[known.sets.file_of] = False
+        kept[known.sets.file_of[left]] = True
+        return Decision(asked, sets, left, kept)
 
     def _know(self, shared: _Shared | None, condition: pc.Expression | None = None) -> None:
         self._shared, self._condition = shared, condition
@@ -366,14 +397,12 @@ class IndexedDataset(pads.FileSystemDataset):
         return self._shared
 
 
-def _parts(sets: SetFacts, decision: Decision) -> dict[int, list[int]]:
+def _parts(known: KnownFiles, decision: Decision) -> dict[int, list[int]]:
     """For each file that is kept and of which row groups are left out, those that are not."""
-    if decision.row_groups.all():
-        return {}
-    some = np.unique(sets.file_of[~decision.row_groups])
-    is_some = np.isin(sets.file_of, some[decision.kept[some]]) & decision.row_groups
+    file_of, left = known.sets.file_of, decision.left
+    is_some = np.isin(file_of, file_of[~left]) & left
     parts: dict[int, list[int]] = {}
-    for file, row_group in zip(sets.file_of[is_some].tolist(), sets.group_of[is_some].tolist(), strict=True):
+    for file, row_group in zip(file_of[is_some].tolist(), known.sets.group_of[is_some].tolist(), strict=True):
         parts.setdefault(file, []).append(row_group)
     return parts
 
@@ -442,7 +471,7 @@ def open_indexed(
     known = know_files(
         listed, dataset.schema, fragments, columns=columns, vouched=column, table=table, progress=progress
     )
-    opened = IndexedDataset.of(fragments, dataset.schema, dataset.format, dataset.filesystem, known)
+    opened = IndexedDataset.of(fragments, dataset.schema, dataset.format, dataset.filesystem, known, warn)
     if warn and known.warnings:
         warnings.warn(known.summary, IndexWarning, stacklevel=2)
     return opened

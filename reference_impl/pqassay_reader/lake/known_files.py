@@ -3,48 +3,122 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.dataset as pads
 
+from pqassay_reader.condition.kinds import compared_type
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.index_table import ColumnEntries, default_folder, parts, read_entries
-from pqassay_reader.lake.index_tail import Found, Progress, TrustedIndex, load_indexes
-from pqassay_reader.lake.pruning import ColumnFacts, Facts, indexable
-from pqassay_reader.lake.set_facts import NO_SETS, DirectoryOfFile, SetFacts, directory_of, gathered
-from pqassay_reader.lake.tails import TailSource
+from pqassay_reader.lake.known_file import KnownFile
+from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, LakeSets, Progress
+from pqassay_reader.pages.excluding import ColumnSets
+from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
+from pqassay_reference.directory.reading.blob import Numbers
+from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.files.listing import Listed
+from pqassay_reference.rewrite.extract import Extracted, NoIndexError, index_of
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1.companion import parse_companion
 
 AUTO = "auto"
 """Stands for the index table beside the folder, if there is one."""
 
+NOT_INDEXED = "it has no IDX1 index, and no distinct set that is asked for"
 
-@dataclass(frozen=True)
+
+class EngineSets(LakeSets):
+    """Sets of which those with NaN leave nothing out: engines disagree about what is true of NaN."""
+
+    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+        """See `LakeSets.by_group`."""
+        return super().by_group(one, mask | one.sets.nans, otherwise=otherwise)
+
+
+@dataclass
 class KnownFiles:
-    """The files of a dataset, and the facts that are known of them.
+    """The files of a dataset, and what is known of them.
 
     Attributes:
         paths: Of the files.
         sizes: Of the files in bytes.
-        columns: What is known of columns; of one column, in several parts for different files.
+        sets: The distinct sets in their index directories, which are read when a condition first names their column.
+        whole: By their columns, the values of whole files.
+        later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
+        described: Says what an index of a file is good for: the column and its values, or why nothing.
         unknown: For the number of each file of which nothing is known, why.
         damaged: What is wrong with the index table.
-        sets: The distinct sets in their index directories.
-        aside: What is left aside of those, stale or damaged, one sentence for each.
     """
 
     paths: tuple[str, ...]
     sizes: tuple[int, ...]
-    columns: tuple[ColumnFacts, ...]
+    sets: DistinctSets
+    whole: defaultdict[str, list[WholeFiles]]
+    later: dict[str, list[tuple[int, KnownFile]]]
+    described: Described
     unknown: dict[int, str]
     damaged: tuple[str, ...] = ()
-    sets: SetFacts = NO_SETS
-    aside: tuple[str, ...] = ()
+
+    def of(self, condition: Condition) -> LakeSets:
+        """What is known of the columns of a condition; what was not read before is read, if it may pay.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        for name in condition.columns & self.later.keys():
+            several = [self.described(number, file) for number, file in self.later.pop(name)]
+            self.unknown.update(one for one in several if isinstance(one, tuple))
+            self.know([one for one in several if isinstance(one, _Values)])
+        columns = self.sets.of(condition.columns, lambda file: file.fields)
+        by_name = {name: [*self.whole[name], *columns.get(name, ())] for name in condition.columns}
+        return EngineSets(by_name, self.sets.file_of, len(self.paths))
+
+    def know(self, several: Iterable[_Values]) -> None:
+        """Take in the values of files."""
+        by_column: defaultdict[tuple[str, Any, bool], list[FileValues]] = defaultdict(list)
+        for one in several:
+            by_column[one.column, one.kind, one.in_pieces].append(one.values)
+        for (name, kind, in_pieces), values in by_column.items():
+            self.whole[name].append(WholeFiles.of(name, kind, values, in_pieces=in_pieces))
+
+    def why(self, number: int, condition: Condition | None, sets: LakeSets | None, left: Mask) -> str:
+        """The reason to keep or leave out a file, for people."""
+        otherwise = self.unknown.get(number, "no index decides the condition")
+        if condition is None or sets is None:
+            return otherwise
+        reasons = [
+            one.why(number, condition)
+            for several in sets.columns.values()
+            for one in several
+            if isinstance(one, WholeFiles)
+        ]
+        alone = next((message for is_left_out, message in reasons if is_left_out), None)
+        if alone is not None:
+            return alone
+        start, stop = self.sets.first[number : number + 2].tolist()
+        names = [name for name, several in sets.columns.items() if _has_sets(several, number, start, stop)]
+        messages = [message for _, message in reasons if message]
+        if names:
+            kept, count = int(left[start:stop].sum()), stop - start
+            leave = f"leave {kept} of {count} row groups" if kept else "leave no row group"
+            messages.append(f"the distinct sets of {', '.join(sorted(names))} {leave}")
+        return "; ".join(messages) or otherwise
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """What is left aside of index directories, stale or damaged, one sentence for each."""
+        known = zip(self.paths, self.sets.files, strict=True)
+        lines = [f"{path}: {one}" for path, file in known if file for one in file.directory.aside]
+        return (*lines, *(f"{path}: {reason}" for path, reason in self.sets.unfit.items()))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -59,12 +133,122 @@ class KnownFiles:
             return f"the index table is damaged: {self.damaged[0]}"
         if not self.unknown and self.aside:
             more = f", and {len(self.aside) - 1} more" if len(self.aside) > 1 else ""
-            return f"an index is left aside: {next(iter(self.aside))}{more}"
+            return f"an index is left aside: {self.aside[0]}{more}"
         number, reason = min(self.unknown.items())
         return (
             f"{len(self.unknown)} of {len(self.paths)} files have no index that can be used, and every query reads them; "
             f"for example {self.paths[number]}: {reason}"
         )
+
+
+def _has_sets(several: Iterable[Any], number: int, start: int, stop: int) -> bool:
+    """Whether there is a distinct set of a file or of its row groups."""
+    for one in several:
+        places = one.sets.parts.row_group
+        first, after = (number, number + 1) if one.sets.granularity == Granularity.FILE else (start, stop)
+        if not isinstance(one, WholeFiles) and ((places >= first) & (places < after)).any():
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The values of a column of one file, by its IDX1 index."""
+
+    column: str
+    kind: Any
+    in_pieces: bool
+    values: FileValues
+
+
+@dataclass(frozen=True)
+class Described:
+    """What IDX1 indexes are good for in a dataset.
+
+    Attributes:
+        schema: Of the dataset.
+        partitions: The columns that folders stand for.
+        columns: The columns that are asked for; ``None`` for all.
+        vouched: The column that indexes without companion record describe.
+    """
+
+    schema: pa.Schema
+    partitions: frozenset[str]
+    columns: frozenset[str] | None
+    vouched: str | None
+
+    def __call__(self, number: int, file: KnownFile) -> _Values | tuple[int, str]:
+        """The column that the index of a file describes and its values; or the number of the file, and why they are not known."""
+        found = self._values(number, file)
+        return (number, found) if isinstance(found, str) else found
+
+    def _values(self, number: int, file: KnownFile) -> _Values | str:
+        try:
+            index = index_of(file, file.facts.framing, file.facts.metadata)
+        except NoIndexError:
+            return NOT_INDEXED
+        except FormatError as error:
+            return error.reason or str(error)
+        except OSError as error:
+            return _unreadable(error)
+        record = index.companion if index.layout is idx1.Layout.PUBLISHED else None
+        column = self.vouched if record is None else ".".join(record.column)
+        reason = self._why_not_trusted(index) if record is None else ""
+        if record is not None and len(record.column) != 1:
+            reason = f"its index describes the nested column {column}"
+        if reason or column is None:
+            return reason
+        if reason := self.why_not(column):
+            return reason
+        kind = compared_type(self.schema.field(column).type)
+        # Values and nulls together make up the rows; a record of neither is about another column.
+        may_be_null = record is None or bool(record.null_count) or not index.values
+        return _Values(column, kind, record is None, FileValues(number, index.values, may_be_null))
+
+    def _why_not_trusted(self, index: Extracted) -> str:
+        """Why the values of an index without a companion record that may be trusted do not count; empty if they do."""
+        if index.layout is not idx1.Layout.PUBLISHED:
+            return f"its index has the layout of {index.layout.value}"
+        if index.mistrust:
+            return f"its companion record does not count: {index.mistrust}"
+        if self.vouched is None:
+            return "its index has no companion record, and nobody vouches for it"
+        lost = index.lost
+        return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
+
+    def why_not(self, column: str) -> str:
+        """The reason that an index may not decide about a column at the top level; empty if it may."""
+        about = f"its index describes column {column}, "
+        place = self.schema.get_field_index(column)
+        if self.columns is not None and column not in self.columns:
+            return f"{about}which was not asked for"
+        if place < 0:
+            return f"{about}which the dataset does not have once"
+        if column in self.partitions:
+            return f"{about}whose values are those of the folders' names"
+        kind = self.schema.field(place).type
+        return "" if indexable(kind) else f"{about}which the dataset reads as {kind}"
+
+    def why_no_set(self, column: str) -> str:
+        """The reason that sets of a column may not decide; empty if they may."""
+        if self.schema.get_field_index(column) < 0:
+            return "the dataset does not have the column once"
+        return "its values are those of the folders' names" if column in self.partitions else ""
+
+    def column_of(self, file: KnownFile) -> str | None:
+        """The column whose index would have to be fetched from a file; ``None`` if it came along, or there is none that may be asked."""
+        pairs = {
+            pair.key: pair.value or "" for pair in reversed(file.facts.metadata.key_value_metadata or [])
+        }
+        try:
+            is_here = idx1.parse_offset(pairs.get(idx1.KEY, "")) >= file.start
+            if is_here or idx1.LENGTH_KEY in pairs:
+                return None
+            record = pairs.get(idx1.COMPANION_KEY)
+            column = self.vouched if record is None else ".".join(parse_companion(record).column)
+        except FormatError:
+            return None
+        return None if column is None or self.why_not(column) else column
 
 
 def know_files(
@@ -79,121 +263,94 @@ def know_files(
 ) -> KnownFiles:
     """Find out what indexes say of the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
     # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
-    partitions = set[str]()
+    partitions = frozenset[str]()
     if listed.partitioning != "hive" or "=" in "".join(listed.paths):
-        partitions = {
+        partitions = frozenset(
             name for fragment in fragments for name in pads.get_partition_keys(fragment.partition_expression)
-        }
-    why_not = cache(partial(_why_not, schema, partitions, columns))
-    known: list[ColumnFacts] = []
+        )
+    asked = None if columns is None else frozenset(columns)
+    described = Described(schema, partitions, asked, vouched)
+    whole: defaultdict[str, list[WholeFiles]] = defaultdict(list)
     unknown: dict[int, str] = {}
-    damaged: tuple[str, ...] = ()
     covered = np.zeros(len(listed.paths), np.bool_)
     folder = _table_folder(listed, table)
-    if folder is not None:
-        contents = read_entries(folder, columns)
-        damaged = contents.damaged
-        for entries in contents.columns.values():
-            if why_not(entries.column):
-                continue
+    contents = None if folder is None else read_entries(folder, columns)
+    for entries in contents.columns.values() if contents is not None else ():
+        if not described.why_not(entries.column):
             facts, stale = _fresh(listed, schema, entries)
             unknown |= dict.fromkeys(stale, "it was changed after the index table was made")
-            if len(facts.files):
-                known.append(facts)
-                covered[facts.files] = True
-    filesystem = None if listed.is_local else listed.filesystem
-    rest: Sequence[int] = range(len(listed.paths))
-    paths, sizes = listed.paths, listed.sizes
-    if covered.any():
-        rest = np.flatnonzero(~covered).tolist()
-        paths, sizes = tuple(paths[number] for number in rest), tuple(sizes[number] for number in rest)
-    numbers = list(rest)
-    directories: dict[int, DirectoryOfFile] = {}
-
-    def noted(place: int, source: TailSource) -> None:
-        directory = directory_of(source, columns)
-        if directory is not None:
-            directories[numbers[place]] = directory
-
-    found = load_indexes(paths, sizes, filesystem, progress=progress, noted=noted)
-    sets = gathered(schema, directories, partial(_why_no_set, schema, partitions))
-    by_column: defaultdict[str, list[Facts]] = defaultdict(list)
-    for number, index in zip(rest, found, strict=True):
-        described = _described(number, index, why_not, vouched)
-        if isinstance(described, str):
-            unknown[number] = f"{unknown[number]}, and {described}" if number in unknown else described
-        else:
-            column, facts_of_file = described
-            by_column[column].append(facts_of_file)
-            unknown.pop(number, None)
-    known += [ColumnFacts.of(schema, column, facts) for column, facts in by_column.items()]
+            whole[entries.column].append(facts)
+            covered[facts.sets.parts.row_group] = True
+    files: list[KnownFile | None] = [None] * len(listed.paths)
+    later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
+    values: list[_Values] = []
+    rest: list[int] = np.flatnonzero(~covered).tolist()
+    for done, (number, (file, found)) in enumerate(
+        zip(rest, _opened(listed, rest, described), strict=True), 1
+    ):
+        files[number] = file
+        if isinstance(found, _Values):
+            values.append(found)
+        elif file is not None and not found:
+            later[described.column_of(file) or ""].append((number, file))
+        elif file is None or not file.directory.entries:
+            reason = str(file.directory.aside[0]) if file is not None and file.directory.aside else found
+            unknown[number] = f"{unknown[number]}, and {reason}" if number in unknown else reason
+            continue
+        unknown.pop(number, None)
+        if progress is not None:
+            progress(done, len(rest))
     for number in np.flatnonzero(covered).tolist():
         unknown.pop(number, None)
-    aside = _aside(listed, directories, sets, unknown)
-    return KnownFiles(listed.paths, listed.sizes, tuple(known), unknown, damaged, sets, aside)
+    threads = 1 if listed.is_local else REMOTE_THREADS
+    sets = DistinctSets(files, schema, partitions, threads)
+    damaged = () if contents is None else contents.damaged
+    known = KnownFiles(listed.paths, listed.sizes, sets, whole, later, described, unknown, damaged)
+    known.know(values)
+    return known
 
 
-def _aside(
-    listed: Listed, directories: dict[int, DirectoryOfFile], sets: SetFacts, unknown: dict[int, str]
-) -> tuple[str, ...]:
-    """What is left aside in the directories of files; of one of which nothing else is known, it becomes the reason."""
-    for number in {int(sets.file_of[row_group]) for facts in sets.columns for row_group in facts.files}:
-        unknown.pop(number, None)
-    lines: list[str] = []
-    for number, directory in sorted(directories.items()):
-        lines += [f"{listed.paths[number]}: {one}" for one in directory.aside]
-        if number in unknown and directory.aside:
-            unknown[number] = str(directory.aside[0])
-    return tuple(lines)
+Opened = tuple["KnownFile | None", "_Values | str"]
+"""A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
 
 
-def _why_no_set(schema: pa.Schema, partitions: Collection[str], column: str) -> str:
-    """The reason that sets of a column may not decide; empty if they may."""
-    if schema.get_field_index(column) < 0:
-        return "the dataset does not have the column once"
-    return "its values are those of the folders' names" if column in partitions else ""
+def _opened(listed: Listed, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
+    """Read the ends of some files."""
+    filesystem = None if listed.is_local else listed.filesystem
+
+    def opened(number: int) -> Opened:
+        try:
+            file = KnownFile.open(
+                listed.paths[number], filesystem, (IndexType.DISTINCT_SET,), keeps_tail=True
+            )
+        except FormatError as error:
+            return None, error.reason or str(error)
+        except OSError as error:
+            return None, _unreadable(error)
+        usable: list[UsableEntry] = []
+        for one in file.directory.entries:
+            column = one.columns[0]
+            if described.columns is not None and column not in described.columns:
+                continue
+            if reason := described.why_no_set(column):
+                file.directory.aside.append(LeftAside(one.name, reason))
+            else:
+                usable.append(one)
+        file.directory.entries = usable
+        found = "" if described.column_of(file) is not None else described(number, file)
+        file.drop_tail()
+        return file, found[1] if isinstance(found, tuple) else found
+
+    with collector_paused():
+        if filesystem is None:
+            yield from map(opened, numbers)
+            return
+        with ThreadPoolExecutor(REMOTE_THREADS) as pool:
+            yield from pool.map(opened, numbers)
 
 
-def _why_not(
-    schema: pa.Schema, partitions: Collection[str], columns: Collection[str] | None, column: str
-) -> str:
-    """The reason that an index may not decide about a column at the top level of the schema; empty if it may."""
-    index = schema.get_field_index(column)
-    if columns is not None and column not in columns:
-        return f"its index describes column {column}, which was not asked for"
-    if index < 0:
-        return f"its index describes column {column}, which the dataset does not have once"
-    if column in partitions:
-        return f"its index describes column {column}, whose values are those of the folders' names"
-    kind = schema.field(index).type
-    return (
-        "" if indexable(kind) else f"its index describes column {column}, which the dataset reads as {kind}"
-    )
-
-
-def _described(
-    number: int, index: Found, why_not: Callable[[str], str], vouched: str | None
-) -> tuple[str, Facts] | str:
-    """The column that the index of a file describes and what it says; or why it says nothing."""
-    if isinstance(index, str):
-        return index
-    if isinstance(index, TrustedIndex):
-        if len(index.column) != 1:
-            return f"its index describes the nested column {'.'.join(index.column)}"
-        (column,) = index.column
-        # Values and nulls together make up the rows; a record of neither speaks of another column.
-        may_be_null = bool(index.null_count) or index.text is None
-        return why_not(column) or (column, Facts(number, index.text, may_be_null))
-    if index.layout is not idx1.Layout.PUBLISHED:
-        return f"its index has the layout of {index.layout.value}"
-    if index.mistrust:
-        return f"its companion record does not count: {index.mistrust}"
-    if vouched is None:
-        return "its index has no companion record, and nobody vouches for it"
-    if index.lost:
-        return f"its index is lossy: the published reader does not get {index.lost[0][:60]!r}"
-    text = idx1.SEPARATOR.join(index.values) if index.values else None
-    return why_not(vouched) or (vouched, Facts(number, text, may_be_null=True, pieces=True))
+def _unreadable(error: OSError) -> str:
+    return f"it cannot be read: {error.strerror or ' '.join(str(error).split())}"
 
 
 def _table_folder(listed: Listed, table: str | None) -> str | None:
@@ -209,7 +366,7 @@ def _table_folder(listed: Listed, table: str | None) -> str | None:
     return folder if listed.is_local and parts(folder) else None
 
 
-def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[ColumnFacts, list[int]]:
+def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
     """The facts of a table about the files as they are now, and the numbers of those of which it knows an older state."""
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
     files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)
@@ -224,21 +381,17 @@ def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[C
     starts, codes = _gathered(entries.starts, entries.codes, fresh)
     used, codes = np.unique(codes, return_inverse=True)
     counts = np.diff(starts)
-    facts = ColumnFacts(
-        schema,
+    facts = WholeFiles(
         entries.column,
-        files=files[fresh],
-        starts=starts,
-        codes=codes.astype(np.int64),
-        values=entries.values.take(used),
+        compared_type(schema.field(entries.column).type),
+        files[fresh],
+        starts,
+        codes.astype(np.int64),
+        entries.values.take(used),
         # A dot may join names: in another file the column may be nested, and this one all null.
-        may_be_null=(entries.null_counts[fresh] != 0) | (counts == 0) | ("." in entries.column),
-        pieces=np.zeros(len(fresh), np.bool_),
+        (entries.null_counts[fresh] != 0) | (counts == 0) | ("." in entries.column),
     )
     return facts, [int(number) for number in now[~same]]
-
-
-Numbers = npt.NDArray[np.int64]
 
 
 def _gathered(starts: Numbers, codes: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:

@@ -115,7 +115,7 @@ class FileSets:
                 left &= self.by_group(one, one.truth(test).may, otherwise=True)
             return left
 
-        return folded(condition, of_test, _all_masks, _any_mask)
+        return folded(condition, of_test, all_masks, any_mask)
 
     def certain_row_groups(self, condition: Condition) -> Mask:
         """For each row group, whether all rows of it satisfy a condition."""
@@ -126,7 +126,7 @@ class FileSets:
                 sure |= self.by_group(one, one.truth(test).must, otherwise=False)
             return sure
 
-        return folded(condition, of_test, _all_masks, _any_mask)
+        return folded(condition, of_test, all_masks, any_mask)
 
     def row_groups_with_some(self, condition: Condition) -> Mask:
         """For each row group, whether sets of row groups say that a row satisfies a condition on one column."""
@@ -170,14 +170,14 @@ class FileSets:
         return [one for one in self.columns.get(name, ()) if one.sets.granularity in granularities]
 
 
-def _all_masks(masks: Iterable[Mask]) -> Mask:
-    found: Mask = np.logical_and.reduce(list(masks))
-    return found
+def all_masks(masks: Iterable[Mask]) -> Mask:
+    """Where all masks are true; everywhere if there are none."""
+    return reduce(np.logical_and, masks, np.ones((), np.bool_))
 
 
-def _any_mask(masks: Iterable[Mask]) -> Mask:
-    found: Mask = np.logical_or.reduce(list(masks))
-    return found
+def any_mask(masks: Iterable[Mask]) -> Mask:
+    """Where any mask is true; nowhere if there are none."""
+    return reduce(np.logical_or, masks, np.zeros((), np.bool_))
 
 
 def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows:
@@ -191,4 +191,4 @@ def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows
     return union([[range(start, end)] for start, end in zip(starts, ends, strict=True) if end > start])
 
 
-__all__ = ["EVERY", "FAILURES", "ColumnSets", "FileSets", "Truth"]
+__all__ = ["EVERY", "FAILURES", "ColumnSets", "FileSets", "Truth", "all_masks", "any_mask"]

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from pqassay_reader.lake.tails import NativeSource
 from pqassay_reader.query.facts.footer_facts import Identity
 from pqassay_reader.query.fetching.request_pool import request_pool
+from pqassay_reader.query.fetching.tails import NativeSource
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import list_files, located
 from pqassay_spec.base.sources import FileSource, Source

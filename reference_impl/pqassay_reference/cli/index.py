@@ -270,10 +270,15 @@ def list_(
 HEADINGS = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
 
 
+PAYLOAD_NOT_KNOWN = "payload not known to pqassay"
+"""What is shown in place of the number of values of a named type, whose payload only its owner can read."""
+
+
 def _row(index: dict[str, Any]) -> tuple[object, ...]:
     names = ", ".join(".".join(path) for path in index["columns"])
     state = f"{'unusable' if index['fresh'] else 'stale'}: {index['why']}" if index["why"] else "fresh"
-    cells = {**index, "columns": names or "?", "state": state}
+    values = PAYLOAD_NOT_KNOWN if index["values"] is None else index["values"]
+    cells = {**index, "columns": names or "?", "values": values, "state": state}
     return tuple(cells[heading] for heading in HEADINGS)
 
 
@@ -292,7 +297,7 @@ def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any
                 "placement": _name_of("Placement", listed.entry.head.placement),
                 "codec": _name_of("CODECS", listed.entry.head.codec),
                 "bytes": listed.entry.head.stored_length,
-                "values": listed.entry.head.value_count,
+                "values": None if listed.entry.type_name else listed.entry.head.value_count,
                 "rows": listed.entry.head.row_count,
                 "writer": listed.entry.writer,
                 "fresh": not listed.stale,

@@ -546,3 +546,24 @@ def test_another_filesystem_is_read_through_arrow(lake: Path) -> None:
     assert ["a.parquet"] == list(dataset.prune(PERU).kept)
     assert [0] == ids(dataset, PERU)
     assert (4, 4) == told[-1]
+
+
+def test_an_index_that_did_not_come_along_with_the_footer_is_read_when_a_filter_names_its_column(
+    tmp_path: Path,
+) -> None:
+    for number in range(2):
+        path = tmp_path / f"{number}.parquet"
+        pq.write_table(lake_table([f"{number} {row:020}" for row in range(1000)], number), path)
+        embed_file(path, "nation")
+    damaged = bytearray((tmp_path / "1.parquet").read_bytes())
+    damaged[damaged.index(b"1 00000000000000000007", damaged.index(b"IDX1"))] = ord("9")
+    (tmp_path / "1.parquet").write_bytes(damaged)
+    dataset = open_indexed(tmp_path)
+    opened = dataset.metadata_read
+
+    assert ["0.parquet", "1.parquet"] == kept(dataset, pc.field("id") == 5)
+    assert opened == dataset.metadata_read
+    with pytest.warns(IndexWarning, match="its crc32 is"):
+        assert ["1.parquet"] == kept(dataset, NATION == "nothing")
+    assert opened[1] < dataset.metadata_read[1]
+    assert 1 == dataset.unindexed

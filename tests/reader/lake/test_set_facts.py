@@ -28,7 +28,7 @@ from pqassay_reader.condition.text import parse_predicate
 from pqassay_reader.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 from pqassay_reference.directory.embedding import add_indexes
 from pqassay_reference.directory.making.entry import Request
-from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 
 GROUP = 2
 
@@ -186,7 +186,41 @@ def test_sets_of_columns_that_are_not_asked_for_are_not_read(cargo: Path) -> Non
     assert ((), 0) == (dataset.aside, dataset.unindexed)
     assert [("1.parquet", [1])] == left(dataset, "nation IS NULL AND carrier = 'q'")
     why = "the checksum does not fit the blob's bytes"
-    assert (f"{cargo / '0.parquet'}: DISTINCT_SET of carrier by ROW_GROUP: {why}",) == opened(cargo).aside
+    every = opened(cargo)
+    assert not every.aside
+    with pytest.warns(IndexWarning, match=why):
+        left(every, "carrier = 'q'")
+    assert (f"{cargo / '0.parquet'}: DISTINCT_SET of carrier by ROW_GROUP: {why}",) == every.aside
+
+
+def test_sets_are_read_when_a_condition_names_their_column_and_if_they_may_pay(tmp_path: Path) -> None:
+    """Bytes and requests: footers at opening, the set of a column when it is asked for, and never one that costs more than it spares."""
+    count = 20_000
+    few = [f"carrier {number % 5} of this group of rows" for number in range(count)]
+    columns = {
+        "u": [f"a key that no other row of the table has {number:09}" for number in range(count)],
+        "carrier": few,
+        "id": list(range(count)),
+    }
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table(columns), path, row_group_size=count // 2, compression="none", use_dictionary=False
+    )
+    add_sets(path, "carrier", placement=Placement.BODY)
+    add_sets(path, "u", placement=Placement.BODY)
+    dataset = open_indexed(tmp_path, warn=True)
+    at_opening = dataset.metadata_read
+    assert (8 << 10, 1) == at_opening
+    assert [("a.parquet", [0, 1])] == left(dataset, "id = 5")
+    assert at_opening == dataset.metadata_read
+    assert [("a.parquet", [0, 1])] == left(dataset, "u = 'x'")
+    assert at_opening == dataset.metadata_read, "a set of unique keys is as long as what it may spare"
+    assert [] == left(dataset, "carrier = 'nothing'")
+    length, requests = dataset.metadata_read
+    assert 2 == requests
+    assert 500 > length - at_opening[0] > 0
+    assert [] == left(dataset, "carrier = 'another'")
+    assert (length, requests) == dataset.metadata_read
 
 
 def test_sets_of_files_and_row_groups_decide_together(tmp_path: Path) -> None:
@@ -204,8 +238,8 @@ def test_reasons_are_given(cargo: Path) -> None:
     condition = parse_predicate("nation = 'P' AND carrier = 'm'")
     why = dataset.prune(expression_of(condition, dataset.schema)).why
     assert {
-        "0.parquet": "the distinct sets of carrier, nation, weight leave 1 of 2 row groups",
-        "1.parquet": "the distinct sets of carrier, nation, weight leave no row group",
+        "0.parquet": "the distinct sets of carrier, nation leave 1 of 2 row groups",
+        "1.parquet": "the distinct sets of carrier, nation leave no row group",
     } == {Path(path).name: reason for path, reason in why.items()}
 
 

@@ -9,13 +9,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
 
+from drawn_conditions import Drawn, drawn, examples, written
 from places import GOLDEN_FILES, INTEROP
 from pqassay_reader.query.facts import pm_chunks as chunk_reading
 from pqassay_reader.query.facts import pm_facts
+from pqassay_reader.query.facts.pm_facts import row_groups_left
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import scan
 from pqassay_reference.errors import Refused
+from pqassay_reference.pm.generate import generate_file
+from pqassay_reference.pm.read import PmReader
 from pqassay_spec.parquet.file import TAIL_SIZE
 
 REAL = sorted(path.parent for path in INTEROP.glob("questdb-*/*/_pm"))
@@ -75,3 +80,25 @@ def test_a_pm_of_another_file_is_refused(tmp_path: Path) -> None:
     shutil.copy(GOLDEN_FILES / "pm/with-data/data.parquet", alone)
     with pytest.raises(Refused, match="there is no _pm beside the file"):
         scan(alone, metadata="pm")
+
+
+KINDS = [pa.int8(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.bool_()]
+
+
+@given(case=drawn(KINDS, rows=24, trees=4, strangers=False))
+@settings(max_examples=examples(15, 300), deadline=None)
+def test_a_plan_keeps_what_a_scan_keeps(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Constants of every other type: fractions beside whole numbers, numbers beyond the type, NaN."""
+    path = tmp_path_factory.mktemp("pm") / "data.parquet"
+    pq.write_table(case.table, path, row_group_size=6)
+    generate_file(path)
+    with PmReader.map(path.with_name("_pm")) as reader:
+        for drawn_tree in case.trees:
+            tree = written(drawn_tree)
+            expected = {row // 6 for row, each in enumerate(case.truths(drawn_tree) or []) if each}
+            rows = scan(path, tree, ["x"], metadata="pm")
+            rows.to_table()
+
+            kept = row_groups_left(reader, tree)
+            assert expected <= set(kept), (tree, case)
+            assert len(kept) == rows.counters.left[Rung.ROW_GROUPS].row_groups, (tree, case)

@@ -141,8 +141,9 @@ class BlobUnderTest:
     def require_known(self) -> None:
         """Raise what `plain` does, and `NotChecked` where the owner of a named type alone knows what the blob means."""
         if self.entry.is_named:
-            _ = self.plain
-            raise NotChecked(f"the payload of {self.entry.kind} is not known to pqassay", "tool")
+            count_of_bytes = len(self.plain)
+            reason = f"the payload of {self.entry.kind} ({count_of_bytes:,} bytes) is not known to pqassay"
+            raise NotChecked(reason, "tool", hides_column=False)
 
     @Remembered
     def part_count(self) -> int:

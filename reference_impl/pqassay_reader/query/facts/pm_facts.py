@@ -18,13 +18,17 @@ from typing import cast, overload
 
 import numpy as np
 
+from pqassay_reader.condition.rows import condition_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
-from pqassay_reader.query.facts.footer_facts import ChunkSizes, FileFacts, SchemaField
+from pqassay_reader.pages.row_selection import by_statistics, rows_left
+from pqassay_reader.query.facts.footer_facts import NOWHERE, ChunkSizes, FileFacts, SchemaField
 from pqassay_reader.query.facts.pm_chunks import facts_of, pieces_of
 from pqassay_reader.query.facts.pm_schema import FieldsOfColumns, LeavesOfColumns
 from pqassay_reader.query.fetching.ranges import Piece
+from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
-from pqassay_reference.pm.query import has_only_nulls, planned
+from pqassay_reference.pm.column_values import with_stored_values
+from pqassay_reference.pm.query import has_only_nulls, planned, prune
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
@@ -216,4 +220,32 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     return facts
 
 
-__all__ = ["PmFacts", "pm_facts"]
+def row_groups_left(reader: PmReader, tree: Tree) -> list[int]:
+    """The row groups that may match, by ``_pm`` alone: by constants as QuestDB's types have them, and by the condition's normal form, as a scan.
+
+    Args:
+        reader: The snapshot.
+        tree: The condition.
+
+    Raises:
+        Refused: There is no such column, or a constant is not a value of it.
+        Malformed: A block cannot be read.
+    """
+    kept = prune(reader, with_stored_values(tree, {column.name: column for column in reader.columns}))
+    try:
+        facts = pm_facts(reader, reader.parquet_file_size)
+        condition = condition_of(tree, facts.schema)
+    except Refused:  # constants of QuestDB's own types, such as addresses, or parts of a struct
+        return kept
+
+    def may_match(number: int) -> bool:
+        def claims(name: str) -> ChunkClaims | None:
+            place = facts.leaf_of(name)
+            return None if place is None else facts.claims_of(NOWHERE, number, place)
+
+        return bool(rows_left(condition, claims, facts.row_counts[number], by_statistics))
+
+    return [number for number in kept if may_match(number)]
+
+
+__all__ = ["PmFacts", "pm_facts", "row_groups_left"]

@@ -9,15 +9,14 @@ Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import pyarrow as pa
-
-from pqassay_reader.condition.normal import ColumnTest, Condition, folded
-from pqassay_reader.condition.rows import rows_of
+from pqassay_reader.condition.kinds import compared_type
+from pqassay_reader.condition.normal import Condition
+from pqassay_reader.pages.excluding import EVERY, FileSets
+from pqassay_reader.pages.whole_files import FileValues, WholeFiles
 from pqassay_reader.query.facts.footer_facts import FileFacts
-from pqassay_reference.rewrite.extract import Extracted, Trust, index_of
+from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.idx1 import blob as idx1
@@ -56,27 +55,18 @@ def file_index_verdict(
         index = index_of(source, facts.framing, facts.metadata)
     except FormatError as error:
         return Verdict(None, str(error))
-    if index.companion is not None:
-        name = ".".join(index.companion.column)
-        if len(index.companion.column) != 1:
-            return Verdict(None, f"the index describes the nested column {name}")
-        values = [*index.values, *[None] * bool(index.companion.null_count)]
-        table = _one_column(facts.schema, name, values)
-
-        def possible(test: ColumnTest) -> Any:
-            # Where other columns decide, any of its values may be true.
-            return rows_of(test, table) if test.column == name else np.ones(len(values), np.bool_)
-
-        masks = folded(
-            condition,
-            possible,
-            lambda parts: np.logical_and.reduce(list(parts)),
-            lambda parts: np.logical_or.reduce(list(parts)),
-        )
-        return Verdict(not masks.any())
-    if trust == "published" and column in facts.schema.names:
-        return _decide_vouched(index, condition, column)
-    return Verdict(None, index.mistrust or "the index has no companion record, and nobody vouches for it")
+    record = index.companion
+    if record is None and (trust != "published" or column not in facts.schema.names):
+        return Verdict(None, index.mistrust or "the index has no companion record, and nobody vouches for it")
+    name = (column or "") if record is None else ".".join(record.column)
+    if record is not None and len(record.column) != 1:
+        return Verdict(None, f"the index describes the nested column {name}")
+    kind = compared_type(facts.schema.field(name).type)
+    values = FileValues(0, index.values, record is None or bool(record.null_count))
+    sets = WholeFiles.of(name, kind, [values], in_pieces=record is None)
+    if record is None and not (condition.columns == {name} and sets.decides(condition)):
+        return Verdict(None, f"without companion record, only = and in on {name} can be decided")
+    return Verdict(not FileSets({name: [sets]}, [1]).row_groups(condition, EVERY).any())
 
 
 def _described_column(facts: FileFacts) -> str | None:
@@ -88,23 +78,3 @@ def _described_column(facts: FileFacts) -> str | None:
             except FormatError:
                 return None
     return None
-
-
-def _decide_vouched(index: Extracted, condition: Condition, column: str) -> Verdict:
-    """An index without companion record says nothing of nulls, and a value with a line feed is in it in pieces.
-
-    So it can only prove the absence of given values that hold no line feed.
-    """
-    values = condition.values if isinstance(condition, ColumnTest) and condition.column == column else None
-    points = None if values is None or values.null else values.points
-    if points is None:
-        return Verdict(None, f"without companion record, only = and in on {column} can be decided")
-    if any(not isinstance(point, str) or idx1.SEPARATOR in point for point in points):
-        return Verdict(None, "a value with a line feed cannot be looked up")
-    return Verdict(not set(points) & set(index.values))
-
-
-def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:
-    kind = schema.field(name).type
-    flat = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return pa.table({name: pa.array(values, pa.string()).cast(flat)})

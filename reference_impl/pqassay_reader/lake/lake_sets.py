@@ -1,0 +1,187 @@
+"""The distinct sets of many files, each read when a condition first names its column, and side by side for all files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.directory.arrays import Mask, Sets, decoded_indexes
+from pqassay_reader.lake.known_file import KnownFile
+from pqassay_reader.pages.excluding import ColumnSets, FileSets
+from pqassay_reference.directory.reading.blob import Numbers, Parts
+from pqassay_reference.directory.reading.usable_entries import UsableEntry
+from pqassay_reference.errors import Refused
+from pqassay_spec.directory.codes import Granularity, IndexType
+
+LOCAL_THREADS, REMOTE_THREADS = 4, 16
+"""Files that are read at the same time."""
+
+Progress = Callable[[int, int], object]
+"""Called with the number of files that are done, and how many there are."""
+
+Fields = Callable[[KnownFile], Collection[str]]
+"""The fields at the top level of a file that would be read without its sets."""
+
+
+class LakeSets(FileSets):
+    """The distinct sets of all files, asked for row groups.
+
+    Args:
+        columns: The sets by their columns; those of files have the number of the file in place of a row group's.
+        file_of: The file of each row group.
+        files: How many files there are.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], file_of: Numbers, files: int) -> None:
+        super().__init__(columns, range(len(file_of)))
+        self._file_of, self._files = file_of, files
+
+    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+        """See `FileSets.by_group`; a row group without a set is as ``otherwise`` says."""
+        by_file = one.sets.granularity is Granularity.FILE
+        places = one.sets.parts.row_group
+        answers = np.full(self._files if by_file else len(self._file_of), otherwise)
+        answers[places] = False
+        answers[places[mask]] = True
+        return answers[self._file_of] if by_file else answers
+
+
+class DistinctSets:
+    """The distinct sets in the index directories of files. What is about row groups is numbered through all files.
+
+    Args:
+        files: The files; of one without a footer that can be read ``None``, which counts as one row group.
+        schema: Of the dataset.
+        partitions: The columns that folders stand for: what a file says of such a column does not count.
+        threads: Files that are read at the same time.
+
+    Attributes:
+        first: For each file the number of its first row group, and behind them that of all.
+        file_of: For each row group its file.
+        group_of: For each row group its position in the file.
+        unfit: For each file with an index of another type than its column has in the dataset, a message.
+    """
+
+    def __init__(
+        self, files: Sequence[KnownFile | None], schema: pa.Schema, partitions: Collection[str], threads: int
+    ) -> None:
+        self.files, self.schema, self.partitions, self.threads = files, schema, partitions, threads
+        counts = [1 if file is None else len(file.facts.row_counts) for file in files]
+        self.first: Numbers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.file_of: Numbers = np.repeat(np.arange(len(counts)), counts)
+        self.group_of: Numbers = np.arange(len(self.file_of)) - self.first[self.file_of]
+        self.unfit: dict[str, str] = {}
+        self._sets: dict[str, list[ColumnSets]] = {}
+        self._unread: dict[str, list[tuple[KnownFile, int, UsableEntry]]] = {}
+
+    def fitting(self, file: KnownFile, name: str, values: Any) -> Any:
+        """Values of an index in the type that their column has in the dataset; ``None`` where they are not the same values there."""
+        try:
+            path, kind = find_column(self.schema, name)
+            fitted = None if path[0] in self.partitions else cast_exactly(values, compared_type(kind))
+        except Refused:  # the dataset has no such column, or two
+            fitted = None
+        if fitted is None:
+            self.unfit[file.name] = "an index of a column that the dataset reads as another type"
+        return fitted
+
+    def of(self, names: Collection[str], fields: Fields) -> dict[str, list[ColumnSets]]:
+        """The distinct sets of some columns that are worth their bytes, or were read before.
+
+        Args:
+            names: The columns.
+            fields: The fields of a file that would be read without them.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        for name in sorted(set(names) - set(self.partitions)):
+            if name not in self._unread:
+                self._unread[name] = [
+                    (file, number, entry)
+                    for number, file in enumerate(self.files)
+                    if file is not None
+                    for entry in file.entries.get((IndexType.DISTINCT_SET, name), ())
+                ]
+            wanted = [one for one in self._unread[name] if one[0].is_worth(one[2], fields(one[0]))]
+            if wanted:
+                self._unread[name] = [one for one in self._unread[name] if one not in wanted]
+                self._read(name, wanted)
+        return {name: self._sets[name] for name in names if name in self._sets}
+
+    def _read(self, name: str, wanted: Sequence[tuple[KnownFile, int, UsableEntry]]) -> None:
+        if self.threads > 1 and len(wanted) > 1:
+            with ThreadPoolExecutor(self.threads) as pool:
+                opened = list(pool.map(lambda one: one[0].opened(one[2]), wanted))
+        else:
+            opened = [file.opened(entry) for file, _, entry in wanted]
+        several: defaultdict[Granularity, list[tuple[int, Sets, Any]]] = defaultdict(list)
+        for (file, number, entry), sets in zip(wanted, decoded_indexes(opened), strict=True):
+            if isinstance(sets, Sets):
+                values = self.fitting(file, name, sets.values)
+                if values is not None:
+                    several[entry.granularity].append((number, sets, values))
+        self._sets.setdefault(name, []).extend(self._joined(name, *one) for one in several.items())
+
+    def _joined(
+        self, name: str, granularity: Granularity, several: Sequence[tuple[int, Sets, Any]]
+    ) -> ColumnSets:
+        places: list[Numbers] = [
+            np.full(len(one.parts), number)
+            if granularity is Granularity.FILE
+            else one.parts.row_group + self.first[number]
+            for number, one, _ in several
+        ]
+        sizes = np.concatenate([np.diff(one.starts) for _, one, _ in several])
+        values = pa.concat_arrays([each for _, _, each in several])
+        masks = (
+            np.concatenate([getattr(one, mask) for _, one, _ in several])
+            for mask in ("nulls", "nans", "complete")
+        )
+        nothing = np.zeros(len(sizes), np.int64)
+        parts = Parts(np.concatenate(places), nothing, nothing)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return ColumnSets(Sets(name, granularity, parts, values, starts, *masks), name, values.type)
+
+
+def cast_exactly(values: Any, kind: Any) -> Any:
+    """Values in another type; ``None`` where they are not the same values there."""
+    if values.type == kind:
+        return values
+    if not _is_wider(values.type, kind):
+        return None
+    try:
+        return values.cast(kind)
+    except (pa.ArrowException, ValueError):
+        return None
+
+
+def _is_wider(kind: Any, other: Any) -> bool:
+    """Whether values of a type are those of another, stored in another way or in a wider one, as far as they fit into it."""
+    if pa.types.is_integer(kind):
+        return pa.types.is_integer(other) or (pa.types.is_decimal(other) and other.scale == 0)
+    if pa.types.is_timestamp(kind):
+        # What a clock shows is another moment in each zone.
+        return pa.types.is_timestamp(other) and (kind.tz is None) == (other.tz is None)
+    if pa.types.is_decimal(kind):
+        return pa.types.is_decimal(other) and other.scale == kind.scale
+    for test in (_is_bytes, pa.types.is_date, pa.types.is_time):
+        if test(kind):
+            return bool(test(other))
+    return pa.types.is_floating(kind) and pa.types.is_floating(other) and other.bit_width > kind.bit_width
+
+
+def _is_bytes(kind: Any) -> bool:
+    """Whether values of a type are bytes, which compare like text."""
+    types = pa.types
+    is_text = types.is_string(kind) or types.is_large_string(kind)
+    return is_text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+
+
+__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "LakeSets", "Progress", "cast_exactly"]
