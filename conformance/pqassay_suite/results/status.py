@@ -25,7 +25,7 @@ from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases.case import GoldenCase, inputs_digest
 from pqassay_suite.cases.file_facts import facts_of
-from pqassay_suite.drivers.protocol import missing_capability
+from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.running.runner import tasks
 from pqassay_suite.running.scanning import CaseFacts
 
