@@ -48,6 +48,7 @@ TYPES = {
 """The capability that a logical or converted type takes, by its name without parameters."""
 
 NANOSECONDS = "type.timestamp-nanos"
+WIDE = "type.timestamp-wide"
 UNSIGNED = "type.unsigned"
 INT96 = "type.int96"
 FIXED = "type.fixed"
@@ -237,6 +238,8 @@ def _needs_of_element(element: SchemaElement) -> Iterator[str]:
         yield TYPES["INTERVAL"]
     if name == "TIMESTAMP(NANOS)":
         yield NANOSECONDS
+    if name.startswith("TIMESTAMP(") and element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        yield WIDE
     base = name.partition("(")[0]
     base = (
         base if base in TYPES else base.rpartition("_")[0]

@@ -258,7 +258,16 @@ KNOWS = (
     "pm.extensions",
     *(
         f"type.{name}"
-        for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "int96", "unsigned")
+        for name in (
+            "decimal",
+            "date",
+            "time",
+            "timestamp",
+            "timestamp-nanos",
+            "timestamp-wide",
+            "int96",
+            "unsigned",
+        )
     ),
     *(f"type.{name}" for name in ("float16", "uuid", "fixed", "enum", "json", "bson", "geometry", "unknown")),
     "nested.map",
