@@ -146,9 +146,10 @@ class DriverItem(pytest.Item):
         return any(self.name == f"pqassay/{one.case}/scan" for one in report.exposures)
 
     def _tell(self, result: Result, report: RunReport) -> None:
+        from pqassay.report.run.model import NEITHER
         from pqassay.report.run.text import details, not_scored
 
-        if result.outcome in ("unsupported", "inherited"):
+        if result.outcome in NEITHER:
             pytest.skip(f"{result.outcome}: {result.reason}")
         if result.is_good:
             return

@@ -21,8 +21,9 @@ from pqassay_spec.golden.literals import Rows
 from pqassay_suite.cases.case import load
 from pqassay_suite.cases.file_facts import needs_of_rows
 from pqassay_suite.cases.writer_cases import writer_cases
+from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.process import Limits
-from pqassay_suite.drivers.protocol import Reject, Wishes, missing_capability
+from pqassay_suite.drivers.protocol import Reject, Wishes
 from pqassay_suite.judging.answers import demanded, operations
 from pqassay_suite.judging.bench import described
 from pqassay_suite.running.runner import Settings, run
@@ -215,7 +216,11 @@ def test_a_column_of_nulls_needs_no_bloom_filter() -> None:
 
 
 def test_requests_carry_types_and_answers_are_kept(tmp_path: Path) -> None:
-    everything = {"rows": ROWS, "read": {"rows": "own", "refusal": "never"}, "scan": "same-rows"}
+    everything: dict[str, Any] = {
+        "rows": ROWS,
+        "read": {"rows": "own", "refusal": "never"},
+        "scan": "same-rows",
+    }
     valid_case(tmp_path / "cases", **everything, predicate=PREDICATE)
     command = serving(tmp_path, "read", "codec.snappy", "idx1.scan")
     run(load(tmp_path / "cases"), Settings(command, Limits(seconds=20), keep=tmp_path / "kept"))

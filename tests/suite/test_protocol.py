@@ -23,7 +23,8 @@ from pqassay_suite.cases import manifest
 from pqassay_suite.cases.case import golden_folder, select
 from pqassay_suite.drivers import driver as driver_module
 from pqassay_suite.drivers import protocol
-from pqassay_suite.drivers.protocol import ProtocolError, missing_capability, read_answer, read_hello
+from pqassay_suite.drivers.capabilities import missing_capability
+from pqassay_suite.drivers.protocol import ProtocolError, read_answer, read_hello
 from pqassay_suite.running.runner import Settings, run
 
 pytestmark = pytest.mark.slow

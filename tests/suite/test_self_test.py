@@ -26,8 +26,8 @@ from pqassay_suite.cases.case import GoldenCase, select
 from pqassay_suite.cases.expectations import parse
 from pqassay_suite.cases.update_cases import update_cases
 from pqassay_suite.drivers import driver as driver_module
+from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.process import Limits
-from pqassay_suite.drivers.protocol import missing_capability
 from pqassay_suite.judging.answers import ASKING
 from pqassay_suite.judging.bench import Bench
 from pqassay_suite.running.runner import Settings, run, tasks

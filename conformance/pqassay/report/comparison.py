@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from pqassay.errors import UsageError
 from pqassay.report.model import UNJUDGED, FileReport, Finding, Report, counts, members_json
-from pqassay.report.run.model import UNCLASSED, Outcome, Result, RunReport, observed_words
+from pqassay.report.run.model import NEITHER, UNCLASSED, Result, RunReport, observed_words
 
 SCHEMA_VERSION = 1
 
@@ -207,15 +207,11 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
         )
 
 
-UNSCORED: frozenset[Outcome] = frozenset({"unsupported", "inherited"})
-"""Outcomes that say nothing of the driver and this case."""
-
-
 def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
     """Fate of one result, and whether it is a reason to fail. What is unsupported was not looked at."""
     good_before = was is not None and was.outcome == "passed"
-    asked_before = was is not None and was.outcome not in UNSCORED
-    if now is None or now.outcome in UNSCORED:
+    asked_before = was is not None and was.outcome not in NEITHER
+    if now is None or now.outcome in NEITHER:
         lost = good_before or (asked_before and was is not None and not was.is_good)
         return ("not looked at" if lost else "unchanged"), False
     if now.outcome == "passed":

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
 from pqassay.report import expiry
-from pqassay.report.run.model import OUTCOMES, Operation, Outcome, Problem, Result
+from pqassay.report.run.model import NEITHER, OUTCOMES, Operation, Outcome, Problem, Result
 from pqassay_suite.cases.case import matches
 
 TABLE = "expectation"
@@ -70,7 +70,7 @@ class Expectation:
         return (
             self.names(result.case)
             and self.operation in (None, result.operation)
-            and (result.outcome not in ("unsupported", "inherited") or self.outcome == result.outcome)
+            and (result.outcome not in NEITHER or self.outcome == result.outcome)
         )
 
     def disagreement(self, result: Result) -> str:

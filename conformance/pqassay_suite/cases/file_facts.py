@@ -25,7 +25,7 @@ from pqassay_spec.parquet.thrift import (
     SchemaElement,
     Type,
 )
-from pqassay_suite.drivers.protocol import NULL_LISTS
+from pqassay_suite.drivers.capabilities import NULL_LISTS
 
 TYPES = {
     "DECIMAL": "type.decimal",

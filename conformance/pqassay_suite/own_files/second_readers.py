@@ -16,6 +16,7 @@ from pqassay_spec.base.installing import install
 from pqassay_spec.golden.literals import Value
 from pqassay_suite.cases.file_facts import FileFacts
 from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Settings
 from pqassay_suite.drivers.implementations import Implementation, implementation
 from pqassay_suite.drivers.process import TOO_LARGE, Limits
@@ -85,7 +86,7 @@ class Reader:
         greeting = self._greeted()
         if isinstance(greeting, NoAnswer):
             return f"does not answer hello: {greeting.reason}"
-        if lacking := protocol.missing_capability("read", "PQF", [], facts.needs, greeting.capabilities):
+        if lacking := missing_capability("read", "PQF", [], facts.needs, greeting.capabilities):
             return f"does not know {lacking}"
         request = protocol.ReadRequest(protocol.PROTOCOL, "read", str(file), list(facts.names))
         answer = self._driver.ask(request, file.parent)

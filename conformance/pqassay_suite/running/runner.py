@@ -45,6 +45,7 @@ from pqassay_suite.cases.expectations import Expectations
 from pqassay_suite.cases.file_facts import needs_of_rows
 from pqassay_suite.cases.revision_score import counted_by
 from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Unsupported
 from pqassay_suite.drivers.side_by_side import in_order
@@ -233,7 +234,7 @@ class _Asking:
         missing: Counter[str] = Counter()
         for golden, operation in work:
             case, needs = golden.case, [*self.facts.of(golden).needs, *needs_of_rows(golden.rows)]
-            lacking = protocol.missing_capability(
+            lacking = missing_capability(
                 operation, case.family, case.requires, needs, self.hello.capabilities, self.hello.lacks
             )
             if lacking:

@@ -18,7 +18,7 @@ from pqassay.report.model import GONE, Coverage, FileReport, Finding, Report
 from pqassay.report.renderers.details import details, further, place
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import text as run_text
-from pqassay.report.run.model import BROKEN, UNCLASSED, Result, RunReport, observed_words
+from pqassay.report.run.model import BROKEN, NEITHER, UNCLASSED, Result, RunReport, observed_words
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import families
 
@@ -239,7 +239,7 @@ def _gravity(result: Result) -> tuple[bool, bool, int, str]:
 def _result(result: Result, report: RunReport) -> _Case:
     """One request. What is wrong has as its type what was observed, and as the first line of its text the cause."""
     name = result.operation
-    if result.outcome in ("unsupported", "inherited"):
+    if result.outcome in NEITHER:
         return _Case(name, "skipped", result.reason or result.outcome)
     if result.is_good:
         return _Case(name)

@@ -50,6 +50,9 @@ UNSCORED: frozenset[Outcome] = frozenset({"exposed", "unsupported"})
 GOOD: frozenset[Outcome] = frozenset({"passed", "inherited", *UNSCORED})
 """Outcomes with which nothing is wrong that is not counted elsewhere."""
 
+NEITHER: frozenset[Outcome] = GOOD - {"passed"}
+"""Outcomes with which nothing is wrong, and nothing was shown to be right."""
+
 BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 """Outcomes in which the driver gave no answer."""
 

@@ -1,0 +1,72 @@
+"""Capabilities: what a driver declares to be able to do, and what a question takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+
+from pqassay.report.run.model import Operation
+
+NULL_LISTS = "nested.null-lists"
+"""The capability to tell a list, or a map, that is null from one that is empty."""
+
+HAD_UNLESS_LACKED = frozenset({NULL_LISTS})
+"""Capabilities that every driver with what they begin with has, unless it says that it lacks them."""
+
+NOT_FOR_SCANS = frozenset({"idx1.companion"})
+"""Capabilities that a scan does not take, which may leave the index aside."""
+
+
+def missing_capability(
+    operation: Operation,
+    family: str,
+    requires: Collection[str],
+    needs: Collection[str],
+    capabilities: Collection[str],
+    lacks: Collection[str] = (),
+) -> str:
+    """The capability that is missing for an operation on a case; empty for none.
+
+    A capability is a name with dots, and implies the names that it begins with.
+
+    >>> missing_capability("scan", "IDX1", ["idx1"], [], ["idx1.decode"])
+    'idx1.scan'
+    >>> missing_capability("read", "PQF", [], ["nested", "nested.null-lists"], ["read", "nested"], ["nested.null-lists"])
+    'nested.null-lists'
+    >>> missing_capability("read", "IDX1", ["idx1"], ["type.date"], ["read", "type.date"])
+    ''
+
+    Args:
+        operation: What is asked.
+        family: The case's family.
+        requires: What its manifest requires.
+        needs: What the types, codecs and orders of its file take.
+        capabilities: What the driver declares.
+        lacks: What it declares not to have. A name that it lacks takes the names along that begin with it.
+    """
+    declared = _implied(tuple(capabilities))
+    if operation == "read":  # any reader of Parquet, whatever it knows of the family
+        needed = ["read"]
+    else:
+        needed = [name for name in requires if operation != "scan" or name not in NOT_FOR_SCANS]
+        needed.append(f"{family.lower()}.{operation}")
+    # An order that a reader does not know, it leaves aside: only reading the index itself takes it.
+    needed += [name for name in needs if operation == "decode" or not name.startswith("order.")]
+    return next(
+        (
+            name
+            for name in needed
+            if _implied((name,)) & set(lacks) or (name not in declared and name not in HAD_UNLESS_LACKED)
+        ),
+        "",
+    )
+
+
+@lru_cache(maxsize=16)
+def _implied(capabilities: tuple[str, ...]) -> frozenset[str]:
+    """Capabilities with the names that they begin with: a driver declares the same for every case."""
+    return frozenset(
+        ".".join(parts[:length])
+        for parts in (name.split(".") for name in capabilities)
+        for length in range(1, len(parts) + 1)
+    )
