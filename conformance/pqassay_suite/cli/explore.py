@@ -41,15 +41,25 @@ def explore(
     ] = None,
     shipped: Annotated[
         str | None,
-        typer.Option("--driver", metavar="NAME", help="Driver that comes with pqassay; `pqassay suite drivers` lists them."),
+        typer.Option(
+            "--driver",
+            metavar="NAME",
+            help="Driver that comes with pqassay; `pqassay suite drivers` lists them.",
+        ),
     ] = None,
     seconds: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of the search.")] = 60.0,
     examples: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Limit the files that are drawn. Default: no limit.", show_default=False),
+        typer.Option(
+            metavar="N", min=1, help="Limit the files that are drawn. Default: no limit.", show_default=False
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Random seed: the same one draws the same files.")] = 0,
-    lies: Annotated[bool, typer.Option("--lies", help="Draw files with one false, well-formed statistic or index.")] = False,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Random seed: the same one draws the same files.")
+    ] = 0,
+    lies: Annotated[
+        bool, typer.Option("--lies", help="Draw files with one false, well-formed statistic or index.")
+    ] = False,
     expectations: Annotated[
         Path | None,
         typer.Option(
@@ -64,7 +74,11 @@ def explore(
     ] = None,
     database: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep examples here; later runs try them first. Default: examples in --output.", show_default=False),
+        typer.Option(
+            metavar="DIR",
+            help="Keep examples here; later runs try them first. Default: examples in --output.",
+            show_default=False,
+        ),
     ] = None,
     repeat: Annotated[
         str | None,
@@ -87,7 +101,14 @@ def explore(
         if repeat is not None:
             _repeat(asker, repeat)
             return
-        search = _search(asker, lies=lies, seconds=seconds, examples=examples, seed=seed, database=database or (output and output / "examples"))
+        search = _search(
+            asker,
+            lies=lies,
+            seconds=seconds,
+            examples=examples,
+            seed=seed,
+            database=database or (output / "examples" if output else None),
+        )
         new = 0
         for finding in search.run():
             known = _show(finding, entries, cases, named, output)
@@ -116,7 +137,9 @@ def _asker(command: list[str], shipped: Implementation | None, timeout: float) -
     return Asker(under_test, hello)
 
 
-def _search(asker: Asker, *, lies: bool, seconds: float, examples: int | None, seed: int, database: Path | None) -> Search:
+def _search(
+    asker: Asker, *, lies: bool, seconds: float, examples: int | None, seed: int, database: Path | None
+) -> Search:
     try:
         from pqassay_suite.exploring.drawing import Choices
         from pqassay_suite.exploring.search import Limits, Search
@@ -133,14 +156,17 @@ def _search(asker: Asker, *, lies: bool, seconds: float, examples: int | None, s
     return Search(asker, choices, limits, database)
 
 
-def _expected(path: Path | None, shipped: Implementation | None) -> tuple[Sequence[Expectation], Mapping[str, GoldenCase]]:
+def _expected(
+    path: Path | None, shipped: Implementation | None
+) -> tuple[Sequence[Expectation], Mapping[str, GoldenCase]]:
     """What is known to fail, and the golden cases that this is about."""
     from pqassay_suite.cases.case import CaseError, golden_folder, load
     from pqassay_suite.cases.expectations import ExpectationsError, parse
 
-    path = path or (shipped and shipped.folder / "expectations.toml")
     if path is None:
-        return (), {}
+        if shipped is None:
+            return (), {}
+        path = shipped.folder / "expectations.toml"
     try:
         entries = parse(path.read_bytes()).entries
         return entries, {golden.case.id: golden for golden in load(golden_folder())}

@@ -69,7 +69,9 @@ class Asker:
     @property
     def kinds(self) -> list[str]:
         """The kinds of columns that it declares."""
-        self._kinds = self._kinds or [name for name in KINDS if self.can("read", "PQF", capabilities_of(name))]
+        self._kinds = self._kinds or [
+            name for name in KINDS if self.can("read", "PQF", capabilities_of(name))
+        ]
         return self._kinds
 
     @property
@@ -88,11 +90,17 @@ class Asker:
     def differences_of(self, data: bytes, questions: Sequence[Question]) -> list[Difference | None]:
         """The same, where the bytes of the file are there already."""
         self.asked += 1
-        path = Path(self._folder.name, f"{self.asked}.parquet")  # another name each time, so that nothing is answered from a cache
+        path = Path(
+            self._folder.name, f"{self.asked}.parquet"
+        )  # another name each time, so that nothing is answered from a cache
         path.write_bytes(data)
         try:
             wrong = self._differences(path, questions, "on")
-            scans = [place for place, each in enumerate(wrong) if each is not None and questions[place].predicate is not None]
+            scans = [
+                place
+                for place, each in enumerate(wrong)
+                if each is not None and questions[place].predicate is not None
+            ]
             if scans:
                 without = self._differences(path, [questions[place] for place in scans], "off")
                 for place, other in zip(scans, without, strict=True):
@@ -107,13 +115,20 @@ class Asker:
         blame = "by the index" if by_index else "without it too"
         return Difference(f"{difference.cause}, {blame}", difference.fault, difference.details)
 
-    def _differences(self, path: Path, questions: Sequence[Question], index: Index) -> list[Difference | None]:
+    def _differences(
+        self, path: Path, questions: Sequence[Question], index: Index
+    ) -> list[Difference | None]:
         scans = [place for place, question in enumerate(questions) if question.predicate is not None]
         replies: dict[int, Reply] = {}
         folder = Path(self._folder.name)
         if scans:
-            queries = [protocol.Query(seq, questions[seq].asked, list(questions[seq].columns), index) for seq in scans]
-            request = protocol.ScanRequest(protocol.PROTOCOL, "scan", self.family or "PQF", str(path), queries)
+            queries = [
+                protocol.Query(seq, questions[seq].asked, list(questions[seq].columns), index)
+                for seq in scans
+            ]
+            request = protocol.ScanRequest(
+                protocol.PROTOCOL, "scan", self.family or "PQF", str(path), queries
+            )
             replies |= dict(zip(scans, self.driver.ask_queries(request, folder), strict=True))
         for place, question in enumerate(questions):
             if question.predicate is None:
@@ -127,12 +142,16 @@ class Asker:
         if isinstance(reply, NoAnswer):
             if reply.outcome == "unsupported":
                 return None
-            cause = cause_of(operation, reply.outcome, reply.reason, actual=None, stderr=reply.stderr, family=family)
+            cause = cause_of(
+                operation, reply.outcome, reply.reason, actual=None, stderr=reply.stderr, family=family
+            )
             return Difference(cause, "a crash" if reply.outcome == "crashed" else "no answer", reply.reason)
         if isinstance(reply, Reject):
             message = described(reply).replace(str(path), "data.parquet").replace(path.name, "data.parquet")
             cause = cause_of(operation, "failed", "", actual=message, stderr=None, family=family)
-            return Difference(cause, "a refusal by accident" if is_accident(reply.raised) else "a refusal", message)
+            return Difference(
+                cause, "a refusal by accident" if is_accident(reply.raised) else "a refusal", message
+            )
         if not isinstance(reply, Accept | IgnoredIndex):
             return None
         try:
@@ -141,9 +160,18 @@ class Asker:
             return None
         if judgement.right:
             return None
-        missing, many = "missing" in judgement.actual, "too many" in judgement.actual
-        fault = "other rows" if missing == many else "rows missing" if missing else "rows too many"
+        fault = fault_of(judgement.actual)
         return Difference(f"{operation} of {family}: wrong rows", fault, judgement.actual)
+
+
+def fault_of(details: str) -> str:
+    """In which way rows differ.
+
+    >>> fault_of('1 row missing: ["a"]'), fault_of('1 row missing: ["a"]; 1 row too many: ["b"]')
+    ('rows missing', 'other rows')
+    """
+    missing, many = " missing: " in details, " too many: " in details
+    return "other rows" if missing == many else "rows missing" if missing else "rows too many"
 
 
 @cache

@@ -58,7 +58,11 @@ def _bound(name: str, other: str) -> Told:
 def _page_bound(name: str, other: str) -> Told:
     def told(_: Any, chunk: Any, page: int) -> tuple[str, Any] | None:
         values = getattr(chunk.column_index, other, None)
-        return None if not values else (f"column_index.{name}[{page % len(values)}]", values[(page + 1) % len(values)])
+        return (
+            None
+            if not values
+            else (f"column_index.{name}[{page % len(values)}]", values[(page + 1) % len(values)])
+        )
 
     return told
 
@@ -116,7 +120,9 @@ def lie_in(data: bytes, lie: Lie) -> Mutation:
     column = lie.column % len(tree.leaves)
     if tree.row_groups:
         metadata = tree.footer.row_groups[group].columns[column].meta_data
-        told = LIES[lie.name](metadata and metadata.statistics, tree.row_groups[group].columns[column], lie.page)
+        told = LIES[lie.name](
+            metadata and metadata.statistics, tree.row_groups[group].columns[column], lie.page
+        )
         if told is not None:
             return Mutation("set", _full(group, column, told[0]), told[1])
     raise Inapplicable(f"the file has no place for {lie.name}")
@@ -130,7 +136,9 @@ def _full(group: int, column: int, path: str) -> str:
 def _value(tree: FileTree, group: int, column: int, path: str) -> Any:
     """What a chunk has at a path; ``None`` for nothing."""
     in_footer = path.startswith("meta_data")
-    value: Any = tree.footer.row_groups[group].columns[column] if in_footer else tree.row_groups[group].columns[column]
+    value: Any = (
+        tree.footer.row_groups[group].columns[column] if in_footer else tree.row_groups[group].columns[column]
+    )
     for name in path.split("."):
         value = getattr(value, name, None)
     return value

@@ -12,7 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay.literals.predicate import CONNECTIVES, MEMBERSHIPS, NEGATION, NULL_TESTS, Semantics, keeps, literal
+from pqassay.literals.predicate import (
+    CONNECTIVES,
+    MEMBERSHIPS,
+    NEGATION,
+    NULL_TESTS,
+    Semantics,
+    keeps,
+    literal,
+)
 from pqassay_spec.golden.literals import Value, write_value
 from pqassay_suite.cases.queries import as_json
 from pqassay_suite.exploring.changes import Lie, changed
@@ -108,7 +116,9 @@ class DrawnFile:
         if self.page_rows:
             options |= {"max_rows_per_page": self.page_rows, "write_batch_size": self.page_rows}
         if self.bloom:
-            options["bloom_filter_options"] = {leaf: True for each in self.columns for leaf in _leaves(each) if each.kind != "boolean"}
+            options["bloom_filter_options"] = {
+                leaf: True for each in self.columns for leaf in _leaves(each) if each.kind != "boolean"
+            }
         try:
             arrays = [each.of.array(each.values) for each in self.columns]
             pq.write_table(pa.table(arrays, schema=schema), out, **options)
@@ -117,7 +127,12 @@ class DrawnFile:
             raise QuestionError(str(error)) from None
 
     def _dictionaries(self) -> list[str] | bool:
-        plain = [leaf for each in self.columns for leaf in _leaves(each) if each.encoding == "PLAIN" and each.kind != "boolean"]
+        plain = [
+            leaf
+            for each in self.columns
+            for leaf in _leaves(each)
+            if each.encoding == "PLAIN" and each.kind != "boolean"
+        ]
         return plain if self.dictionary and plain else False
 
 
@@ -160,7 +175,8 @@ class Question:
         file: dict[str, Any] = {
             field.name: value
             for field in fields(DrawnFile)
-            if (value := getattr(self.file, field.name)) != field.default and field.name not in ("columns", "lie")
+            if (value := getattr(self.file, field.name)) != field.default
+            and field.name not in ("columns", "lie")
         }
         file["columns"] = [
             {"name": each.name, "kind": each.kind, "values": [_plain(value) for value in each.values]}
@@ -183,12 +199,17 @@ class Question:
         try:
             members = json.loads(text)
             file = members["file"]
-            columns = tuple(DrawnColumn(**{**each, "values": _raw(each["values"])}) for each in file.pop("columns"))
+            columns = tuple(
+                DrawnColumn(**{**each, "values": _raw(each["values"])}) for each in file.pop("columns")
+            )
             lie = Lie(**told) if (told := file.pop("lie", None)) else None
             without = tuple(file.pop("without", ()))
             predicate = None if members["predicate"] is None else _raw(members["predicate"])
-            question = Question(DrawnFile(columns, without=without, lie=lie, **file), predicate, tuple(members["columns"]))
+            question = Question(
+                DrawnFile(columns, without=without, lie=lie, **file), predicate, tuple(members["columns"])
+            )
             question.truth(Semantics())
+            question.file.written()
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, pa.ArrowException) as error:
             raise QuestionError(f"not a question as `pqassay suite explore` prints it: {error!r}") from None
         return question
@@ -222,7 +243,11 @@ def _plain(value: Any) -> Any:
     """A value of the physical type in JSON; numbers that JSON lacks, and bytes, have a tag."""
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return {name: _plain(each) for name, each in value.items()} if isinstance(value, dict) else as_json(write_value(value))
+    return (
+        {name: _plain(each) for name, each in value.items()}
+        if isinstance(value, dict)
+        else as_json(write_value(value))
+    )
 
 
 def _raw(value: Any) -> Any:

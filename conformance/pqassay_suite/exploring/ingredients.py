@@ -10,14 +10,25 @@ from pqassay.literals.predicate import CONNECTIVES, MEMBERSHIPS, NEGATION, NULL_
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, Tree, columns_asked, parts_of
 from pqassay_suite.exploring.kinds import KINDS, SPECIAL
 
-EQUALITY, NEGATION_OF, ORDER, LIST, NULL_TEST = "an equality", "a negation", "a comparison by order", "a list of values", "a test for null"
+EQUALITY, NEGATIVE, ORDER, LIST, NULL_TEST = (
+    "an equality",
+    "a negation",
+    "a comparison by order",
+    "a list of values",
+    "a test for null",
+)
 
 GROUPS = {
-    **{"=": (EQUALITY,), "in": (EQUALITY, LIST), "!=": (NEGATION_OF,), "not in": (NEGATION_OF, LIST), "not": (NEGATION_OF,)},
-    **{name: (NULL_TEST,) for name in NULL_TESTS},
-    **{name: (ORDER,) for name in ("<", "<=", ">", ">=")},
-    **{"and": ("a conjunction",), "or": ("an alternative",)},
-}  # fmt: skip
+    "=": (EQUALITY,),
+    "in": (EQUALITY, LIST),
+    "!=": (NEGATIVE,),
+    "not in": (NEGATIVE, LIST),
+    "not": (NEGATIVE,),
+    **dict.fromkeys(NULL_TESTS, (NULL_TEST,)),
+    **dict.fromkeys(("<", "<=", ">", ">="), (ORDER,)),
+    "and": ("a conjunction",),
+    "or": ("an alternative",),
+}
 """What kinds of predicates are called. What is wrong with ``=`` is wrong with ``in`` as well, which is an equality too."""
 
 PLAIN_KIND = "int32"
@@ -64,7 +75,12 @@ def _of_file(question: Question) -> Iterator[Ingredient]:
         yield plain("a dictionary", dictionary=False)
     if file.codec != "none":
         yield plain(f"the codec {file.codec}", codec="none")
-    for name, words in (("statistics", "statistics"), ("page_index", "a page index"), ("bloom", "bloom filters"), ("checksums", "checksums")):
+    for name, words in (
+        ("statistics", "statistics"),
+        ("page_index", "a page index"),
+        ("bloom", "bloom filters"),
+        ("checksums", "checksums"),
+    ):
         if getattr(file, name):
             yield plain(words, **{name: False})
     for name in file.without:
@@ -84,10 +100,16 @@ def _of_columns(question: Question) -> Iterator[Ingredient]:
         if not column.optional:
             yield Ingredient("a required column", _with(question, replace(column, optional=True)))
         if column.encoding != "PLAIN":
-            yield Ingredient(f"the encoding {column.encoding}", _with(question, replace(column, encoding="PLAIN")))
+            yield Ingredient(
+                f"the encoding {column.encoding}", _with(question, replace(column, encoding="PLAIN"))
+            )
         for words, holds in SPECIAL.items():
             if any(map(holds, column.values)):
-                usual = next(value for value in column.of.pool if not any(is_other(value) for is_other in SPECIAL.values()))
+                usual = next(
+                    value
+                    for value in column.of.pool
+                    if not any(is_other(value) for is_other in SPECIAL.values())
+                )
                 values = tuple(usual if holds(value) else value for value in column.values)
                 yield Ingredient(words, _with(question, replace(column, values=values)))
 
@@ -98,7 +120,7 @@ def _of_predicate(question: Question) -> Iterator[Ingredient]:
         yield Ingredient("a read of all rows", lambda: None)
         return
     for simpler in _simpler(tree):
-        yield Ingredient(GROUPS[tree[0]][-1], lambda simpler=simpler: replace(question, predicate=simpler))
+        yield Ingredient(GROUPS[tree[0]][-1], _with_predicate(question, simpler))
     for group in dict.fromkeys(group for part in parts_of(tree) for group in GROUPS[part[0]]):
         yield Ingredient(group, lambda: None)
     if set(question.columns) != {column.name for column in question.file.columns}:
@@ -114,7 +136,10 @@ def _of_predicate(question: Question) -> Iterator[Ingredient]:
                 usual = kinds[part[1]].pool[0]
                 other = tuple(usual if holds(value) else value for value in values)
                 changed = (*part[:2], other if part[0] in MEMBERSHIPS else other[0])
-                yield Ingredient(f"{words} in the query", lambda part=part, changed=changed: replace(question, predicate=_swapped(tree, part, changed)))
+                yield Ingredient(
+                    f"{words} in the query",
+                    _with_predicate(question, _swapped(tree, part, changed)),
+                )
 
 
 def _simpler(tree: Tree) -> Iterator[Tree]:
@@ -142,6 +167,10 @@ def _with(question: Question, column: DrawnColumn) -> Callable[[], Question]:
     return lambda: replace(question, file=replace(question.file, columns=columns))
 
 
+def _with_predicate(question: Question, tree: Tree) -> Callable[[], Question]:
+    return lambda: replace(question, predicate=tree)
+
+
 def _without_column(question: Question, column: DrawnColumn) -> Callable[[], Question | None]:
     def left_out() -> Question | None:
         columns = tuple(each for each in question.file.columns if each != column)
@@ -155,7 +184,11 @@ def _as_numbers(question: Question, column: DrawnColumn) -> Callable[[], Questio
     """The question with numbers, of the same order, in the place of a column's values."""
 
     def left_out() -> Question | None:
-        literals = [part[2] for part in parts_of(question.predicate) if part[1] == column.name and part[0] not in NULL_TESTS]
+        literals = [
+            part[2]
+            for part in parts_of(question.predicate)
+            if part[1] == column.name and part[0] not in NULL_TESTS
+        ]
         values = [value for each in literals for value in (each if isinstance(each, tuple) else (each,))]
         try:
             ordered = sorted({value for value in (*column.values, *values) if value is not None})
@@ -166,7 +199,11 @@ def _as_numbers(question: Question, column: DrawnColumn) -> Callable[[], Questio
         numbers = {value: number for number, value in enumerate(ordered, 1)}
 
         def number(value: Any) -> Any:
-            return tuple(map(number, value)) if isinstance(value, tuple) and value not in numbers else numbers.get(value)
+            return (
+                tuple(map(number, value))
+                if isinstance(value, tuple) and value not in numbers
+                else numbers.get(value)
+            )
 
         def renumbered(tree: Tree) -> Tree:
             if tree[0] in CONNECTIVES or tree[0] == NEGATION:
@@ -174,7 +211,9 @@ def _as_numbers(question: Question, column: DrawnColumn) -> Callable[[], Questio
             return tree if tree[1] != column.name or tree[0] in NULL_TESTS else (*tree[:2], number(tree[2]))
 
         encoding = column.encoding if column.encoding in KINDS[PLAIN_KIND].encodings else "PLAIN"
-        changed = replace(column, kind=PLAIN_KIND, values=tuple(map(number, column.values)), encoding=encoding)
+        changed = replace(
+            column, kind=PLAIN_KIND, values=tuple(map(number, column.values)), encoding=encoding
+        )
         predicate = question.predicate and renumbered(question.predicate)
         return replace(_with(question, changed)(), predicate=predicate)
 
@@ -191,12 +230,17 @@ def smaller(question: Question) -> Iterator[Question]:
                 for plain in column.of.pool[: 3 if column.of.is_ordered else 1]:
                     if plain == value:
                         break
-                    yield _with(question, replace(column, values=(*column.values[:row], plain, *column.values[row + 1 :])))()
+                    yield _with(
+                        question,
+                        replace(column, values=(*column.values[:row], plain, *column.values[row + 1 :])),
+                    )()
 
 
 def _without_row(file: DrawnFile, row: int) -> DrawnFile:
     columns: Sequence[DrawnColumn] = file.columns
     return replace(
         file,
-        columns=tuple(replace(each, values=(*each.values[:row], *each.values[row + 1 :])) for each in columns),
+        columns=tuple(
+            replace(each, values=(*each.values[:row], *each.values[row + 1 :])) for each in columns
+        ),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pqassay.report.run.model import Outcome
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectation
+from pqassay_suite.exploring.asking import fault_of
 from pqassay_suite.exploring.drawn_file import columns_asked
 from pqassay_suite.exploring.kinds import SPECIAL
 from pqassay_suite.exploring.search import Finding
@@ -17,24 +18,30 @@ OUTCOMES: Sequence[Outcome] = ("failed", "crashed", "refused by accident", "prot
 """Outcomes of golden cases that foretell a wrong answer about another file."""
 
 
-def foretold_by(finding: Finding, entries: Sequence[Expectation], cases: Mapping[str, GoldenCase]) -> str | None:
+def foretold_by(
+    finding: Finding, entries: Sequence[Expectation], cases: Mapping[str, GoldenCase]
+) -> str | None:
     """The golden case by which the expectations of an implementation foretell a finding; ``None`` if it is new.
 
-    A crash and a refusal are known by their words.  Wrong rows are known where a valid case with rows that are wrong in the same way, with
-    the index alone or without it too, has columns of the same kinds and, of the values that readers treat apart, all that the finding takes.
+    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known where the rows of the case are wrong in the
+    same way, with the index alone or without it too, and it has columns of the same kinds and all special values that the finding takes.
     """
     for entry in entries:
         if entry.cause is None or entry.outcome not in OUTCOMES:
             continue
-        if WRONG_ROWS not in finding.difference.cause:
-            if entry.cause == finding.difference.cause:
-                return entry.case[0]
-        elif _way(entry.cause) == _way(finding.difference.cause):
-            valid = (name for name in entry.case if name in cases and cases[name].case.kind == "valid")
-            for name in valid:
-                if _has_all(cases[name], finding):
-                    return name
+        for name in entry.case:
+            golden = cases.get(name)
+            if golden is not None and golden.case.kind == "valid" and _is_alike(finding, entry, golden):
+                return name
     return None
+
+
+def _is_alike(finding: Finding, entry: Expectation, golden: GoldenCase) -> bool:
+    cause, difference = entry.cause or "", finding.difference
+    if WRONG_ROWS not in cause:
+        return cause == difference.cause
+    is_same_way = _way(cause) == _way(difference.cause) and fault_of(entry.reason or "") == difference.fault
+    return is_same_way and _has_all(golden, finding)
 
 
 def _way(cause: str) -> tuple[str, str]:
@@ -51,4 +58,6 @@ def _has_all(golden: GoldenCase, finding: Finding) -> bool:
     kinds = {column.kind for column in finding.question.file.columns if not names or column.name in names}
     values = [value for row in rows.values() for value in row]
     special = {words for words, holds in SPECIAL.items() if any(map(holds, values))}
-    return kinds <= {column.type for column in rows.columns} and special >= {words for words in finding.takes if words in SPECIAL}
+    return kinds <= {column.type for column in rows.columns} and special >= {
+        words for words in finding.takes if words in SPECIAL
+    }

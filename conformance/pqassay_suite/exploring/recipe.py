@@ -9,7 +9,8 @@ from pqassay_spec.mutation.mutations import Inapplicable
 from pqassay_suite.exploring.changes import lie_in
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question
 
-CODECS = {"snappy": "SNAPPY", "gzip": "GZIP", "zstd": "ZSTD", "lz4": "LZ4_RAW", "brotli": "BROTLI"}
+CODECS = {"gzip": "GZIP", "lz4": "LZ4_RAW"}
+"""Codecs that the tiny writer has, as pyarrow calls them."""
 
 ENCODINGS = {"DELTA_BINARY_PACKED": "delta", "BYTE_STREAM_SPLIT": "split", "RLE": "runs"}
 """The field of a layout that asks for an encoding."""
@@ -27,37 +28,51 @@ def recipe(question: Question, name: str, title: str) -> str:
     A lie is a case of its own, made from the valid one by a mutation.
     """
     file = question.file
+    layouts = [_layout(file, column) for column in file.columns]
+    is_common = len(set(layouts)) == 1
+    columns = [
+        _column(column, "" if is_common else layout)
+        for column, layout in zip(file.columns, layouts, strict=True)
+    ]
     lines = [f"good({_text(name)}, {_text(title)}, TinyParquet("]
-    lines += [f"    ({', '.join(map(_column, file.columns))},),"]
+    lines.append(f"    ({', '.join(columns)},),")
     given = {
         "row_group_rows": file.row_group_rows or None,
         "page_index": file.page_index or None,
-        "bloom_filters": tuple(each.name for each in file.columns if not each.of.is_nested) if file.bloom else None,
+        "bloom_filters": tuple(each.name for each in file.columns if not each.of.is_nested)
+        if file.bloom
+        else None,
         "statistics": None if file.statistics else False,
     }
     lines += [f"    {key}={value!r}," for key, value in given.items() if value is not None]
-    if layout := _layout(file):
-        lines.append(f"    layout=Layout({layout}),")
+    if is_common:
+        lines.append(f"    layout=Layout({layouts[0]}),")
     lines.append(f"), {_literal(tuple(question.asked)) if question.asked else '()'})")
     if file.lie:
         lines.append(_lie(question, name))
     return "\n".join([*lines, *(f"# not by the tiny writer: {words}" for words in _lacking(file))])
 
 
-def _column(column: DrawnColumn) -> str:
+def _column(column: DrawnColumn, layout: str) -> str:
     kind = column.of.recipe or _text(column.kind)
-    values = ", ".join(_literal(list(value) if column.of.is_nested and isinstance(value, tuple) else value) for value in column.values)
+    is_list = column.of.is_nested
+    values = [list(value) if is_list and isinstance(value, tuple) else value for value in column.values]
     optional = "" if column.optional else ", optional=False"
-    layout = f", layout=Layout({ENCODINGS[column.encoding]}=True)" if column.encoding in ENCODINGS else ""
-    return f"Column({_text(column.name)}, {kind}, [{values}]{optional}{layout})"
+    own = f", layout=Layout({layout})" if layout else ""
+    return f"Column({_text(column.name)}, {kind}, {_literal(values)}{optional}{own})"
 
 
-def _layout(file: DrawnFile) -> str:
+def _layout(file: DrawnFile, column: DrawnColumn) -> str:
+    """The arguments of a column's layout."""
+    has_dictionary = file.dictionary and column.encoding == "PLAIN" and column.kind != "boolean"
     given: dict[str, Any] = {
         "page_rows": file.page_rows or None,
         "version": 2 if file.version == 2 else None,
-        "dictionary": "Encoding.RLE_DICTIONARY" if file.dictionary else None,
-        "codec": f"CompressionCodec.{CODECS[file.codec]}" if file.codec != "none" and file.version == 1 else None,
+        "dictionary": "Encoding.RLE_DICTIONARY" if has_dictionary else None,
+        ENCODINGS.get(column.encoding, ""): True if column.encoding in ENCODINGS else None,
+        "codec": f"CompressionCodec.{CODECS[file.codec]}"
+        if file.codec in CODECS and file.version == 1
+        else None,
         "crc": None if file.checksums else False,
         "exact": True if file.statistics and "exactness" not in file.without else None,
         **{WITHOUT[name]: False for name in file.without if name in WITHOUT},
@@ -79,7 +94,11 @@ def _lie(question: Question, name: str) -> str:
 
 def _lacking(file: DrawnFile) -> list[str]:
     encodings = {each.encoding for each in file.columns} - {"PLAIN", *ENCODINGS}
-    codec = [f"the codec {file.codec} in pages of version 2"] if file.codec != "none" and file.version == 2 else []
+    codec = (
+        [f"the codec {file.codec} in pages of version 2"]
+        if file.codec != "none" and file.version == 2
+        else []
+    )
     without = [f"no {name}" for name in file.without if name not in WITHOUT and name not in BY_DEFAULT]
     return [*(f"the encoding {name}" for name in sorted(encodings)), *codec, *without]
 

@@ -193,7 +193,9 @@ class Search:
         (again,) = self._differences([target.question])
         if again is None or not _is_like(again, target.difference):
             takes = tuple(each.name for each in ingredients(target.question))
-            return Finding(target.question, target.difference, takes, is_unstable=True, examples=target.examples)
+            return Finding(
+                target.question, target.difference, takes, is_unstable=True, examples=target.examples
+            )
         question, difference = target.question, again
         try:
             question, difference = self._left_out(question, difference)
@@ -213,7 +215,10 @@ class Search:
         return question, difference
 
     def _reduced(
-        self, question: Question, difference: Difference, others: Callable[[Question], Iterator[Question | None]]
+        self,
+        question: Question,
+        difference: Difference,
+        others: Callable[[Question], Iterator[Question | None]],
     ) -> tuple[Question, Difference]:
         tried: set[str] = {question.to_json()}
         is_done = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 import shutil
 import tempfile
@@ -43,7 +42,11 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
     ]
     name = name_of(finding)
     columns = ", ".join(question.columns)
-    asked = f"scan {columns} where {json.dumps(question.asked, ensure_ascii=False)}" if question.asked else f"read {columns}"
+    asked = (
+        f"scan {columns} where {json.dumps(question.asked, ensure_ascii=False)}"
+        if question.asked
+        else f"read {columns}"
+    )
     lines = [
         f"{name}  {'; '.join(states) or 'new'}",
         f"  cause    {difference.cause}",
@@ -52,7 +55,10 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
         f"  file     {len(data)} bytes, {_counted(question)}, {_verdict(data, question)}",
         f"  takes    {'; '.join(finding.takes)}",
         "  recipe",
-        *(f"    {line}" for line in recipe(question, f"explored/{name}", f"{difference.fault.capitalize()}").splitlines()),
+        *(
+            f"    {line}"
+            for line in recipe(question, f"explored/{name}", f"{difference.fault.capitalize()}").splitlines()
+        ),
         f"  repeat   {shlex.join(['pqassay', 'suite', 'explore', '--repeat', question.to_json(), *driver])}",
     ]
     return "\n".join(lines)
@@ -91,7 +97,7 @@ def write_folder(finding: Finding, data: bytes, text: str, folder: Path) -> Path
         (temporary / QUESTION).write_text(f"{finding.question.to_json()}\n", "utf-8")
         (temporary / TEXT).write_text(f"{text}\n", "utf-8")
         temporary.chmod(0o755)
-        os.replace(temporary, place)
+        temporary.replace(place)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return place
